@@ -2,8 +2,6 @@
 SHELL := /bin/bash
 SWIFT ?= swift
 TRAITS := --enable-all-traits
-# Debug builds have line tables only: enough for backtraces, and about 5 % less to compile.
-DEBUG_FLAGS := $(TRAITS) -Xswiftc -gline-tables-only
 # SwiftPM passes traits to the compiler in the order of a set. Unless hashing is deterministic, the order differs between runs, and
 # everything is built again.
 export SWIFT_DETERMINISTIC_HASHING := 1
@@ -23,7 +21,7 @@ BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl python3-aiohttp
 TEST_TARGETS := AfarCLITests FuzzTests AfarTests AfarCurlTests NetworkTests
 TEST_TARGETS += $(filter-out $(TEST_TARGETS),$(notdir $(wildcard Tests/*Tests)))
 TEST_CHECKS := Tests/Rules/check Tests/Site/check Tests/Consumer/check Tests/PluginConsumers/check
-SANITIZE = SWIFT="$(SWIFT)" DEBUG_FLAGS="$(DEBUG_FLAGS)" TEST_TARGETS="$(TEST_TARGETS)" Tests/Sanitizers/run
+SANITIZE = SWIFT="$(SWIFT)" TRAITS="$(TRAITS)" TEST_TARGETS="$(TEST_TARGETS)" Tests/Sanitizers/run
 
 # Installs the Debian packages among $(1) that are missing, and says so. Servers among them are not started as services: what
 # asks for that is refused by policy-rc.d.
@@ -60,7 +58,7 @@ help: ## Lists the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
 
 run: build-packages ## Builds the tool and runs its demo against an embedded server.
-	$(SWIFT) run $(DEBUG_FLAGS) afar demo
+	$(SWIFT) run $(TRAITS) afar demo
 
 install: build-packages ## Installs the tool with its manual and completions (PREFIX=/usr/local).
 	$(SWIFT) build $(TRAITS) -c release --product afar --static-swift-stdlib
@@ -73,12 +71,12 @@ install: build-packages ## Installs the tool with its manual and completions (PR
 	done
 
 test: test-packages lint ## Checks the format and the wording, then runs all tests. One target: TEST_TARGETS=AfarCoreTests.
-	$(SWIFT) build $(DEBUG_FLAGS) --build-tests
-	@Tests/run --bundle "$$($(SWIFT) build $(DEBUG_FLAGS) --show-bin-path)/AfarPackageTests.xctest" --jobs 2 \
+	$(SWIFT) build $(TRAITS) --build-tests
+	@Tests/run --bundle "$$($(SWIFT) build $(TRAITS) --show-bin-path)/AfarPackageTests.xctest" --jobs 2 \
 	  $(TEST_CHECKS:%=--check %) $(TEST_TARGETS)
 
 check: test-packages ## Checks what has changed since a commit (SINCE=origin/main): format, wording, tests of what depends on it.
-	@SWIFT="$(SWIFT)" TRAITS="$(TRAITS)" DEBUG_FLAGS="$(DEBUG_FLAGS)" Tests/check $(SINCE)
+	@SWIFT="$(SWIFT)" TRAITS="$(TRAITS)" Tests/check $(SINCE)
 
 nightly: ## Runs everything that takes hours: fuzzers, sanitizers, soak, other libcurl versions, Autobahn, docs, API breakage.
 	@SWIFT="$(SWIFT)" Tests/nightly
@@ -126,11 +124,11 @@ autobahn: build-packages ## Has the WebSockets tested by Autobahn's fuzzing serv
 
 newer-libcurl: test-packages ## Runs the conformance suite, the faults and tests of HTTP/2 and TLS over the libcurl in PyPI's pycurl.
 	$(call install,python3-venv)
-	SWIFT="$(SWIFT)" DEBUG_FLAGS="$(DEBUG_FLAGS)" Tests/NewerLibcurl/run
+	Tests/NewerLibcurl/run
 
 memcheck: test-packages ## Runs tests of HTTP/1.1 under valgrind, which sees into libcurl too (takes minutes).
 	$(call install,valgrind gcc libc6-dev binutils)
-	SWIFT="$(SWIFT)" DEBUG_FLAGS="$(DEBUG_FLAGS)" Tests/Memcheck/run
+	SWIFT="$(SWIFT)" Tests/Memcheck/run
 
 soak: bench-packages ## Makes 1.6 million requests, a storm of them too, and looks for leaks (ARGS="--scale 0.01" for a look).
 	$(SWIFT) build --package-path Benchmarks -c release --product Soak

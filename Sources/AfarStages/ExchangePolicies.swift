@@ -1,6 +1,7 @@
 /// The settings of a request for the built-in stages. Other stages define an ``ExchangeContextKey`` instead.
 ///
-/// The closures often retain the request, so a stage that uses one removes it from the exchange that it passes on.
+/// The closures often retain the request. A stage that asks about redirects, challenges or server trust removes its closure from the
+/// exchange that it passes on.
 package struct ExchangePolicies: Sendable {
     /// How redirects are handled.
     package var redirects = RedirectPolicy.follow
@@ -23,20 +24,27 @@ package struct ExchangePolicies: Sendable {
 
     package init() {}
 
-    fileprivate static let standard = ExchangePolicies()
+    fileprivate static let standard = Box(ExchangePolicies())
+
+    /// A class, so that reading one policy doesn't cast a large value.
+    fileprivate final class Box: Sendable {
+        let policies: ExchangePolicies
+
+        init(_ policies: ExchangePolicies) { self.policies = policies }
+    }
 
     fileprivate enum Key: ExchangeContextKey {
-        static var defaultValue: ExchangePolicies { .standard }
+        static var defaultValue: Box { ExchangePolicies.standard }
     }
 }
 
 extension Exchange {
     /// The request's settings for the built-in stages. Reading them is free if none were set.
     package var policies: ExchangePolicies {
-        get { hasPolicies ? context[ExchangePolicies.Key.self] : .standard }
-        set { context[ExchangePolicies.Key.self] = newValue }
+        get { (hasPolicies ? context[ExchangePolicies.Key.self] : ExchangePolicies.standard).policies }
+        set { context[ExchangePolicies.Key.self] = ExchangePolicies.Box(newValue) }
     }
 
     /// Whether settings may have been set.
-    var hasPolicies: Bool { !context.isEmpty }
+    package var hasPolicies: Bool { !context.isEmpty }
 }

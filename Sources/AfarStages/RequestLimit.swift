@@ -10,93 +10,93 @@ import HTTPTypes
 /// head arrives. Connections have a separate limit (`httpMaximumConnectionsPerHost`). This limit matters for HTTP/2, where many
 /// requests share a connection.
 public struct RequestLimit: ExchangeStage {
-    private let places: Places
+    private let slots: Slots
 
     /// Creates a stage. Sessions that use the same stage share its limit.
     ///
     /// - Parameter limit: The maximum number of requests to one origin (scheme, host, and port) in flight. The minimum is 1.
-    public init(perHost limit: Int) { places = Places(limit: max(1, limit)) }
+    public init(perHost limit: Int) { slots = Slots(limit: max(1, limit)) }
 
     /// Returns a run for each exchange.
-    public func begin(_ hop: Hop) -> (any StageRun)? { Run(places) }
+    public func begin(_ hop: Hop) -> (any StageRun)? { Run(slots) }
 
     private final class Run: StageRun {
-        private let places: Places
-        /// The place that the request holds or waits for.
-        private let place = InlineLocked<Places.Place?>(nil)
+        private let slots: Slots
+        /// The slot that the request holds or waits for.
+        private let slot = InlineLocked<Slots.Slot?>(nil)
 
-        init(_ places: Places) { self.places = places }
+        init(_ slots: Slots) { self.slots = slots }
 
         func before(_ hop: Hop) -> Reply<RequestAction> {
             let host = "\(hop.exchange.request.scheme ?? "")://\(hop.exchange.request.authority ?? "")"
-            // A request that is sent again keeps its place.
-            guard place.withLock({ $0 == nil }) else { return .now(.send) }
-            let taken = places.take(at: host)
-            place.withLock { $0 = taken }
-            guard !taken.isThere else { return .now(.send) }
+            // A request that is sent again keeps its slot.
+            guard slot.withLock({ $0 == nil }) else { return .now(.send) }
+            let taken = slots.take(at: host)
+            slot.withLock { $0 = taken }
+            guard !taken.isGranted else { return .now(.send) }
             return .wait {
                 await withTaskCancellationHandler {
-                    await taken.whenThere.value
+                    await taken.granted.value
                 } onCancel: {
-                    taken.whenThere.fulfill(())
+                    taken.granted.fulfill(())
                 }
                 return .send
             }
         }
 
         func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {
-            guard let taken = place.withLock({ $0.take() }) else { return }
-            places.leave(taken)
+            guard let taken = slot.withLock({ $0.take() }) else { return }
+            slots.leave(taken)
         }
     }
 
     /// The requests in flight and the waiting requests, by host.
-    private final class Places: Sendable {
-        final class Place: Sendable {
+    private final class Slots: Sendable {
+        final class Slot: Sendable {
             let host: String
-            let isThere: Bool
-            let whenThere = Deferred<Void>()
+            let isGranted: Bool
+            let granted = Deferred<Void>()
 
-            init(host: String, isThere: Bool) { (self.host, self.isThere) = (host, isThere) }
+            init(host: String, isGranted: Bool) { (self.host, self.isGranted) = (host, isGranted) }
         }
 
-        private struct Line {
-            var present: [ObjectIdentifier: Place] = [:]
-            var waiting: [Place] = []
+        private struct Queue {
+            var active: [ObjectIdentifier: Slot] = [:]
+            var waiting: [Slot] = []
         }
 
         private let limit: Int
-        private let lines = Locked<[String: Line]>([:])
+        private let queues = Locked<[String: Queue]>([:])
 
         init(limit: Int) { self.limit = limit }
 
-        func take(at host: String) -> Place {
-            lines.withLock { lines in
-                let place = Place(host: host, isThere: (lines[host]?.present.count ?? 0) < limit)
-                if place.isThere {
-                    lines[host, default: Line()].present[ObjectIdentifier(place)] = place
+        func take(at host: String) -> Slot {
+            queues.withLock { queues in
+                let slot = Slot(host: host, isGranted: (queues[host]?.active.count ?? 0) < limit)
+                if slot.isGranted {
+                    queues[host, default: Queue()].active[ObjectIdentifier(slot)] = slot
                 } else {
-                    lines[host]?.waiting.append(place)
+                    queues[host]?.waiting.append(slot)
                 }
-                return place
+                return slot
             }
         }
 
-        /// Releases a place, whether the request is in flight or still waits.
-        func leave(_ place: Place) {
-            let next = lines.withLock { lines -> Place? in
-                guard var line = lines[place.host] else { return nil }
-                defer { lines[place.host] = line.present.isEmpty ? nil : line }
-                guard line.present.removeValue(forKey: ObjectIdentifier(place)) != nil else {
-                    line.waiting.removeAll { $0 === place }
+        /// Releases a slot, whether the request is in flight or still waits.
+        func leave(_ slot: Slot) {
+            let next = queues.withLock { queues -> Slot? in
+                guard var queue = queues[slot.host] else { return nil }
+                defer { queues[slot.host] = queue.active.isEmpty ? nil : queue }
+                guard queue.active.removeValue(forKey: ObjectIdentifier(slot)) != nil else {
+                    queue.waiting.removeAll { $0 === slot }
                     return nil
                 }
-                guard !line.waiting.isEmpty else { return nil }
-                let next = line.waiting.removeFirst()
-                line.present[ObjectIdentifier(next)] = next
+                guard !queue.waiting.isEmpty else { return nil }
+                let next = queue.waiting.removeFirst()
+                queue.active[ObjectIdentifier(next)] = next
                 return next
             }
-            next?.whenThere.fulfill(())
+            next?.granted.fulfill(())
         }
     }
 }

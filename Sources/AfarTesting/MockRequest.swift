@@ -4,8 +4,8 @@ public import HTTPTypes
 
 /// A request as a ``MockTransport`` saw it.
 public struct MockRequest: Sendable {
-    /// The exchange: delivery, options, context. Its observer and its decision are left out, because a mock keeps what it has
-    /// seen, and they would keep whoever made the request.
+    /// The exchange: delivery, options, context. Its observer, its decision and the session's handlers are removed, because a mock
+    /// keeps its requests, and they would retain the session's request.
     public let exchange: Exchange
     /// The body's bytes, whatever form the body had.
     public let body: Data
@@ -16,6 +16,7 @@ public struct MockRequest: Sendable {
         var exchange = exchange
         exchange.observer = nil
         exchange.decide = nil
+        if exchange.hasPolicies { exchange.policies = ExchangePolicies() }
         self.exchange = exchange
         self.body = body
     }

@@ -38,9 +38,11 @@ extension Request {
                     "the request wants only what a cache has, and the session has none (SessionConfiguration.cacheStore)"
             )
         }
-        if policy != .useProtocolCachePolicy { exchange.policies.cache = CachePolicy(policy) }
+        var policies = exchange.policies
+        policies.cache = CachePolicy(policy)
         // Read late, because a handler can be set until the response arrives.
-        exchange.policies.cacheHandler = { [self] response in keepable(response) }
+        policies.cacheHandler = { [self] response in keepable(response) }
+        exchange.policies = policies
     }
 
     /// Returns what to store of a response; nil to store nothing.

@@ -95,12 +95,16 @@ extension Request {
         options?.options.apply(to: &exchange.options)
         try stack.capabilities.check(exchange)
         exchange.observer = ExchangeEvents.make(of: self)
-        if let policy = redirectPolicy(for: urlRequest, by: handler) { exchange.policies.redirects = policy }
-        if let credential = credential.flatMap({ Credential($0, for: exchange.request) }) {
-            exchange.policies.credential = credential
+        let (redirects, challenges, trust) = (
+            redirectPolicy(for: urlRequest, by: handler), challengeHandler, serverTrustHandler
+        )
+        if redirects != nil || credential != nil || challenges != nil || trust != nil {
+            var policies = exchange.policies
+            if let redirects { policies.redirects = redirects }
+            policies.credential = credential.flatMap { Credential($0, for: exchange.request) }
+            (policies.challengeHandler, policies.serverTrustHandler) = (challenges, trust)
+            exchange.policies = policies
         }
-        if let handler = challengeHandler { exchange.policies.challengeHandler = handler }
-        if let handler = serverTrustHandler { exchange.policies.serverTrustHandler = handler }
         try useCache(for: urlRequest, in: &exchange)
         let control = exchange.control
         let driver = HopDriver(Hop(exchange), through: sink.stages(of: stack), over: stack.sender) { [self] head in

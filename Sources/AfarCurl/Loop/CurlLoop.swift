@@ -295,7 +295,8 @@ final class CurlLoop: @unchecked Sendable {
     private func pool(of transfer: Transfer, group: Int) -> CurlPool? {
         let plan = transfer.plan
         let isBeside =
-            plan.isSecure && plan.version == .http1 && transfer.exchange.options.httpVersion == .http2
+            plan.isSecure && plan.version == .http1
+            && (transfer.exchange.options.httpVersion == .http2 || transfer.authentication != nil)
             && hostVersions[transfer.limitedHost] != .http1
         return pools.pool(
             ofGroup: group, for: transfer.exchange.options.security, over: plan.route?.identity,

@@ -43,7 +43,7 @@ struct RequestPlan {
         // name, "@x" would make it a user's.
         let path = hop.exchange.request.path ?? "/"
         guard path.utf8.first == UInt8(ascii: "/"), path.allBytes({ $0 > 0x20 && $0 != 0x7F }),
-            authority.allBytes(Self.isAllowedInAuthority)
+            authority.allBytes(\.isAllowedInAuthority)
         else {
             throw hop.failure(.invalidURL, "the host or the path has characters that mislead")
         }
@@ -74,16 +74,6 @@ struct RequestPlan {
         url += authority
         url += path
         return url
-    }
-
-    /// A name, an address, a port: nothing that ends the authority or makes part of it a user's name.
-    private static func isAllowedInAuthority(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0...0x20, 0x7F, UInt8(ascii: "@"), UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "?"),
-            UInt8(ascii: "#"):
-            false
-        default: true
-        }
     }
 
     /// Whether the host is an address of IPv4; what only looks like one is looked up as a name.

@@ -27,7 +27,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         return "\(plan.host) \(UInt(bitPattern: ObjectIdentifier(security)))"
     }
     /// How libcurl authenticates the connection; nil when it does not.
-    var authentication: ConnectionAuthentication? { exchange.options.connectionAuthentication }
+    let authentication: ConnectionAuthentication?
     let observer: (any ExchangeObserver)?
 
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
@@ -103,6 +103,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         self.hop = hop
         self.loop = loop
         observer = hop.observer
+        authentication = hop.exchange.connectionAuthentication
         reader = ResponseReader(url: hop.exchange.responseURL, options: hop.exchange.options)
         self.plan = plan
         let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }

@@ -18,13 +18,16 @@ struct ChunkedBody {
         case complete
     }
 
-    /// The number of bytes that all chunk extensions of a body may have. They carry nothing that anyone uses.
-    private static let extensionLimit = 16 * 1024
+    /// The number of bytes by which the lines with sizes may exceed what the chunks justify. Extensions carry nothing that is used.
+    private static let overheadLimit = 16 * 1024
     /// The number of digits that a chunk's size may have, leading zeros included.
     private static let digitLimit = 16
 
     private var state = State.size(0, digitCount: 0)
-    private var extensionByteCount = 0
+    /// The bytes of padding and extensions so far, less twice the bytes of the chunks' data.
+    private var overhead: Int64 = 0
+    /// Whether an LF alone ended a line. Recipients disagree about that, so the connection isn't used again.
+    private(set) var hasBareLineFeed = false
 
     var isComplete: Bool { if case .complete = state { true } else { false } }
 
@@ -66,12 +69,16 @@ struct ChunkedBody {
             state = .size(size << 4 | Int64(digit), digitCount: digitCount + 1)
         case (.padding(let size), _): try endSize(size, byte)
         case (.chunkExtension(let size), 0x0D): state = .sizeLineFeed(size)
-        case (.chunkExtension(let size), 0x0A): beginChunk(size)
+        case (.chunkExtension, 0x0A):
+            throw .malformed("an LF that no CR precedes ends a chunk extension (RFC 9112, section 7.1)")
         case (.chunkExtension, 0): throw .malformed("a chunk extension has a NUL byte")
-        case (.chunkExtension, _): try countExtensionByte()
+        case (.chunkExtension, _): try countOverhead()
         case (.sizeLineFeed(let size), 0x0A): beginChunk(size)
         case (.dataEnd, 0x0D): state = .dataLineFeed
-        case (.dataEnd, 0x0A), (.dataLineFeed, 0x0A): state = .size(0, digitCount: 0)
+        case (.dataLineFeed, 0x0A): state = .size(0, digitCount: 0)
+        case (.dataEnd, 0x0A):
+            hasBareLineFeed = true
+            state = .size(0, digitCount: 0)
         case (.dataEnd, _): throw .malformed("a chunk is longer than its size")
         default: throw .malformed("a CR that no LF follows ends a chunk or its size (RFC 9112, section 2.2)")
         }
@@ -80,21 +87,26 @@ struct ChunkedBody {
     private mutating func endSize(_ size: Int64, _ byte: UInt8) throws(HTTP1Error) {
         switch byte {
         case 0x0D: state = .sizeLineFeed(size)
-        case 0x0A: beginChunk(size)
+        case 0x0A:
+            hasBareLineFeed = true
+            beginChunk(size)
         case 0x20, 0x09:
-            try countExtensionByte()
+            try countOverhead()
             state = .padding(size)
         case UInt8(ascii: ";"): state = .chunkExtension(size)
         default: throw .malformed("a chunk's size is not a hexadecimal number (RFC 9112, section 7.1)")
         }
     }
 
-    private mutating func beginChunk(_ size: Int64) { state = size == 0 ? .trailers : .data(remaining: size) }
+    private mutating func beginChunk(_ size: Int64) {
+        overhead = max(0, overhead - 2 * min(size, Int64(Self.overheadLimit)))
+        state = size == 0 ? .trailers : .data(remaining: size)
+    }
 
-    private mutating func countExtensionByte() throws(HTTP1Error) {
-        extensionByteCount += 1
-        guard extensionByteCount <= Self.extensionLimit else {
-            throw .malformed("the chunk extensions exceed \(Self.extensionLimit) bytes")
+    private mutating func countOverhead() throws(HTTP1Error) {
+        overhead += 1
+        guard overhead <= Self.overheadLimit else {
+            throw .malformed("the chunk extensions exceed the chunks by \(Self.overheadLimit) bytes")
         }
     }
 }

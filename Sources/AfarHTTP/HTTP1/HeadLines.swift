@@ -38,6 +38,7 @@ struct HeadLines {
             let rest = UnsafeRawBufferPointer(rebasing: input[offset...])
             let lineEnd = rest.firstIndex(of: 0x0A, before: rest.count)
             let count = lineEnd.map { $0 + 1 } ?? rest.count
+            if lineStart == 0, !isTrailer { try checkPrefix(rest[..<count]) }
             byteCount += count
             guard byteCount <= maximumBytes else {
                 throw HTTP1Error(.headTooLarge, "the response's head exceeds \(maximumBytes) bytes")
@@ -45,7 +46,6 @@ struct HeadLines {
             if bytes.isEmpty { bytes.reserveCapacity(512) }
             bytes.append(contentsOf: rest[..<count])
             offset += count
-            if lineStart == 0, !isTrailer { try checkPrefix() }
             guard lineEnd != nil else { return false }
             if try completeLine() { return true }
         }
@@ -72,22 +72,16 @@ struct HeadLines {
         guard !bytes.isEmpty else { return HTTPFields() }
         // RawHead skips the line before the first field.
         let fields = RawHead(bytes: [0x0A] + bytes).fields()
-        return HTTPFields(fields.filter { !Self.forbiddenTrailers.contains($0.name.canonicalName) })
+        return HTTPFields(fields.filter { !$0.name.isForbiddenInTrailers })
     }
-
-    private static let forbiddenTrailers: Set<String> = [
-        "authorization", "cache-control", "connection", "content-encoding", "content-length", "content-range",
-        "content-type",
-        "expect", "host", "keep-alive", "location", "max-forwards", "proxy-authenticate", "proxy-authorization",
-        "range", "set-cookie",
-        "te", "trailer", "transfer-encoding", "upgrade", "www-authenticate",
-    ]
 
     // MARK: Lines
 
     /// Rejects what isn't HTTP, such as a response of HTTP/0.9, at its first bytes.
-    private func checkPrefix() throws(HTTP1Error) {
-        guard bytes.starts(with: Self.prefix.prefix(bytes.count)) else { throw StatusLine.malformed(bytes[...]) }
+    private func checkPrefix(_ next: Slice<UnsafeRawBufferPointer>) throws(HTTP1Error) {
+        guard bytes.count < Self.prefix.count else { return }
+        let start = bytes + next.prefix(Self.prefix.count - bytes.count)
+        guard start.elementsEqual(Self.prefix.prefix(start.count)) else { throw StatusLine.malformed(start) }
     }
 
     /// Checks the line that has just been completed.
@@ -111,6 +105,7 @@ struct HeadLines {
     }
 
     private mutating func check(_ line: UnsafeRawBufferPointer) throws(HTTP1Error) {
+        if line.firstIndex(of: 0x0D, before: line.count) != nil { fields.noteAmbiguity() }
         guard line[0] != 0x0D else {
             throw .malformed("a line begins with CR, but isn't empty (RFC 9112, section 2.2)")
         }
@@ -135,7 +130,8 @@ struct HeadLines {
         guard fieldCount <= maximumFields else {
             throw HTTP1Error(.headTooLarge, "the response's head has more than \(maximumFields) fields")
         }
-        if isTrailer || colon == 0 { return }
+        if isTrailer { return }
+        guard colon > 0 else { return fields.noteAmbiguity() }
         try fields.note(
             UnsafeRawBufferPointer(rebasing: line[..<colon]), UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
     }
@@ -163,9 +159,28 @@ struct StatusLine {
 }
 
 extension HTTP1Error {
+    /// The first bytes as text, without control characters.
     static func quoted(_ bytes: some Collection<UInt8>) -> String {
-        "\"" + String(decoding: bytes.prefix(60), as: UTF8.self).filter { !$0.isNewline } + "\""
+        let text = String(decoding: bytes.prefix(60), as: UTF8.self)
+        return "\""
+            + String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.properties.generalCategory != .control }))
+            + "\""
     }
+}
+
+extension HTTPField.Name {
+    /// Whether the field is for framing, routing, authentication, cookies or caching, which must not depend on trailers
+    /// (RFC 9110, section 6.5.1).
+    var isForbiddenInTrailers: Bool { Self.forbiddenTrailers.contains(canonicalName) }
+
+    private static let forbiddenTrailers: Set<String> = [
+        "age", "alt-svc", "authorization", "cache-control", "clear-site-data", "connection", "content-encoding",
+        "content-length",
+        "content-range", "content-type", "cookie", "date", "expect", "expires", "host", "keep-alive", "location",
+        "max-forwards",
+        "proxy-authenticate", "proxy-authorization", "proxy-connection", "range", "set-cookie", "set-cookie2",
+        "strict-transport-security", "te", "trailer", "transfer-encoding", "upgrade", "vary", "www-authenticate",
+    ]
 }
 
 extension UnsafeRawBufferPointer {

@@ -14,34 +14,33 @@ struct MessageFraming {
     }
 
     let body: Body
-    /// The `Content-Length`, which a response without a body may have, too; nil if there is none that applies.
-    let declaredLength: Int64?
     let isPersistent: Bool
     let keepAliveTimeout: Int?
 
     init(of head: ResponseHead, _ fields: FramingFields, to method: HTTPRequest.Method) throws(HTTP1Error) {
-        let isTransferCoded = !fields.transferCodings.isEmpty
-        // A Transfer-Encoding overrides a Content-Length (section 6.3, item 3).
-        declaredLength = isTransferCoded ? nil : fields.contentLength
+        let isTunnel = head.status == 101 || method == .connect && (200..<300).contains(head.status)
+        // A tunnel has no length, whatever the fields say (RFC 9110, section 9.3.6).
+        if !isTunnel, let error = fields.lengthError { throw error }
+        let isChunked = fields.transferCodings == ["chunked"]
         let mayHaveBody = method != .head && head.status != 204 && head.status != 304
+        // A Transfer-Encoding overrides a Content-Length (section 6.3, item 3). The coding `identity` counts for nothing.
         body =
-            switch head.status {
-            case 101: .tunnel
-            case 200..<300 where method == .connect: .tunnel
-            case _ where !mayHaveBody: .none
-            case _ where isTransferCoded: .chunked
-            default: fields.contentLength.map { .length($0) } ?? .untilClose
+            if isTunnel { .tunnel } else if !mayHaveBody { .none } else if !fields.transferCodings.isEmpty {
+                .chunked
+            } else {
+                fields.contentLength.map { .length($0) } ?? .untilClose
             }
-        if body == .chunked, fields.transferCodings != ["chunked"] {
+        if body == .chunked, !isChunked {
             throw .malformed(
-                "the response has a Transfer-Encoding other than chunked: \(fields.transferCodings.joined(separator: ", "))"
-            )
+                "the response has a Transfer-Encoding other than chunked: "
+                    + HTTP1Error.quoted(fields.transferCodings.joined(separator: ", ").utf8))
         }
         let isHTTP10 = head.httpVersion == "HTTP/1.0"
-        // Another recipient may have framed such a message differently (sections 6.1 and 6.3).
+        // Another recipient may frame such a message differently (sections 6.1 and 6.3).
         let isAmbiguous =
-            isTransferCoded && (isHTTP10 || fields.contentLength != nil)
-            || head.status == 204 && (isTransferCoded || fields.contentLength ?? 0 > 0)
+            fields.isAmbiguous
+            || fields.hasTransferEncoding && (isHTTP10 || fields.contentLength != nil || mayHaveBody && !isChunked)
+            || head.status == 204 && fields.framesBody
         let wantsClose = fields.connectionOptions.contains("close")
         let keepsAlive = !isHTTP10 || fields.connectionOptions.contains("keep-alive")
         isPersistent = body != .untilClose && body != .tunnel && !isAmbiguous && !wantsClose && keepsAlive
@@ -60,12 +59,24 @@ struct FramingFields {
     }
 
     private(set) var contentLength: Int64?
+    /// Why the `Content-Length` is invalid, if it is.
+    private(set) var lengthError: HTTP1Error?
+    private(set) var hasTransferEncoding = false
     /// The transfer codings in lower case, in order, without `identity`.
     private(set) var transferCodings: [String] = []
     /// The connection options in lower case.
     private(set) var connectionOptions: [String] = []
+    /// The shortest timeout of all `Keep-Alive` fields, in seconds.
     private(set) var keepAliveTimeout: Int?
+    /// Whether the head has a form on which recipients disagree: a folded line, a CR without LF, or a name that isn't a token. It is
+    /// accepted, but the connection isn't used again.
+    private(set) var isAmbiguous = false
     private var last = Kind.other
+
+    /// Whether the fields say that there is a body.
+    var framesBody: Bool { hasTransferEncoding || lengthError != nil || contentLength ?? 0 > 0 }
+
+    mutating func noteAmbiguity() { isAmbiguous = true }
 
     mutating func note(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(HTTP1Error) {
         let bareName = UnsafeRawBufferPointer(rebasing: Self.trimmed(name[...]))
@@ -77,28 +88,31 @@ struct FramingFields {
                 throw .malformed(
                     "white space precedes a field's colon (RFC 9112, section 5.1): \(HTTP1Error.quoted(name))")
             }
-            return
+            return isAmbiguous = true
         }
         switch kind {
-        case .contentLength: try noteLength(value)
-        case .transferEncoding: transferCodings += Self.elements(of: value).filter { $0 != "identity" }
+        case .contentLength: noteLength(value)
+        case .transferEncoding:
+            hasTransferEncoding = true
+            transferCodings += Self.elements(of: value).filter { $0 != "identity" }
         case .connection: connectionOptions += Self.elements(of: value)
         case .keepAlive:
-            let timeouts = Self.elements(of: value).filter { $0.hasPrefix("timeout=") }
-            keepAliveTimeout = timeouts.first.flatMap { UInt16($0.dropFirst("timeout=".count)) }.map(Int.init)
-        case .other: break
+            for element in Self.elements(of: value) where element.hasPrefix("timeout=") {
+                let digits = element.dropFirst("timeout=".count)
+                guard digits.utf8.allSatisfy(\.isDigit), let seconds = UInt16(digits) else { continue }
+                keepAliveTimeout = min(keepAliveTimeout ?? .max, Int(seconds))
+            }
+        case .other:
+            if !bareName.allSatisfy(\.isTokenCharacter) { isAmbiguous = true }
         }
     }
 
     /// A line that begins with white space continues the last field (RFC 9112, section 5.2).
     mutating func continueLast() throws(HTTP1Error) {
-        switch last {
-        case .contentLength, .transferEncoding:
+        guard last != .contentLength, last != .transferEncoding else {
             throw .malformed("a Content-Length or Transfer-Encoding continues on another line (RFC 9112, section 5.2)")
-        // The options on the other line aren't read, so the connection isn't used again.
-        case .connection: connectionOptions.append("close")
-        case .keepAlive, .other: break
         }
+        isAmbiguous = true
     }
 
     private static func kind(of name: UnsafeRawBufferPointer) -> Kind {
@@ -113,17 +127,18 @@ struct FramingFields {
     }
 
     /// RFC 9110, section 8.6: digits only. A list, or several fields, may repeat the same number.
-    private mutating func noteLength(_ value: UnsafeRawBufferPointer) throws(HTTP1Error) {
+    private mutating func noteLength(_ value: UnsafeRawBufferPointer) {
         for part in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
             let digits = Self.trimmed(part)
             guard !digits.isEmpty, digits.allSatisfy(\.isDigit),
                 let number = Int64(String(decoding: digits, as: UTF8.self))
             else {
-                throw .malformed(
+                lengthError = .malformed(
                     "the response's Content-Length is not a number: \(HTTP1Error.quoted(Self.trimmed(value[...])))")
+                return
             }
-            guard contentLength == nil || contentLength == number else {
-                throw .malformed("the response has two different Content-Lengths")
+            if let contentLength, contentLength != number {
+                lengthError = .malformed("the response has two different Content-Lengths")
             }
             contentLength = number
         }

@@ -21,6 +21,11 @@ package struct RequestHead {
     }
 
     package let bytes: [UInt8]
+    package let method: HTTPRequest.Method
+    /// Whether the request has an `Upgrade` field.
+    package let asksForUpgrade: Bool
+    /// Whether the request has `Connection: close`.
+    package let closesConnection: Bool
 
     /// Serializes a head.
     ///
@@ -28,7 +33,8 @@ package struct RequestHead {
     /// default fields of the same name. `Content-Length` and `Transfer-Encoding` are written by the framing only. A request without a
     /// body whose method expects one has the length 0 (RFC 9110, section 8.6).
     ///
-    /// - Throws: `invalidURL` if the target contains a byte that would end it, `invalidUse` if the method isn't a token.
+    /// - Throws: `invalidURL` if the scheme, host or path can't be in a request target, or could be read as another host;
+    ///   `invalidUse` if the method isn't a token, or a length is negative.
     package init(
         _ request: HTTPRequest, defaultFields: HTTPFields = HTTPFields(), target form: TargetForm = .origin,
         body: BodyFraming = .none
@@ -43,33 +49,25 @@ package struct RequestHead {
             append("\r\n")
         }
 
-        let method = request.method.rawValue
-        guard method.isHTTPToken else {
-            throw HTTP1Error(.invalidUse, "the method \(method.debugDescription) is not a token")
+        method = request.method
+        guard method.rawValue.isHTTPToken else {
+            throw HTTP1Error(.invalidUse, "the method \(method.rawValue.debugDescription) is not a token")
         }
-        let authority = request.authority ?? ""
-        let target =
-            switch form {
-            case .origin: request.path ?? "/"
-            case .absolute: "\(request.scheme ?? "http")://\(authority)\(request.path ?? "/")"
-            case .authority: authority
-            }
-        for text in [target, authority] where text.isEmpty || !text.allBytes({ $0 > 0x20 && $0 != 0x7F }) {
-            throw HTTP1Error(.invalidURL, "the host or the path is empty or has characters that end a request target")
-        }
-        append("\(method) \(target) HTTP/1.1\r\n")
+        append("\(method.rawValue) \(try Self.target(of: request, form)) HTTP/1.1\r\n")
 
         let own = request.headerFields
         if let host = own.first(where: { $0.name.isHost }) ?? defaultFields.first(where: { $0.name.isHost }) {
             append(host)
         } else {
-            append("Host: \(authority)\r\n")
+            append("Host: \(request.authority ?? "")\r\n")
         }
         for field in own where !field.name.isWrittenSeparately { append(field) }
         for field in defaultFields where !field.name.isWrittenSeparately && !own.contains(field.name) { append(field) }
         switch body {
         case .chunked: append("Transfer-Encoding: chunked\r\n")
-        case .length(let length): append("Content-Length: \(length)\r\n")
+        case .length(let length):
+            guard length >= 0 else { throw HTTP1Error(.invalidUse, "the body's length is negative") }
+            append("Content-Length: \(length)\r\n")
         case .none:
             if request.method == .post || request.method == .put || request.method == .patch {
                 append("Content-Length: 0\r\n")
@@ -77,6 +75,46 @@ package struct RequestHead {
         }
         append("\r\n")
         self.bytes = bytes
+        let upgrades = own.contains(.upgrade) || defaultFields.contains(.upgrade)
+        let options = own.contains(.connection) ? own[values: .connection] : defaultFields[values: .connection]
+        asksForUpgrade = upgrades
+        closesConnection = options.contains { value in
+            value.asciiLowercased.split(separator: ",").contains {
+                $0.utf8.filter { !$0.isFieldSpace }.elementsEqual("close".utf8)
+            }
+        }
+    }
+
+    /// The request target (RFC 9112, section 3.2).
+    private static func target(of request: HTTPRequest, _ form: TargetForm) throws(HTTP1Error) -> String {
+        let authority = request.authority ?? ""
+        guard !authority.isEmpty, authority.allBytes(\.isAllowedInAuthority) else {
+            throw HTTP1Error(.invalidURL, "the host is empty, or has characters that can't be in a host")
+        }
+        guard (form == .authority) == (request.method == .connect) else {
+            throw HTTP1Error(.invalidUse, "CONNECT, and no other method, has a host and port as its target")
+        }
+        if form == .authority {
+            guard let colon = authority.utf8.lastIndex(of: UInt8(ascii: ":")),
+                authority.utf8[colon...].dropFirst().allSatisfy(\.isDigit),
+                authority.utf8.last != UInt8(ascii: ":")
+            else { throw HTTP1Error(.invalidURL, "the target of CONNECT has no port") }
+            return authority
+        }
+        let path = request.path ?? "/"
+        // OPTIONS for the whole server: `*`, and to a proxy the URL without a path (section 3.2.4).
+        let isForServer = path == "*" && request.method == .options
+        guard path.utf8.first == UInt8(ascii: "/") || isForServer,
+            path.allBytes({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "#") })
+        else {
+            throw HTTP1Error(
+                .invalidURL, "the path doesn't begin with a slash, or has characters that can't be in a request target")
+        }
+        guard form == .absolute else { return path }
+        guard let scheme = request.scheme, scheme == "http" || scheme == "https" else {
+            throw HTTP1Error(.invalidURL, "the scheme is neither http nor https")
+        }
+        return "\(scheme)://\(authority)\(isForServer ? "" : path)"
     }
 }
 
@@ -88,13 +126,15 @@ extension HTTPField.Name {
 
 /// The chunked transfer coding of a request's body (RFC 9112, section 7.1).
 package enum ChunkedCoding {
-    /// The line before a chunk's data, which CRLF follows. A chunk must not be empty: its line would end the body.
-    package static func sizeLine(for byteCount: Int) -> [UInt8] { Array("\(String(byteCount, radix: 16))\r\n".utf8) }
+    /// Returns the line before a chunk's data, which CRLF follows; nil for no data, because an empty chunk would end the body.
+    package static func sizeLine(for byteCount: Int) -> [UInt8]? {
+        byteCount > 0 ? Array("\(String(byteCount, radix: 16))\r\n".utf8) : nil
+    }
 
-    /// The last chunk and the trailer section.
+    /// Returns the last chunk and the trailer section. Forbidden trailers are left out.
     package static func end(trailers: HTTPFields = HTTPFields()) -> [UInt8] {
         var bytes = Array("0\r\n".utf8)
-        for field in trailers {
+        for field in trailers where !field.name.isForbiddenInTrailers {
             bytes += field.name.rawName.utf8
             bytes += [UInt8(ascii: ":"), 0x20]
             field.withUnsafeBytesOfValue { bytes += $0 }

@@ -18,7 +18,7 @@ package struct ResponseParser {
         case end
     }
 
-    /// What the parser has to know about the request.
+    /// The properties of the request that decide how its response is parsed.
     package struct Request {
         /// The method. A response to HEAD has no body, and a 2xx response to CONNECT opens a tunnel.
         package var method: HTTPRequest.Method
@@ -30,6 +30,21 @@ package struct ResponseParser {
         package var closesConnection = false
 
         package init(method: HTTPRequest.Method, url: String) { (self.method, self.url) = (method, url) }
+
+        /// Takes the properties from the head that is sent.
+        package init(_ head: RequestHead, url: String) {
+            self.init(method: head.method, url: url)
+            (asksForUpgrade, closesConnection) = (head.asksForUpgrade, head.closesConnection)
+        }
+    }
+
+    /// The length of the response's body, before content codings are decoded.
+    package enum BodyLength: Equatable {
+        /// There is no body, as in a response to HEAD.
+        case none
+        case exact(Int64)
+        /// The body is chunked, or the connection's end ends it.
+        case unknown
     }
 
     private enum State {
@@ -40,6 +55,7 @@ package struct ResponseParser {
         /// The last byte has been parsed. ``Event/end`` was not returned yet.
         case complete
         case ended
+        case failed(HTTP1Error)
     }
 
     private let request: Request
@@ -48,6 +64,8 @@ package struct ResponseParser {
     private var state = State.head
     private var informationalCount = 0
     private var framing: MessageFraming?
+    /// Whether an informational response or the end of input means that the connection can't be used again.
+    private var mustClose = false
 
     /// The fields of the trailer section (RFC 9112, section 7.1.2), except those that are for framing, routing or authentication.
     package private(set) var trailers = HTTPFields()
@@ -62,16 +80,32 @@ package struct ResponseParser {
 
     // MARK: The result
 
-    /// The length of the body that the response declares; nil before the head, and for a body without a declared length.
-    package var declaredLength: Int64? { framing?.declaredLength }
+    /// Whether any byte of a response was received. If none was, a request on a kept connection may be sent again (section 9.3.1).
+    package var hasReceivedBytes: Bool { !lines.isEmpty }
 
-    /// Whether the response switches to another protocol or opens a tunnel. After ``Event/end``, the connection belongs to that.
+    /// The length of the body; nil before the head.
+    package var bodyLength: BodyLength? {
+        switch framing?.body {
+        case nil: nil
+        case .some(.none), .tunnel: BodyLength.none
+        case .length(let length): .exact(length)
+        case .chunked, .untilClose: .unknown
+        }
+    }
+
+    /// Whether the response switches to another protocol or opens a tunnel. After ``Event/end``, the connection belongs to that. The
+    /// caller compares the protocol in the `Upgrade` field with those of the request.
     package var switchesProtocol: Bool { framing?.body == .tunnel }
 
-    /// Whether the connection can carry another request (RFC 9112, section 9.3). Bytes after the response make it unusable.
-    package var isReusable: Bool {
+    /// Returns whether the connection can carry another request (RFC 9112, section 9.3).
+    ///
+    /// - Parameters:
+    ///   - remainingByteCount: The number of bytes that were received after the response. Unless it is 0, the connection is unusable.
+    ///   - isRequestSent: Whether the whole request was sent. If not, the server may take the rest for another request.
+    package func isReusable(remainingByteCount: Int, isRequestSent: Bool) -> Bool {
         guard case .ended = state, let framing else { return false }
-        return framing.isPersistent && !request.closesConnection
+        return framing.isPersistent && !request.closesConnection && !mustClose && remainingByteCount == 0
+            && isRequestSent
     }
 
     /// How long the server keeps the idle connection, in seconds, by its `Keep-Alive` field; nil if it doesn't say.
@@ -81,6 +115,8 @@ package struct ResponseParser {
 
     /// Returns the next event, or nil if it needs more bytes.
     ///
+    /// After an error, each call throws the same error.
+    ///
     /// - Parameters:
     ///   - bytes: Bytes that were received.
     ///   - offset: The first byte that was not parsed yet. It is advanced past the bytes that belong to the event, or to the end
@@ -88,7 +124,19 @@ package struct ResponseParser {
     package mutating func next(
         in bytes: UnsafeRawBufferPointer, at offset: inout Int
     ) throws(HTTP1Error) -> Event? {
+        do throws(HTTP1Error) {
+            return try parse(bytes, from: &offset)
+        } catch {
+            state = .failed(error)
+            throw error
+        }
+    }
+
+    private mutating func parse(
+        _ bytes: UnsafeRawBufferPointer, from offset: inout Int
+    ) throws(HTTP1Error) -> Event? {
         switch state {
+        case .failed(let error): throw error
         case .head:
             guard try lines.append(bytes, from: &offset) else { return nil }
             return try completeHead()
@@ -107,6 +155,7 @@ package struct ResponseParser {
             }
             guard chunked.isComplete else { return nil }
             trailers = lines.trailerFields()
+            if chunked.hasBareLineFeed { mustClose = true }
             state = .ended
             return .end
         case .complete:
@@ -121,7 +170,18 @@ package struct ResponseParser {
     /// - Parameter isClean: Whether the end is authentic: over TLS, whether the server sent `close_notify` (section 9.8).
     /// - Returns: ``Event/end`` if that ends the body; nil if the response had ended before.
     package mutating func receiveEndOfInput(isClean: Bool) throws(HTTP1Error) -> Event? {
+        mustClose = true
+        do throws(HTTP1Error) {
+            return try end(isClean: isClean)
+        } catch {
+            state = .failed(error)
+            throw error
+        }
+    }
+
+    private mutating func end(isClean: Bool) throws(HTTP1Error) -> Event? {
         switch state {
+        case .failed(let error): throw error
         case .ended: return nil
         case .complete:
             state = .ended
@@ -170,10 +230,14 @@ package struct ResponseParser {
             guard informationalCount <= maximumInformationalResponses else {
                 throw .malformed("more than \(maximumInformationalResponses) informational (1xx) responses")
             }
+            // An informational response has no body, whatever its fields say. Others may read one.
+            if fields.connectionOptions.contains("close") || fields.framesBody { mustClose = true }
             return .informational(head)
         }
-        guard head.status != 101 || request.asksForUpgrade else {
-            throw .malformed("the server switched protocols (101), although the request has no Upgrade field")
+        guard head.status != 101 || request.asksForUpgrade && request.method != .connect && head.contains(.upgrade)
+        else {
+            throw .malformed(
+                "the server switched protocols (101) without an Upgrade field in the request and in the response")
         }
         let framing = try MessageFraming(of: head, fields, to: request.method)
         self.framing = framing

@@ -7,6 +7,9 @@ protocol AuthenticationScheme: Sendable {
     /// Returns whether a challenge uses this scheme, and requires only supported features.
     func accepts(_ challenge: AuthenticationChallenge) -> Bool
 
+    /// Returns whether the scheme can be used for an exchange.
+    func isAvailable(for exchange: Exchange) -> Bool
+
     /// Returns whether the scheme supports a credential.
     func accepts(user: String, password: String) -> Bool
 
@@ -25,6 +28,8 @@ protocol AuthenticationScheme: Sendable {
 }
 
 extension AuthenticationScheme {
+    func isAvailable(for exchange: Exchange) -> Bool { true }
+
     func accepts(user: String, password: String) -> Bool { true }
 
     func readsBody(for challenge: AuthenticationChallenge) -> Bool { false }
@@ -97,6 +102,14 @@ struct ConnectionAuthenticationScheme: AuthenticationScheme {
 
     func accepts(_ challenge: AuthenticationChallenge) -> Bool { challenge.scheme == scheme.rawValue }
 
+    /// Requests of other users would share an authenticated connection of HTTP/2 or HTTP/3.
+    func isAvailable(for exchange: Exchange) -> Bool {
+        switch exchange.options.httpVersion {
+        case .automatic, .http1, .http2: true
+        case .http2PriorKnowledge, .http3: false
+        }
+    }
+
     /// A Kerberos ticket contains its own user name, which must not replace the caller's.
     func accepts(user: String, password: String) -> Bool {
         switch scheme {
@@ -110,7 +123,7 @@ struct ConnectionAuthenticationScheme: AuthenticationScheme {
     ) throws(TransportError) {
         try TransportError.checkControlCharacters(user: user, password: password, url: exchange.url)
         exchange.options.connectionAuthentication = ConnectionAuthentication(
-            scheme, user: user, password: password)
+            scheme, user: user, password: password, origin: Origin(exchange.request))
         // The transport writes this field.
         exchange.request.headerFields[.authorization] = nil
         var fields = exchange.options.defaultFields.fields

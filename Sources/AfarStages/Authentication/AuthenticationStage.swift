@@ -56,7 +56,7 @@ package struct AuthenticationStage: ExchangeStage {
         func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             guard head.status == 401, hop.exchange.body.isReplayable else { return .now(.pass) }
             if hop.answersChallenge { return renewal(after: head, of: hop) }
-            let choices = choices(after: head)
+            let choices = choices(after: head, of: hop)
             guard !choices.isEmpty else { return .now(.pass) }
             if handler == nil, let credential {
                 return choices.reply(user: credential.user, password: credential.password, to: hop)
@@ -65,10 +65,11 @@ package struct AuthenticationStage: ExchangeStage {
         }
 
         /// Returns the challenges that can be answered, one for each scheme, strongest first.
-        private func choices(after head: ResponseHead) -> [Choice] {
+        private func choices(after head: ResponseHead, of hop: Hop) -> [Choice] {
             let challenges = AuthenticationChallenge.challenges(in: head.values(for: .wwwAuthenticate))
             return schemes.compactMap { scheme in
-                challenges.first(where: scheme.accepts).map { Choice(scheme: scheme, challenge: $0) }
+                guard scheme.isAvailable(for: hop.exchange) else { return nil }
+                return challenges.first(where: scheme.accepts).map { Choice(scheme: scheme, challenge: $0) }
             }
         }
 
@@ -77,7 +78,7 @@ package struct AuthenticationStage: ExchangeStage {
             guard let answered = hop.exchange.policies.answeredChallenge, !answered.isRenewal else {
                 return .now(.pass)
             }
-            return choices(after: head).filter { $0.scheme.renews(answered.challenge, by: $0.challenge) }
+            return choices(after: head, of: hop).filter { $0.scheme.renews(answered.challenge, by: $0.challenge) }
                 .reply(user: answered.user, password: answered.password, to: hop, isRenewal: true)
         }
 

@@ -10,7 +10,7 @@ package struct CacheRequest: Sendable {
     package let hasBody: Bool
     /// Whether the caller requests a range, sets a condition (RFC 9110, sections 13.1 and 14.2), or uses an authenticated
     /// connection.
-    package let isConditional: Bool
+    package let bypassesCache: Bool
     /// Whether bodies are decoded for the request. A cache stores bodies as they were delivered.
     package let decodesContent: Bool
     /// The caller's cache directives.
@@ -39,9 +39,9 @@ package struct CacheRequest: Sendable {
         otherHost = exchange.otherHost
         hasStoredCookies = exchange.hasPolicies && exchange.policies.cookies.hasStoredCookies
         // Connection authentication identifies the user without a header field.
-        var isConditional = exchange.options.connectionAuthentication != nil
-        for field in own where Self.conditions.contains(field.name.canonicalName) { isConditional = true }
-        self.isConditional = isConditional
+        var bypassesCache = exchange.connectionAuthentication != nil
+        for field in own where Self.conditions.contains(field.name.canonicalName) { bypassesCache = true }
+        self.bypassesCache = bypassesCache
         let controls = Self.values(.cacheControl, own, defaults)
         var control = CacheControl(controls)
         // `Pragma` is the predecessor of `Cache-Control` (section 5.4).

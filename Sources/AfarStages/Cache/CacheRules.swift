@@ -23,7 +23,7 @@ package enum CacheRules {
     /// Returns whether a cache can answer the request: its method is GET or HEAD (section 4), it has no body, and the caller
     /// didn't request a range or set a condition, which the cache would have to evaluate.
     package static func mayUse(_ request: CacheRequest) -> Bool {
-        (request.method == .get || request.method == .head) && !request.hasBody && !request.isConditional
+        (request.method == .get || request.method == .head) && !request.hasBody && !request.bypassesCache
     }
 
     /// Decides what to do with a request, given the stored responses for its URL, newest first (section 4).

@@ -50,7 +50,7 @@ package final class ConnectivityStage: ExchangeStage {
         }
 
         func failed(_ error: any Error, of hop: Hop) -> Reply<FailureAction> {
-            guard let error = error as? TransportError, error.tellsOfNoNetwork, hop.exchange.body.isUnspent else {
+            guard let error = error as? TransportError, error.suggestsNoNetwork, hop.exchange.body.isUnspent else {
                 return .now(.fail(error))
             }
             return .wait { [self] in
@@ -138,7 +138,7 @@ extension RequestBody {
 extension TransportError {
     /// Whether the exchange failed before it sent anything, with an error that is typical without a network: there is no route to
     /// the host, or its address can't be resolved.
-    fileprivate var tellsOfNoNetwork: Bool {
+    fileprivate var suggestsNoNetwork: Bool {
         switch phase {
         case .queued, .resolving, .connecting: code == .notConnected || code == .cannotFindHost
         default: false

@@ -33,7 +33,7 @@ public struct CookieRules: Sendable {
             path: field.path ?? url.defaultPath, expires: field.expires, isSecure: field.isSecure,
             isHTTPOnly: field.isHTTPOnly, sameSite: field.sameSite, creationDate: now)
         cookie.isLatin1 = isLatin1
-        return Self.hasRightToName(cookie, hasPath: field.path != nil) ? cookie : nil
+        return Self.satisfiesNamePrefix(cookie, hasPath: field.path != nil) ? cookie : nil
     }
 
     /// Returns the hosts that receive the cookie, or nil if the server isn't allowed to set cookies for them.
@@ -48,7 +48,7 @@ public struct CookieRules: Sendable {
 
     /// Verifies the guarantees of name prefixes (section 5.4): `__Secure-` and `__Host-` require the attributes that they
     /// promise.
-    private static func hasRightToName(_ cookie: Cookie, hasPath: Bool) -> Bool {
+    private static func satisfiesNamePrefix(_ cookie: Cookie, hasPath: Bool) -> Bool {
         func begins(_ text: String, _ prefix: String) -> Bool {
             text.utf8.prefix(prefix.utf8.count).map(\.asciiLowercased).elementsEqual(prefix.utf8)
         }

@@ -16,7 +16,7 @@ extension HopDriver {
         /// The stages that take part, outermost first.
         var levels: [Level] = []
         /// The number of stages in `levels` that have received the hop.
-        private var informed = 0
+        private var receivedCount = 0
         /// The hop as the last of these stages changed it.
         private(set) var hop: Hop
         /// Whether time has passed since the total timeout started.
@@ -26,20 +26,20 @@ extension HopDriver {
 
         /// Calls the next stage that hasn't received the hop, and adds it to `levels`. Returns nil if all stages have received
         /// it.
-        mutating func inform(_ stages: [any ExchangeStage]) -> Reply<RequestAction>? {
-            if informed == levels.count {
+        mutating func callNext(_ stages: [any ExchangeStage]) -> Reply<RequestAction>? {
+            if receivedCount == levels.count {
                 if levels.isEmpty { levels.reserveCapacity(Self.usualCount) }
                 var stage = levels.last.map { $0.stage + 1 } ?? 0
-                while stage < stages.count, informed == levels.count {
+                while stage < stages.count, receivedCount == levels.count {
                     if let run = stages[stage].begin(hop) { levels.append(Level(stage: stage, run: run, hop: hop)) }
                     stage += 1
                 }
-                guard informed < levels.count else { return nil }
+                guard receivedCount < levels.count else { return nil }
             } else {
-                levels[informed].hop = hop
+                levels[receivedCount].hop = hop
             }
-            informed += 1
-            return levels[informed - 1].run.before(hop)
+            receivedCount += 1
+            return levels[receivedCount - 1].run.before(hop)
         }
 
         /// Replaces the exchange of the hop for the stages that follow.
@@ -51,7 +51,7 @@ extension HopDriver {
         mutating func begin(_ next: Hop, at level: Int) -> [Level] {
             let over = Array(levels[level...])
             levels.removeLast(over.count - 1)
-            (hop, informed) = (next, level)
+            (hop, receivedCount) = (next, level)
             return over
         }
     }
@@ -66,7 +66,7 @@ extension HopDriver {
     }
 
     /// A response whose head has arrived.
-    struct SeenHead {
+    struct ReceivedHead {
         let head: ResponseHead
         /// The action that a stage requested for the end of the response, if any.
         var action: (ResponseAction, level: Int)?
@@ -79,9 +79,9 @@ extension HopDriver {
         /// The index of the stage that followed the last redirect.
         private var redirectLevel = 0
         /// The latest response of this hop.
-        var lastHead: SeenHead?
+        var lastHead: ReceivedHead?
         /// The earlier responses of this hop, if a decorating transport received several.
-        var earlierHeads: [SeenHead] = []
+        var earlierHeads: [ReceivedHead] = []
         var running: (any PreparedExchange)?
         var isCancelled = false
         var isOver = false
@@ -107,7 +107,7 @@ extension HopDriver {
         /// Records a head that has arrived.
         mutating func note(_ head: ResponseHead) {
             if let lastHead { earlierHeads.append(lastHead) }
-            lastHead = SeenHead(head: head)
+            lastHead = ReceivedHead(head: head)
         }
 
         /// Records the action that a stage requested, if the response still matters.
@@ -119,7 +119,7 @@ extension HopDriver {
             }
         }
 
-        func knows(_ head: ResponseHead) -> Bool {
+        func isCurrent(_ head: ResponseHead) -> Bool {
             !isOver && (lastHead?.head === head || earlierHeads.contains { $0.head === head })
         }
 

@@ -87,7 +87,7 @@ package final class HopDriver: Sendable {
     /// Passes the hop to the stages that have not received it, then sends it.
     package func advance() {
         var route = state.withLock { $0.route }
-        while let reply = route.inform(stages) {
+        while let reply = route.callNext(stages) {
             switch reply {
             case .now(.send): break
             case .now(.change(let exchange)): route.change(to: exchange)
@@ -182,7 +182,7 @@ package final class HopDriver: Sendable {
                     .run { [self] in
                         let action = await work()
                         // The exchange may have ended meanwhile, for example by a timeout.
-                        guard state.withLock({ $0.knows(head) }) else { return }
+                        guard state.withLock({ $0.isCurrent(head) }) else { return }
                         if case .pass = action {
                             pending.give(decide(on: head, by: levels[..<index]))
                         } else {

@@ -37,7 +37,7 @@ public final class FileHSTSStore: HSTSStore {
     /// Stores a host. An expired host removes the stored one.
     public func store(_ host: HSTSHost) {
         stored.change { content, changes in
-            guard !content.hosts.knows(host) else { return }
+            guard !content.hosts.containsEqual(host) else { return }
             content.hosts.store(host)
             changes.set(host.isExpired() ? nil : host, for: host.name)
         }

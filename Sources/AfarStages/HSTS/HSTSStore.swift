@@ -123,7 +123,7 @@ public struct HSTSHosts: Sendable {
 
     /// Returns whether storing a host would change nothing: an equal entry exists, and the remaining lifetimes differ by 1% at
     /// most.
-    func knows(_ host: HSTSHost, now: Date = Date()) -> Bool {
+    func containsEqual(_ host: HSTSHost, now: Date = Date()) -> Bool {
         guard let known = hosts[host.name] else { return host.isExpired(at: now) }
         return known.includesSubdomains == host.includesSubdomains
             && abs(host.expires.timeIntervalSince(known.expires)) <= host.expires.timeIntervalSince(now) / 100

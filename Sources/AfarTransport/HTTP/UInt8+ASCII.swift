@@ -25,10 +25,20 @@ extension UInt8 {
     @inlinable package var asciiLowercased: UInt8 { isCapital ? self | 0x20 : self }
 
     /// A space or a tab, the white space of RFC 9110, section 5.6.3.
-    package var isFieldSpace: Bool { self == 0x20 || self == 0x09 }
+    @inlinable package var isFieldSpace: Bool { self == 0x20 || self == 0x09 }
+
+    /// Whether the byte may be in a host and port: it doesn't end the authority of a URL, or make part of it a user's name.
+    package var isAllowedInAuthority: Bool {
+        switch self {
+        case 0...0x20, 0x7F, UInt8(ascii: "@"), UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "?"),
+            UInt8(ascii: "#"):
+            false
+        default: true
+        }
+    }
 
     /// A character of a token (RFC 9110, section 5.6.2).
-    var isTokenCharacter: Bool {
+    package var isTokenCharacter: Bool {
         switch self {
         case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
             UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),

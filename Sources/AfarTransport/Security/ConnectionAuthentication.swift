@@ -14,11 +14,14 @@ package final class ConnectionAuthentication: Sendable {
     package let scheme: Scheme
     package let user: String
     package let password: String
+    /// The origin that the credential is for.
+    package let origin: Origin
 
-    package init(_ scheme: Scheme, user: String, password: String) {
+    package init(_ scheme: Scheme, user: String, password: String, origin: Origin) {
         self.scheme = scheme
         self.user = user
         self.password = password
+        self.origin = origin
     }
 }
 

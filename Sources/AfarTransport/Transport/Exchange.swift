@@ -65,6 +65,15 @@ public struct Exchange: Sendable {
     /// The URL for the head of a response: ``url`` with the fragment (RFC 9110, section 10.2.2).
     public var responseURL: String { fragment.map { "\(url)#\($0)" } ?? url }
 
+    /// How the transport authenticates the connection; nil if it doesn't. Options that are copied to an exchange with another origin
+    /// don't send the credential there.
+    package var connectionAuthentication: ConnectionAuthentication? {
+        guard let authentication = options.connectionAuthentication, authentication.origin == Origin(request) else {
+            return nil
+        }
+        return authentication
+    }
+
     /// The features that this exchange requires of a transport.
     public var requiredFeatures: TransportCapabilities.Features {
         var requiredFeatures: TransportCapabilities.Features = []
@@ -91,7 +100,7 @@ public struct Exchange: Sendable {
             if security.evaluation != nil { requiredFeatures.insert(.serverTrust) }
             if security.identity != nil { requiredFeatures.insert(.clientIdentity) }
         }
-        if options.connectionAuthentication != nil { requiredFeatures.insert(.connectionAuthentication) }
+        if connectionAuthentication != nil { requiredFeatures.insert(.connectionAuthentication) }
         return requiredFeatures
     }
 }

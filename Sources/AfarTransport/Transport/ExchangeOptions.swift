@@ -75,8 +75,8 @@ public struct ExchangeOptions: Sendable {
 
     /// The client identity and the evaluation of server certificates; nil for the transport's defaults.
     package var security: ConnectionSecurity?
-    /// The credentials and protocol for a transport with ``TransportCapabilities/Features/connectionAuthentication``; nil for no
-    /// such authentication.
+    /// The credential and protocol for a transport with ``TransportCapabilities/Features/connectionAuthentication``. Read
+    /// ``Exchange/connectionAuthentication`` instead, which compares the origin.
     package var connectionAuthentication: ConnectionAuthentication?
 
     /// The way in which the request reaches its host. The default leaves that to the transport.

@@ -5,12 +5,13 @@ import Testing
 @testable import AfarCurl
 
 struct HTTPVersionTests {
+    private let request = HTTPRequest(method: .get, scheme: "https", authority: "host", path: "/")
+
     private func version(
         _ wanted: ExchangeOptions.HTTPVersion, authentication: ConnectionAuthentication? = nil, isSecure: Bool = true,
         delivery: ResponseDelivery = .collect(), _ change: (inout CurlLibrary) -> Void = { _ in }
     ) -> HTTPVersion {
-        var exchange = Exchange(
-            request: HTTPRequest(method: .get, scheme: "https", authority: "host", path: "/"), delivery: delivery)
+        var exchange = Exchange(request: request, delivery: delivery)
         exchange.options.httpVersion = wanted
         exchange.options.connectionAuthentication = authentication
         var library = CurlLibrary.shared
@@ -32,7 +33,8 @@ struct HTTPVersionTests {
         wanted: ExchangeOptions.HTTPVersion
     ) {
         for scheme in [ConnectionAuthentication.Scheme.negotiate, .ntlm] {
-            let authentication = ConnectionAuthentication(scheme, user: "", password: "")
+            let authentication = ConnectionAuthentication(
+                scheme, user: "", password: "", origin: Origin(request))
             #expect(version(wanted, authentication: authentication) == .http1)
         }
     }

@@ -100,7 +100,7 @@ extension TransportTests {
             try await withRawServer([.respond(refusal), .respond(Self.folded())]) { server in
                 var exchange = Exchange(server.url)
                 exchange.options.connectionAuthentication = ConnectionAuthentication(
-                    .ntlm, user: "a", password: "b")
+                    .ntlm, user: "a", password: "b", origin: Origin(exchange.request))
                 try await expectRefusal(of: exchange)
                 #expect(server.requests.count == 2)
             }

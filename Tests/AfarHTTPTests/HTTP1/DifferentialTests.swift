@@ -23,6 +23,8 @@
             "another major version": "RFC 9112 frames messages of HTTP/1 only.",
             "white space before the colon of a length": "libcurl ignores the length, others use it.",
             "white space before the colon of a coding": "libcurl ignores the coding, others use it.",
+            "LF alone after an extension":
+                "RFC 9112, section 7.1 requires CRLF. Others read the LF as a part of the extension.",
             "two sizes": "libcurl ignores what follows the size, and the body ends too early.",
             "an extension with a NUL byte": "libcurl ignores the extension, and the body ends too early.",
             "a bare CR in an extension": "libcurl ignores the extension, and the body ends too early.",

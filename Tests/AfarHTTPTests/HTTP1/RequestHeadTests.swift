@@ -30,6 +30,9 @@ struct RequestHeadTests {
         #expect(
             try text(request(.connect, nil, authority: "example.org:443"), [:], .authority)
                 == "CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n")
+        #expect(
+            try text(request(.options, "*"), [:], .absolute)
+                == "OPTIONS http://example.org HTTP/1.1\r\nHost: example.org\r\n\r\n")
     }
 
     @Test func fieldsAndTheirOrder() throws {
@@ -76,17 +79,61 @@ struct RequestHeadTests {
         #expect(throws: HTTP1Error.self) { try text(request(.get, "/", authority: "example.org" + path)) }
     }
 
+    /// What another recipient could read as another host, or as credentials.
+    @Test(arguments: [
+        ("@evil.example/", "example.org"), (".evil.example/", "example.org"), ("http://other.example/", "example.org"),
+        ("/a#b", "example.org"),
+        ("*", "example.org"), ("/", "user:pw@example.org"), ("/", "example.org/x"), ("/", "example.org?x"),
+        ("/", "example.org\\x"), ("/", ""),
+    ]) func targetsOfOtherHosts(path: String, authority: String) {
+        for form in [RequestHead.TargetForm.origin, .absolute] {
+            #expect(throws: HTTP1Error.self) {
+                try RequestHead(request(.get, path, authority: authority), target: form)
+            }
+        }
+    }
+
+    @Test func formsThatDontFit() {
+        #expect(throws: HTTP1Error.self) { try RequestHead(request(.get), target: .authority) }
+        #expect(throws: HTTP1Error.self) {
+            try RequestHead(request(.connect, nil, authority: "example.org"), target: .authority)
+        }
+        #expect(throws: HTTP1Error.self) {
+            try RequestHead(request(.connect, nil, authority: "example.org:"), target: .authority)
+        }
+        #expect(throws: HTTP1Error.self) {
+            try RequestHead(request(.connect, "/", authority: "example.org:1"), target: .origin)
+        }
+        #expect(throws: HTTP1Error.self) { try RequestHead(request(.post), body: .length(-1)) }
+        let ftp = HTTPRequest(method: .get, scheme: "ftp", authority: "example.org", path: "/")
+        #expect(throws: HTTP1Error.self) { try RequestHead(ftp, target: .absolute) }
+    }
+
+    @Test func whatTheParserRequires() throws {
+        let plain = try RequestHead(request())
+        #expect(!plain.asksForUpgrade && !plain.closesConnection)
+        let upgrade = try RequestHead(request(fields: [.upgrade: "x", .connection: "Upgrade"]))
+        #expect(upgrade.asksForUpgrade && !upgrade.closesConnection)
+        #expect(try RequestHead(request(fields: [.connection: "foo, CLOSE"])).closesConnection)
+        #expect(try RequestHead(request(), defaultFields: [.connection: "close"]).closesConnection)
+        let parsed = ResponseParser.Request(upgrade, url: "http://example.org/")
+        #expect(parsed.asksForUpgrade && !parsed.closesConnection && parsed.method == .get)
+    }
+
     @Test func chunks() {
-        #expect(String(decoding: ChunkedCoding.sizeLine(for: 255), as: UTF8.self) == "ff\r\n")
+        #expect(ChunkedCoding.sizeLine(for: 255) == Array("ff\r\n".utf8))
+        #expect(ChunkedCoding.sizeLine(for: 0) == nil && ChunkedCoding.sizeLine(for: -1) == nil)
         #expect(String(decoding: ChunkedCoding.end(), as: UTF8.self) == "0\r\n\r\n")
-        #expect(String(decoding: ChunkedCoding.end(trailers: [.eTag: "x"]), as: UTF8.self) == "0\r\nETag: x\r\n\r\n")
+        #expect(
+            String(decoding: ChunkedCoding.end(trailers: [.eTag: "x", .contentLength: "5"]), as: UTF8.self)
+                == "0\r\nETag: x\r\n\r\n")
     }
 
     /// What this module writes, it reads.
     @Test func chunksCanBeParsed() {
         var bytes = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
         for piece in ["a", String(repeating: "b", count: 300)] {
-            bytes += ChunkedCoding.sizeLine(for: piece.utf8.count) + Array(piece.utf8) + [0x0D, 0x0A]
+            bytes += (ChunkedCoding.sizeLine(for: piece.utf8.count) ?? []) + Array(piece.utf8) + [0x0D, 0x0A]
         }
         bytes += ChunkedCoding.end(trailers: [.eTag: "x"])
         #expect(

@@ -38,7 +38,10 @@ struct Transcript {
                 body = nil
                 let trailers = parser.trailers.map { "\($0.name.rawName)=\($0.value)" }.joined(separator: ",")
                 if !trailers.isEmpty { entries.append("trailers \(trailers)") }
-                entries.append(parser.switchesProtocol ? "tunnel" : parser.isReusable ? "end, reusable" : "end")
+                entries.append(
+                    parser.switchesProtocol
+                        ? "tunnel"
+                        : parser.isReusable(remainingByteCount: 0, isRequestSent: true) ? "end, reusable" : "end")
             }
         }
         do {
@@ -53,6 +56,19 @@ struct Transcript {
                 add(event, UnsafeRawBufferPointer(start: nil, count: 0))
             }
         } catch let error as HTTP1Error {
+            // An error is final.
+            for again in 0..<2 {
+                var offset = 0
+                let next = Result { () throws(HTTP1Error) in
+                    again == 0
+                        ? try parser.next(in: UnsafeRawBufferPointer(start: nil, count: 0), at: &offset)
+                        : try parser.receiveEndOfInput(isClean: true)
+                }
+                guard case .failure(error) = next, !parser.isReusable(remainingByteCount: 0, isRequestSent: true) else {
+                    entries.append("continues after \(error)")
+                    continue
+                }
+            }
             if let body { entries.append("body \(String(decoding: body, as: UTF8.self))") }
             body = nil
             entries.append("\(error.code)")

@@ -145,12 +145,44 @@ struct CredentialSourceTests {
         }
     }
 
+    /// Others would share the connection, so the next weaker scheme is taken.
+    @Test(arguments: [ExchangeOptions.HTTPVersion.http2PriorKnowledge, .http3])
+    func aSharedConnectionIsNotAuthenticated(
+        version: ExchangeOptions.HTTPVersion
+    ) async throws {
+        let basic = "Basic \(Data("ada:p".utf8).base64EncodedString())"
+        let mock = MockTransport {
+            $0["Authorization"] == basic ? .text("in") : .challenge("Negotiate, NTLM, Basic realm=\"r\"")
+        }
+        let transport = Binding(base: mock)
+        let stage = AuthenticationStage(features: .connectionAuthentication) { _, _ in ("ada", "p") }
+        var exchange = try exchange()
+        exchange.options.httpVersion = version
+        #expect(try await StagedTransport(transport, stage).send(exchange).text == "in")
+        #expect(transport.seen.withLock { $0 == nil })
+    }
+
+    /// Code that copies the options of an exchange sends the credential nowhere else.
+    @Test func theCredentialOfAConnectionIsForItsOrigin() throws {
+        var exchange = try Exchange.to("http://one/")
+        exchange.options.connectionAuthentication = ConnectionAuthentication(
+            .ntlm, user: "ada", password: "p", origin: Origin(exchange.request))
+        #expect(exchange.connectionAuthentication?.user == "ada")
+        var other = try Exchange.to("http://two/")
+        other.options = exchange.options
+        #expect(other.connectionAuthentication?.user == nil)
+        #expect(!other.requiredFeatures.contains(.connectionAuthentication))
+        exchange.request.authority = "one:8080"
+        #expect(exchange.connectionAuthentication?.user == nil)
+    }
+
     @Test func aTransportWithoutThemSkipsThemOrRefuses() async throws {
         let mock = locked("Negotiate, NTLM")
         let stage = AuthenticationStage { _, _ in ("ada", "p") }
         #expect(try await StagedTransport(mock, stage).send(exchange()).head.status == 401)
         var exchange = try exchange()
-        exchange.options.connectionAuthentication = ConnectionAuthentication(.ntlm, user: "a", password: "b")
+        exchange.options.connectionAuthentication = ConnectionAuthentication(
+            .ntlm, user: "a", password: "b", origin: Origin(exchange.request))
         #expect(exchange.requiredFeatures.contains(.connectionAuthentication))
         let error = await transportFailure { [exchange] in try mock.capabilities.check(exchange) }
         #expect(error?.code == .unsupportedByTransport)
@@ -161,7 +193,7 @@ struct CredentialSourceTests {
         exchange.policies.credential = Credential(
             user: "ada", password: "s3cret-word", origin: Origin(exchange.request))
         exchange.options.connectionAuthentication = ConnectionAuthentication(
-            .ntlm, user: "ada", password: "s3cret-word")
+            .ntlm, user: "ada", password: "s3cret-word", origin: Origin(exchange.request))
         exchange.policies.answeredChallenge = AnsweredChallenge(
             challenge: try #require(AuthenticationChallenge.challenges(in: ["Basic realm=r"]).first), user: "ada",
             password: "s3cret-word", isRenewal: false)

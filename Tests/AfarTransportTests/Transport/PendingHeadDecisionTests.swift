@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct PendingHeadDecisionTests {
 
-    @Test func onlyTheFirstVerdictCountsAlsoWhenItIsPendingItself() async {
+    @Test func onlyTheFirstDecisionCountsEvenIfItIsPending() async {
         let (outer, inner) = (PendingHeadDecision(), PendingHeadDecision())
         let log = Log()
         outer.whenGiven { log.append("\($0)") }
@@ -17,7 +17,7 @@ import Testing
         #expect(log.entries.first?.hasPrefix("take") == true, "\(log.entries)")
     }
 
-    @Test func verdictsFromManyThreads() async {
+    @Test func decisionsFromManyThreads() async {
         for _ in 0..<300 {
             let count = Count()
             let received = Count()
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func aVerdictThatWaitsForItselfRefuses() {
+    @Test func aDecisionThatWaitsForItselfRefuses() {
         let decision = PendingHeadDecision()
         let log = Log()
         decision.whenGiven { if case .refuse = $0 { log.append("refused") } }

@@ -11,8 +11,16 @@ extension Subject {
             var request = ResponseParser.Request(
                 method: random.pick([.get, .get, .head, .connect, .post]) ?? .get, url: "http://localhost/")
             request.asksForUpgrade = random.isOne(in: 3)
+            request.closesConnection = random.isOne(in: 9)
+            var options = ExchangeOptions()
+            if random.isOne(in: 2) {
+                options.maximumHeadBytes = 30 + random.number(below: 200)
+                options.maximumFieldCount = random.number(below: 4)
+                options.maximumInformationalResponses = random.number(below: 2)
+            }
+            let isClean = !random.isOne(in: 4)
             let bytes = [UInt8](input)
-            let whole = try outcome(of: [bytes[...]], request)
+            let whole = try outcome(of: [bytes[...]], request, options, isClean: isClean)
             var pieces: [ArraySlice<UInt8>] = []
             var start = 0
             while start < bytes.count {
@@ -20,15 +28,16 @@ extension Subject {
                 pieces.append(bytes[start..<end])
                 start = end
             }
-            try Contradiction.check(whole.text, outcome(of: pieces, request).text, "the same bytes, divided")
+            try Contradiction.check(
+                whole.text, outcome(of: pieces, request, options, isClean: isClean).text, "the same bytes, divided")
             return whole.isComplete
         }
     ]
 
     private static func outcome(
-        of pieces: [ArraySlice<UInt8>], _ request: ResponseParser.Request
+        of pieces: [ArraySlice<UInt8>], _ request: ResponseParser.Request, _ options: ExchangeOptions, isClean: Bool
     ) throws(Contradiction) -> (text: String, isComplete: Bool) {
-        var parser = ResponseParser(request, options: ExchangeOptions())
+        var parser = ResponseParser(request, options: options)
         var (text, body, surplus, isComplete) = ("", [UInt8](), 0, false)
         func note(_ event: ResponseParser.Event) {
             switch event {
@@ -55,21 +64,25 @@ extension Subject {
                 }
                 surplus += piece.count - offset
             }
-            if let event = try parser.receiveEndOfInput(isClean: true) { note(event) }
+            if let event = try parser.receiveEndOfInput(isClean: isClean) { note(event) }
         } catch let error as HTTP1Error {
-            text += error.message
+            // A message quotes what was received up to the error, which depends on the division.
+            text += error.message.prefix { $0 != "\"" }
+            do {
+                _ = try parser.receiveEndOfInput(isClean: true)
+                throw Contradiction("the parser continues after: \(error.message)")
+            } catch let contradiction as Contradiction { throw contradiction } catch {}
         } catch let contradiction as Contradiction {
             throw contradiction
         } catch {
             throw Contradiction("\(error)")
         }
-        guard parser.bodyByteCount == Int64(body.count), !parser.isReusable || isComplete else {
+        let isReusable = parser.isReusable(remainingByteCount: surplus, isRequestSent: true)
+        guard parser.bodyByteCount == Int64(body.count), !isReusable || isComplete else {
             throw Contradiction(
-                "\(body.count) bytes of a body, \(parser.bodyByteCount) counted, reusable \(parser.isReusable)")
+                "\(body.count) bytes of a body, \(parser.bodyByteCount) counted, reusable \(isReusable)")
         }
-        // A message quotes what was received up to the error, which depends on the division.
-        if let quote = text.firstIndex(of: "\"") { text = String(text[..<quote]) }
-        return ("\(text) | \(body) | \(parser.trailers) | \(surplus) \(isComplete) \(parser.isReusable)", isComplete)
+        return ("\(text) | \(body) | \(parser.trailers) | \(surplus) \(isComplete) \(isReusable)", isComplete)
     }
 
     private static let responseSeeds = [
