@@ -23,7 +23,7 @@ struct MessageFraming {
         if !isTunnel, let error = fields.lengthError { throw error }
         let isChunked = fields.transferCodings == ["chunked"]
         let mayHaveBody = method != .head && head.status != 204 && head.status != 304
-        // A Transfer-Encoding overrides a Content-Length (section 6.3, item 3). The coding `identity` counts for nothing.
+        // A Transfer-Encoding overrides a Content-Length (section 6.3, item 3). The coding `identity` is ignored.
         body =
             if isTunnel { .tunnel } else if !mayHaveBody { .none } else if !fields.transferCodings.isEmpty {
                 .chunked
@@ -68,8 +68,8 @@ struct FramingFields {
     private(set) var connectionOptions: [String] = []
     /// The shortest timeout of all `Keep-Alive` fields, in seconds.
     private(set) var keepAliveTimeout: Int?
-    /// Whether the head has a form on which recipients disagree: a folded line, a CR without LF, or a name that isn't a token. It is
-    /// accepted, but the connection isn't used again.
+    /// Whether the head has a form on which recipients disagree: a folded line, a CR without LF, a name that isn't a token, or
+    /// the coding `identity`. It is accepted, but the connection isn't used again.
     private(set) var isAmbiguous = false
     private var last = Kind.other
 
@@ -94,7 +94,9 @@ struct FramingFields {
         case .contentLength: noteLength(value)
         case .transferEncoding:
             hasTransferEncoding = true
-            transferCodings += Self.elements(of: value).filter { $0 != "identity" }
+            for coding in Self.elements(of: value) {
+                if coding == "identity" { isAmbiguous = true } else { transferCodings.append(coding) }
+            }
         case .connection: connectionOptions += Self.elements(of: value)
         case .keepAlive:
             for element in Self.elements(of: value) where element.hasPrefix("timeout=") {

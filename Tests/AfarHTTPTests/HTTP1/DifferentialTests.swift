@@ -31,9 +31,24 @@
             "CR alone after a size": "libcurl ignores what follows the CR, and the body ends too early.",
         ]
 
+        /// The cases about which versions of libcurl disagree with each other.
+        private static let versionDependent = [
+            "a bare CR in a value": "Refused by libcurl 8.23.",
+            "a bare CR in the status line": "Refused by libcurl 8.23.",
+            "two CRs before LF": "Refused by libcurl 8.23.", "17 digits": "Accepted by libcurl 8.23.",
+            "a folded Transfer-Encoding": "Another error in libcurl 8.23.",
+            "4: another coding": "Another error in libcurl 8.23.",
+            "4: chunked isn't last": "Another error in libcurl 8.23.",
+            "4: not quite chunked": "Another error in libcurl 8.23.",
+        ]
+
         @Test func responsesAreTheSameToLibcurl() async throws {
             let transport = CurlTransport()
-            for test in Self.cases where test.method != .connect && !test.asksForUpgrade && test.endOfInput == .closed {
+            let cases = Self.cases.filter { test in
+                test.method != .connect && !test.asksForUpgrade && test.endOfInput == .closed
+                    && Self.versionDependent[test.section] == nil
+            }
+            for test in cases {
                 let server = try await RawServer.start([.receiveHead, .send(test.response), .close])
                 var exchange = Exchange(
                     request: HTTPRequest(

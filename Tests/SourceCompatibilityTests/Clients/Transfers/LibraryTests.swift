@@ -121,7 +121,7 @@ import Testing
             let download = client.session.download(server.url("/range/3000000?stalls=1000000"))
             let started = download.downloadProgress()
             async let response = download.serializingData().response
-            for await progress in started where progress.completedUnitCount > 0 { break }
+            for await progress in started where progress.completedUnitCount == 1_000_000 { break }
             let data = await withCheckedContinuation { continuation in
                 download.cancel { continuation.resume(returning: $0) }
             }
