@@ -44,7 +44,7 @@ package struct ConnectionSecurityStage: ExchangeStage {
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
         guard hop.exchange.request.scheme == "https" else { return nil }
-        let handler = hop.exchange.policies.serverTrustHandler
+        let handler = hop.policies.serverTrustHandler
         return handler != nil || provider.hasRequirements ? Run(provider, handler) : nil
     }
 

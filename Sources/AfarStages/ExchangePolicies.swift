@@ -38,13 +38,27 @@ package struct ExchangePolicies: Sendable {
     }
 }
 
+extension ExchangeContext {
+    /// The request's settings for the built-in stages.
+    fileprivate var policies: ExchangePolicies {
+        get { (isEmpty ? ExchangePolicies.standard : self[ExchangePolicies.Key.self]).policies }
+        set { self[ExchangePolicies.Key.self] = ExchangePolicies.Box(newValue) }
+    }
+}
+
 extension Exchange {
     /// The request's settings for the built-in stages. Reading them is free if none were set.
     package var policies: ExchangePolicies {
-        get { (hasPolicies ? context[ExchangePolicies.Key.self] : ExchangePolicies.standard).policies }
-        set { context[ExchangePolicies.Key.self] = ExchangePolicies.Box(newValue) }
+        get { context.policies }
+        set { context.policies = newValue }
     }
 
     /// Whether settings may have been set.
     package var hasPolicies: Bool { !context.isEmpty }
+}
+
+// Exchanges are large. Reading these doesn't copy the hop's.
+extension Hop {
+    var policies: ExchangePolicies { exchange.context.policies }
+    var hasPolicies: Bool { !exchange.context.isEmpty }
 }

@@ -27,7 +27,7 @@ enum HTTPVersion: Equatable {
     /// the library is new enough.
     private static func isFit(_ hop: Hop, _ library: CurlLibrary) -> Bool {
         // Negotiate and NTLM authenticate a connection, which no other request may share.
-        guard hop.exchange.connectionAuthentication == nil else { return false }
+        guard hop.connectionAuthentication == nil else { return false }
         if case .stream = hop.exchange.delivery, !library.pausesStreams { return false }
         return library.sendsBodiesOverHTTP2 || hop.exchange.body.isNone
     }

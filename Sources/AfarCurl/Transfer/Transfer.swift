@@ -103,7 +103,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         self.hop = hop
         self.loop = loop
         observer = hop.observer
-        authentication = hop.exchange.connectionAuthentication
+        authentication = hop.connectionAuthentication
         reader = ResponseReader(url: hop.exchange.responseURL, options: hop.exchange.options)
         self.plan = plan
         let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }

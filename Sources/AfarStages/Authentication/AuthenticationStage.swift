@@ -29,8 +29,8 @@ package struct AuthenticationStage: ExchangeStage {
     }
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
-        guard hop.exchange.hasPolicies || provider != nil else { return nil }
-        let policies = hop.exchange.policies
+        guard hop.hasPolicies || provider != nil else { return nil }
+        let policies = hop.policies
         let credential = policies.credential.flatMap { $0.origin == Origin(hop.exchange.request) ? $0 : nil }
         guard policies.challengeHandler != nil || credential != nil || provider != nil else { return nil }
         return Run(
@@ -45,7 +45,7 @@ package struct AuthenticationStage: ExchangeStage {
 
         /// Removes the handler and the credential from the exchange. The handler retains the request, and no later stage uses it.
         func before(_ hop: Hop) -> Reply<RequestAction> {
-            guard hop.exchange.hasPolicies else { return .now(.send) }
+            guard hop.hasPolicies else { return .now(.send) }
             var exchange = hop.exchange
             var policies = exchange.policies
             (policies.challengeHandler, policies.credential, policies.answeredChallenge) = (nil, nil, nil)
@@ -75,7 +75,7 @@ package struct AuthenticationStage: ExchangeStage {
 
         /// Answers again, if the server requires nothing else.
         private func renewal(after head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
-            guard let answered = hop.exchange.policies.answeredChallenge, !answered.isRenewal else {
+            guard let answered = hop.policies.answeredChallenge, !answered.isRenewal else {
                 return .now(.pass)
             }
             return choices(after: head, of: hop).filter { $0.scheme.renews(answered.challenge, by: $0.challenge) }

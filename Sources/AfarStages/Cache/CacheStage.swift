@@ -77,7 +77,7 @@ package struct CacheStage: ExchangeStage {
             request = CacheRequest(
                 hop.exchange, sensitiveHeaders: stage.sensitiveHeaders, client: stage.security?.clientIdentity(for: hop)
             )
-            let policies = hop.exchange.policies
+            let policies = hop.policies
             (policy, handler) = (policies.cache, policies.cacheHandler)
             self.stage = stage
         }

@@ -11,7 +11,7 @@ package struct RedirectStage: ExchangeStage {
     }
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
-        let policy = hop.exchange.policies.redirects
+        let policy = hop.policies.redirects
         return switch policy {
         case .doNotFollow: nil
         case .follow: following

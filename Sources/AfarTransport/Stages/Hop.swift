@@ -68,6 +68,11 @@ public final class Hop: @unchecked Sendable {
     /// Decides what to do with a response whose head has arrived. Called by transports.
     package func headArrived(_ head: ResponseHead) -> HeadDecision { decide?(head) ?? .take() }
 
+    /// The exchange's ``Exchange/connectionAuthentication``. Exchanges are large, so this doesn't copy one without authentication.
+    package var connectionAuthentication: ConnectionAuthentication? {
+        exchange.options.connectionAuthentication == nil ? nil : exchange.connectionAuthentication
+    }
+
     /// The exchange to send, for a transport that doesn't support hops.
     package var exchangeToSend: Exchange {
         var exchange = exchange
