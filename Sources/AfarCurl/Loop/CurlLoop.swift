@@ -290,8 +290,8 @@ final class CurlLoop: @unchecked Sendable {
         add(transfer)
     }
 
-    /// Where a host speaks HTTP/2, or may do so, requests that HTTP/2 is not fit for have connections apart: libcurl would use an
-    /// idle one of those for a request that others could share a connection with.
+    /// If a host supports HTTP/2, or may do so, requests that HTTP/2 isn't fit for, such as those that authenticate their connection,
+    /// use separate connections: libcurl would use an idle one for a request that could share a connection.
     private func pool(of transfer: Transfer, group: Int) -> CurlPool? {
         let plan = transfer.plan
         let isBeside =

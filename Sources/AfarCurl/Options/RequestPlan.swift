@@ -143,12 +143,3 @@ struct RequestPlan {
         field.name == .contentLength || field.name == .transferEncoding
     }
 }
-
-extension HTTPRequest.Method {
-    /// Whether sending it twice means the same as once (RFC 9110, section 9.2.2).
-    var isIdempotent: Bool { Self.idempotent.contains(self) }
-    private static let idempotent: Set<Self> = [.get, .head, .options, .trace, .put, .delete]
-
-    /// Whether a request of this method without content says so by `Content-Length: 0` (RFC 9110, section 8.6).
-    var expectsContent: Bool { self == .post || self == .put || self == .patch }
-}

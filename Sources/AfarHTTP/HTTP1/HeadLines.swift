@@ -66,8 +66,7 @@ struct HeadLines {
         return (head, fields)
     }
 
-    /// The fields of the trailer section. A field that is for framing, routing or authentication is dropped: it must not
-    /// be in trailers (RFC 9110, section 6.5.1).
+    /// The fields of the trailer section, without those that are forbidden there.
     func trailerFields() -> HTTPFields {
         guard !bytes.isEmpty else { return HTTPFields() }
         // RawHead skips the line before the first field.
@@ -175,11 +174,10 @@ extension HTTPField.Name {
 
     private static let forbiddenTrailers: Set<String> = [
         "age", "alt-svc", "authorization", "cache-control", "clear-site-data", "connection", "content-encoding",
-        "content-length",
-        "content-range", "content-type", "cookie", "date", "expect", "expires", "host", "keep-alive", "location",
-        "max-forwards",
-        "proxy-authenticate", "proxy-authorization", "proxy-connection", "range", "set-cookie", "set-cookie2",
-        "strict-transport-security", "te", "trailer", "transfer-encoding", "upgrade", "vary", "www-authenticate",
+        "content-length", "content-range", "content-type", "cookie", "date", "expect", "expires", "host",
+        "keep-alive", "location", "max-forwards", "proxy-authenticate", "proxy-authorization",
+        "proxy-connection", "range", "set-cookie", "set-cookie2", "strict-transport-security", "te", "trailer",
+        "transfer-encoding", "upgrade", "vary", "www-authenticate",
     ]
 }
 

@@ -42,12 +42,6 @@ package struct RequestHead {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)
         func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
-        func append(_ field: HTTPField) {
-            append(field.name.rawName)
-            append(": ")
-            field.withUnsafeBytesOfValue { bytes.append(contentsOf: $0) }
-            append("\r\n")
-        }
 
         method = request.method
         guard method.rawValue.isHTTPToken else {
@@ -57,32 +51,27 @@ package struct RequestHead {
 
         let own = request.headerFields
         if let host = own.first(where: { $0.name.isHost }) ?? defaultFields.first(where: { $0.name.isHost }) {
-            append(host)
+            bytes.append(host)
         } else {
             append("Host: \(request.authority ?? "")\r\n")
         }
-        for field in own where !field.name.isWrittenSeparately { append(field) }
-        for field in defaultFields where !field.name.isWrittenSeparately && !own.contains(field.name) { append(field) }
+        for field in own where !field.name.isWrittenSeparately { bytes.append(field) }
+        for field in defaultFields where !field.name.isWrittenSeparately && !own.contains(field.name) {
+            bytes.append(field)
+        }
         switch body {
         case .chunked: append("Transfer-Encoding: chunked\r\n")
         case .length(let length):
             guard length >= 0 else { throw HTTP1Error(.invalidUse, "the body's length is negative") }
             append("Content-Length: \(length)\r\n")
         case .none:
-            if request.method == .post || request.method == .put || request.method == .patch {
-                append("Content-Length: 0\r\n")
-            }
+            if request.method.expectsContent { append("Content-Length: 0\r\n") }
         }
         append("\r\n")
         self.bytes = bytes
-        let upgrades = own.contains(.upgrade) || defaultFields.contains(.upgrade)
+        asksForUpgrade = own.contains(.upgrade) || defaultFields.contains(.upgrade)
         let options = own.contains(.connection) ? own[values: .connection] : defaultFields[values: .connection]
-        asksForUpgrade = upgrades
-        closesConnection = options.contains { value in
-            value.asciiLowercased.split(separator: ",").contains {
-                $0.utf8.filter { !$0.isFieldSpace }.elementsEqual("close".utf8)
-            }
-        }
+        closesConnection = FieldScanner.elements(of: options).contains { $0.asciiLowercased == "close" }
     }
 
     /// The request target (RFC 9112, section 3.2).
@@ -135,11 +124,18 @@ package enum ChunkedCoding {
     package static func end(trailers: HTTPFields = HTTPFields()) -> [UInt8] {
         var bytes = Array("0\r\n".utf8)
         for field in trailers where !field.name.isForbiddenInTrailers {
-            bytes += field.name.rawName.utf8
-            bytes += [UInt8(ascii: ":"), 0x20]
-            field.withUnsafeBytesOfValue { bytes += $0 }
-            bytes += [0x0D, 0x0A]
+            bytes.append(field)
         }
         return bytes + [0x0D, 0x0A]
+    }
+}
+
+extension [UInt8] {
+    /// Appends a field line (RFC 9112, section 5).
+    fileprivate mutating func append(_ field: HTTPField) {
+        self += field.name.rawName.utf8
+        self += [UInt8(ascii: ":"), 0x20]
+        field.withUnsafeBytesOfValue { self += $0 }
+        self += [0x0D, 0x0A]
     }
 }

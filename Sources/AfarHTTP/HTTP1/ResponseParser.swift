@@ -67,7 +67,7 @@ package struct ResponseParser {
     /// Whether an informational response or the end of input means that the connection can't be used again.
     private var mustClose = false
 
-    /// The fields of the trailer section (RFC 9112, section 7.1.2), except those that are for framing, routing or authentication.
+    /// The fields of the trailer section (RFC 9112, section 7.1.2), without those that are forbidden there.
     package private(set) var trailers = HTTPFields()
     /// The number of body bytes, as transferred, without the framing of chunks.
     package private(set) var bodyByteCount: Int64 = 0
