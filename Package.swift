@@ -60,6 +60,7 @@ let systemLibraries: [Target] = [
     // The module map links libwebp, libwebpdemux and libwebpmux. Their headers are in one folder.
     .systemLibrary(name: "CWebP", pkgConfig: "libwebpmux", apt: "libwebp-dev", brew: "webp"),
     .systemLibrary(name: "CPixman", pkgConfig: "pixman-1", apt: "libpixman-1-dev", brew: "pixman"),
+    .systemLibrary(name: "CEpoll"),
     .systemLibrary(name: "CNetlink"),
     .systemLibrary(name: "CStack"),
 ]
@@ -75,8 +76,8 @@ let libraries: [Target] = [
     .library("AfarSerializers", ["AfarCore", "AfarCharsets", .httpTypes]),
     .library("AfarCompression", ["AfarCore", "CZlib"]),
     .library("AfarXML", ["AfarCore", "AfarSerializers", "CLibxml2", .httpTypes]),
-    .library("AfarCurl", ["AfarTransport", "AfarTrust", "CLibcurl", .onLinux("COpenSSL"), .httpTypes]),
-    .library("AfarHTTP", ["AfarTransport", .httpTypes]),
+    .library("AfarCurl", ["AfarTransport", "AfarTrust", "CEpoll", "CLibcurl", .onLinux("COpenSSL"), .httpTypes]),
+    .library("AfarHTTP", ["AfarTransport", "CEpoll", .httpTypes]),
     .library("AfarURLSession", ["AfarTransport", .httpTypes]),
     .library("AfarLogging", ["AfarCore", .swiftLog]),
     .library("AfarReachability", [.onLinux("CNetlink")]),
@@ -127,8 +128,8 @@ let programs: [Target] = [
     .program(
         "AfarFuzz",
         [
-            "AfarCSV", "AfarCore", "AfarHTTP", "AfarImage", "AfarJSON", "AfarSerializers", "AfarXML",
-            .onLinux("AfarCurl"),
+            "AfarCSV", "AfarCore", "AfarImage", "AfarJSON", "AfarSerializers", "AfarXML",
+            .onLinux("AfarCurl"), .onLinux("AfarHTTP"),
             .target(name: "AfarProtobuf", condition: .when(traits: ["Protobuf"])),
             .target(name: "AfarYAML", condition: .when(traits: ["YAML"])),
             .swiftProtobuf, .httpTypes, .yams,
@@ -157,7 +158,10 @@ let tests: [Target] = [
     .tests("AfarLogging", ["AfarCore", "AfarTesting", .swiftLog]),
     .tests(
         "AfarConformance",
-        ["AfarCore", "AfarTesting", "AfarTestServer", "AfarURLSession", .onLinux("AfarCurl"), .httpTypes]),
+        [
+            "AfarCore", "AfarTesting", "AfarTestServer", "AfarURLSession", .onLinux("AfarCurl"), .onLinux("AfarHTTP"),
+            .httpTypes,
+        ]),
     .tests(
         "AfarHAR",
         ["AfarCore", "AfarSerializers", "AfarTesting", "AfarTestServer", .onLinux("AfarCurl"), .httpTypes],
@@ -191,7 +195,7 @@ let tests: [Target] = [
         ]),
     .tests("AfarNetworkActivity", ["AfarCore", "AfarSerializers", "AfarTesting"]),
     .tests("AfarDiskCache", ["Afar", "AfarTestServer", "DiskCacheProbe", "TestServers", .grdb, .httpTypes]),
-    .tests("AfarCurl", ["AfarCore", "AfarTestServer", "AfarTesting", "CLibcurl", "TestServers", .httpTypes]),
+    .tests("AfarCurl", ["AfarCore", "AfarHTTP", "AfarTestServer", "AfarTesting", "CLibcurl", "TestServers", .httpTypes]),
     .tests("AfarTestServer"),
     .tests("Afar", ["AfarTestServer", "SessionProbe", "TestServers"], exclude: ["Guarantees/README.md"]),
     .tests(

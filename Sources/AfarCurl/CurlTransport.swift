@@ -97,7 +97,10 @@ public final class CurlTransport: CallbackTransport {
     ///
     /// - Throws: A ``TransportError`` of code ``TransportError/Code-swift.struct/outOfResources`` when there is no thread.
     public var taskExecutor: any TaskExecutor {
-        get throws { LoopExecutor(loop: try runningLoop(at: 0, for: nil), of: self) }
+        get throws {
+            let loop = try runningLoop(at: 0, for: nil)
+            return LoopExecutor(of: self) { loop.post(.run($0)) }
+        }
     }
 
     private var runningLoops: [CurlLoop] { loops.withLock { $0.compactMap(\.self) } }

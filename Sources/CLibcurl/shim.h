@@ -6,28 +6,11 @@
 #include <stdint.h>
 
 #if defined(__linux__)
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-static inline void afar_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
-
-static inline int afar_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 static inline int afar_socket_cloexec(const struct curl_sockaddr *address) {
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
-
-static inline int afar_epoll_set(int epoll, int operation, int descriptor, uint32_t events, uint64_t tag) {
-    struct epoll_event event;
-    event.events = events;
-    event.data.u64 = tag;
-    return epoll_ctl(epoll, operation, descriptor, &event);
-}
-
-static inline uint64_t afar_epoll_tag(const struct epoll_event *event) { return event->data.u64; }
 #endif
 
 typedef int (*afar_prereq_function)(void *, char *, char *, int, int);

@@ -6,13 +6,14 @@ import HTTPTypes
 
 #if os(Linux)
     import AfarCurl
+    import AfarHTTP
 #endif
 
 extension ConformanceSubject {
     /// The transports of this package.
     static let all: [ConformanceSubject] = {
         #if os(Linux)
-            [curl, urlSession, mock]
+            [curl, http, urlSession, mock]
         #else
             [urlSession, mock]
         #endif
@@ -20,6 +21,7 @@ extension ConformanceSubject {
 
     #if os(Linux)
         static let curl = ConformanceSubject("curl") { CurlTransport() }
+        static let http = ConformanceSubject("http") { HTTPTransport() }
     #endif
 
     private static let joinsFields =

@@ -73,7 +73,7 @@ extension TransportResponse {
     }
 }
 
-extension CurlTransport {
+extension Transport {
     /// Performs an exchange, and gives its collected body as text.
     func text(of exchange: Exchange) async throws -> String { try await send(exchange).text }
 

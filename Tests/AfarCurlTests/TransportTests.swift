@@ -1,5 +1,5 @@
 import Testing
 
 /// Tests that meet real servers. One at a time: many of them watch the clock, and two cores are soon busy.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(OverEachTransport(), .serialized, .timeLimit(.minutes(1)))
 enum TransportTests {}

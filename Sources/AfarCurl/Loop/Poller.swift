@@ -1,3 +1,4 @@
+import CEpoll
 import CLibcurl
 import Foundation
 

@@ -507,15 +507,3 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
             trailers: reader.trailers)
     }
 }
-
-extension Exchange {
-    /// The same with nothing that makes the server be asked before the body is sent.
-    fileprivate var withoutExpectation: Exchange {
-        var copy = self
-        copy.request.headerFields[.expect] = nil
-        var fields = options.defaultFields.fields
-        fields[.expect] = nil
-        copy.options.defaultFields = DefaultFields(fields)
-        return copy
-    }
-}

@@ -13,7 +13,7 @@ struct HeadLines {
     private let maximumBytes: Int
     private let maximumFields: Int
     /// The bytes of all heads and trailers.
-    private var byteCount = 0
+    private(set) var byteCount = 0
     /// The complete lines, and the beginning of the next one.
     private var bytes: [UInt8] = []
     private var lineStart = 0

@@ -83,6 +83,9 @@ package struct ResponseParser {
     /// Whether any byte of a response was received. If none was, a request on a kept connection may be sent again (section 9.3.1).
     package var hasReceivedBytes: Bool { !lines.isEmpty }
 
+    /// The number of bytes of all heads and of the trailer section.
+    package var headByteCount: Int { lines.byteCount }
+
     /// The length of the body; nil before the head.
     package var bodyLength: BodyLength? {
         switch framing?.body {

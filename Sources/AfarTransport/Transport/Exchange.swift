@@ -74,6 +74,16 @@ public struct Exchange: Sendable {
         return authentication
     }
 
+    /// A copy that doesn't require the server's consent before the body is sent (RFC 9110, section 10.1.1).
+    package var withoutExpectation: Exchange {
+        var copy = self
+        copy.request.headerFields[.expect] = nil
+        var fields = options.defaultFields.fields
+        fields[.expect] = nil
+        copy.options.defaultFields = DefaultFields(fields)
+        return copy
+    }
+
     /// The features that this exchange requires of a transport.
     public var requiredFeatures: TransportCapabilities.Features {
         var requiredFeatures: TransportCapabilities.Features = []

@@ -117,7 +117,7 @@ extension TransportTests {
         @Test(arguments: heads + lengths + bodies)
         func isATypedError(_ given: Case) async throws {
             try await withRawServer(given.steps, [.respond(Self.ok + "Content-Length: 4\r\n\r\ngood")]) { server in
-                let transport = CurlTransport()
+                let transport = makeTransport()
                 let exchange = Exchange(server.url).with { $0.idleTimeout = 5 }
                 var error: TransportError?
                 let time = try await seconds { error = try await transportError { try await transport.send(exchange) } }
@@ -133,7 +133,7 @@ extension TransportTests {
         @Test(arguments: lengths + bodies)
         func isTheStreamsError(_ given: Case) async throws {
             try await withRawServer(given.steps) { server in
-                let transport = CurlTransport()
+                let transport = makeTransport()
                 let exchange = Exchange(server.url, delivery: .stream()).with { $0.idleTimeout = 5 }
                 let error = try await transportError { try await collect(transport.send(exchange).stream) }
                 #expect(error.code == given.code, "\(error)")
@@ -145,7 +145,7 @@ extension TransportTests {
             try await withRawServer(
                 [.respond(Self.ok + "Content-Length: 4\r\n\r\nabcdefgh")], [.respond(Self.ok + "\r\n"), .close]
             ) { server in
-                let transport = CurlTransport()
+                let transport = makeTransport()
                 #expect(try await transport.text(of: Exchange(server.url)) == "abcd")
                 let second = try await transport.send(Exchange(server.url))
                 #expect(second.report.transactions.first?.isReusedConnection == false)
@@ -158,7 +158,7 @@ extension TransportTests {
                 Array((Self.ok + "A: ").utf8) + [0x80, 0xFF, 0xC3, 0x28, 0x01]
                 + Array("\r\nContent-Length: 2\r\n\r\nok".utf8)
             try await withRawServer([.receiveHead, .send(head)]) { server in
-                let response = try await CurlTransport().send(Exchange(server.url))
+                let response = try await makeTransport().send(Exchange(server.url))
                 #expect(try response.text == "ok")
                 #expect(response.head.fields.count == 2)
             }
@@ -167,7 +167,7 @@ extension TransportTests {
         @Test func aTransferCodingOutranksTheLength() async throws {
             let head = Self.ok + "Content-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n"
             try await withRawServer([.respond(head + "3\r\nabc\r\n0\r\n\r\n")]) { server in
-                let text = try await CurlTransport().text(of: Exchange(server.url))
+                let text = try await makeTransport().text(of: Exchange(server.url))
                 #expect(text == "abc")
             }
         }

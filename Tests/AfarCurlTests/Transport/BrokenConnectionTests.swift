@@ -8,7 +8,7 @@ import Testing
 
 extension TransportTests {
     @Suite struct BrokenConnectionTests {
-        private let transport = CurlTransport()
+        private let transport = makeTransport()
 
         private func expectItStillWorks() async throws {
             try await withServer { server in
@@ -189,9 +189,7 @@ extension TransportTests {
         }
 
         @Test func waitingForAConnectionIsNotIdle() async throws {
-            var configuration = CurlTransport.Configuration()
-            configuration.maximumConnectionsPerHost = 1
-            let transport = CurlTransport(configuration: configuration)
+            let transport = makeTransport { $0.maximumConnectionsPerHost = 1 }
             try await withServer { server in
                 try await withThrowingTaskGroup(of: Int.self) { group in
                     for _ in 0..<4 {
@@ -204,9 +202,7 @@ extension TransportTests {
         }
 
         @Test func theTotalTimeoutCoversTheQueue() async throws {
-            var configuration = CurlTransport.Configuration()
-            configuration.maximumConnectionsPerHost = 1
-            let transport = CurlTransport(configuration: configuration)
+            let transport = makeTransport { $0.maximumConnectionsPerHost = 1 }
             try await withRawServer([.receiveHead, .waitForever]) { server in
                 let first = Task { try await transport.send(Exchange(server.url)) }
                 try await server.head()

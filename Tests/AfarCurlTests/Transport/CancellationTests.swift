@@ -9,11 +9,11 @@ import Testing
 extension TransportTests {
     /// An exchange that is cancelled ends soon, at whatever stage it is, and its connection with it.
     @Suite struct CancellationTests {
-        private let transport = CurlTransport()
+        private let transport = makeTransport()
 
         /// Starts an exchange there and then, cancels it when `isReady` returns, and expects the end.
         private func expectCancellation(
-            of exchange: Exchange, in phase: TransportError.Phase, on transport: CurlTransport? = nil,
+            of exchange: Exchange, in phase: TransportError.Phase, on transport: (any TestableTransport)? = nil,
             when isReady: () async throws -> Void
         ) async throws {
             let transport = transport ?? self.transport
@@ -44,10 +44,10 @@ extension TransportTests {
         }
 
         @Test func whatIsNeverStartedIsReleased() throws {
-            weak var owner: CurlTransport?
+            weak var owner: (any TestableTransport)?
             weak var exchange: (any PreparedExchange)?
             do {
-                let transport = CurlTransport()
+                let transport = makeTransport()
                 let url = try #require(URL(string: "http://127.0.0.1/"))
                 let hop = Hop(Exchange(url, delivery: .stream()))
                 let prepared = try transport.prepare(hop)
@@ -59,9 +59,7 @@ extension TransportTests {
         }
 
         @Test func whileItWaitsForItsTurn() async throws {
-            var configuration = CurlTransport.Configuration()
-            configuration.maximumConnectionsPerHost = 1
-            let transport = CurlTransport(configuration: configuration)
+            let transport = makeTransport { $0.maximumConnectionsPerHost = 1 }
             let gate = RawServer.Gate()
             try await withRawServer([.receiveHead, .hold(gate), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")])
             { server in

@@ -8,7 +8,7 @@ import Testing
 
 extension TransportTests {
     @Suite struct ConnectionTests {
-        private let transport = CurlTransport()
+        private let transport = makeTransport()
 
         private static func ok(_ body: String) -> String {
             "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
@@ -78,7 +78,7 @@ extension TransportTests {
         }
 
         /// Keeps the transport's thread busy, so that all that comes about meanwhile is found in one turn.
-        private func whileBusy(_ transport: CurlTransport, _ body: () async throws -> Void) async throws {
+        private func whileBusy(_ transport: any TestableTransport, _ body: () async throws -> Void) async throws {
             let isBusy = Deferred<Void>()
             let mayGoOn = Locked(false)
             let task = Task(executorPreference: try transport.taskExecutor) {
@@ -178,9 +178,7 @@ extension TransportTests {
         }
 
         @Test func theLimitIsASetting() async throws {
-            var configuration = CurlTransport.Configuration()
-            configuration.maximumConnectionsPerHost = 2
-            let transport = CurlTransport(configuration: configuration)
+            let transport = makeTransport { $0.maximumConnectionsPerHost = 2 }
             try await withServer { server in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<10 {
@@ -194,9 +192,7 @@ extension TransportTests {
 
         @Test(arguments: [0, -1])
         func noIdleConnectionMeansNone(_ limit: Int) async throws {
-            var configuration = CurlTransport.Configuration()
-            configuration.maximumIdleConnections = limit
-            let transport = CurlTransport(configuration: configuration)
+            let transport = makeTransport { $0.maximumIdleConnections = limit }
             try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { server in
                 _ = try await transport.send(Exchange(server.url))
                 try await server.peerClosed(0)
@@ -237,19 +233,19 @@ extension TransportTests {
         // MARK: Many connections
 
         private static func transport(
-            _ change: (inout CurlTransport.Configuration) -> Void
-        ) -> CurlTransport {
-            var configuration = CurlTransport.Configuration()
-            configuration.maximumThreads = 1
-            change(&configuration)
-            return CurlTransport(configuration: configuration)
+            _ change: (inout any TestableConfiguration) -> Void
+        ) -> any TestableTransport {
+            makeTransport {
+                $0.maximumThreads = 1
+                change(&$0)
+            }
         }
 
         /// More than one pool has.
         private static let many = 2 * CurlPools.groupSize + 50
 
         /// Makes so many requests, which all are in flight before the first is answered.
-        private func gather(_ count: Int, on transport: CurlTransport, at server: RawServer, _ gate: RawServer.Gate)
+        private func gather(_ count: Int, on transport: any TestableTransport, at server: RawServer, _ gate: RawServer.Gate)
             async throws -> ConnectionStatistics?
         {
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -8,7 +8,7 @@ import Testing
 
 extension TransportTests {
     @Suite struct DecodingTests {
-        private let transport = CurlTransport()
+        private let transport = makeTransport()
 
         @Test(arguments: ["gzip", "deflate"])
         func codingsAreDecoded(_ coding: String) async throws {

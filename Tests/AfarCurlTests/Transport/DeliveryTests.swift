@@ -8,7 +8,7 @@ import Testing
 
 extension TransportTests {
     @Suite struct DeliveryTests {
-        private let transport = CurlTransport()
+        private let transport = makeTransport()
 
         @Test(arguments: [0, 1, 16_384, 5_000_000])
         func bodiesAreCollected(_ count: Int) async throws {

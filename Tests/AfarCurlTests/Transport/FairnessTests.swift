@@ -9,7 +9,7 @@ import Testing
 extension TransportTests {
     /// What one server sends keeps nobody else waiting, nor what ends its exchange.
     @Suite(.timeLimit(.minutes(1))) struct FairnessTests {
-        private let transport = CurlTransport()
+        private let transport = makeTransport()
 
         enum Flood: String, CaseIterable {
             case chunksOfOneByte, deflatedZeros, zstandardZeros, plain

@@ -10,7 +10,7 @@ extension TransportTests {
     /// Responses whose first field line begins with white space. libcurl 7.83 to 8.0 adds such a line to the last field of the
     /// response before, whose memory it has freed if that was another transfer's of the same handle.
     @Suite struct FoldedHeadTests {
-        private let transport = CurlTransport()
+        private let transport = makeTransport()
 
         private static let ok =
             "HTTP/1.1 200 OK\r\nX-Long: \(String(repeating: "a", count: 200))\r\nContent-Length: 2\r\n\r\nok"

@@ -14,7 +14,7 @@ extension TransportTests {
                 let port = try #require(server.url.port)
                 let url = try #require(URL(string: "http://localhost:\(port)/get"))
                 for _ in 0..<10 {
-                    let transport = CurlTransport()
+                    let transport = makeTransport()
                     let response = try await transport.send(Exchange(url).with { $0.idleTimeout = 3 })
                     #expect(response.head.status == 200)
                 }

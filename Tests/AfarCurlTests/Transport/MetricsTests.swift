@@ -8,7 +8,7 @@ import Testing
 
 extension TransportTests {
     @Suite struct MetricsTests {
-        private let transport = CurlTransport()
+        private let transport = makeTransport()
 
         @Test func momentsFollowEachOther() async throws {
             try await withServer { server in
@@ -101,7 +101,7 @@ extension TransportTests {
                 let response = try await transport.send(Exchange(server.url))
                 #expect(response.report.trailers[values: name] == ["7", "8"])
                 #expect(response.head.fields[name] == nil)
-                let stream = try await CurlTransport().send(Exchange(server.url, delivery: .stream())).stream
+                let stream = try await makeTransport().send(Exchange(server.url, delivery: .stream())).stream
                 #expect(try await collect(stream) == Data("abc".utf8))
                 #expect(await stream.report().trailers[values: name] == ["7", "8"])
             }

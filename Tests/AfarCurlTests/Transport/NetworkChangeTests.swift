@@ -10,11 +10,11 @@ extension TransportTests {
     @Suite struct NetworkChangeTests {
         private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-        private func transport(connectionsPerHost: Int) -> CurlTransport {
-            var configuration = CurlTransport.Configuration()
-            configuration.maximumConnectionsPerHost = connectionsPerHost
-            configuration.maximumIdleConnections = max(64, connectionsPerHost)
-            return CurlTransport(configuration: configuration)
+        private func transport(connectionsPerHost: Int) -> any TestableTransport {
+            return makeTransport {
+                $0.maximumConnectionsPerHost = connectionsPerHost
+                $0.maximumIdleConnections = max(64, connectionsPerHost)
+            }
         }
 
         // MARK: Sessions
@@ -53,7 +53,7 @@ extension TransportTests {
         @Test func aSessionWhoseNetworkChangesConnectsAnew() async throws {
             try await withRawServer([.loop([.respond(Self.ok)])]) { server in
                 let network = Network()
-                let session = Session(transport: CurlTransport(), connectivity: network)
+                let session = Session(transport: makeTransport(), connectivity: network)
                 for _ in 0..<3 {
                     #expect(await isAnswered(session.request(server.url)))
                 }
@@ -116,9 +116,7 @@ extension TransportTests {
             await #expect(processExitsWith: .success) {
                 try await ReleaseTests.Resources.settle()
                 let server = try await TestServer.start()
-                var configuration = CurlTransport.Configuration()
-                configuration.maximumConnectionsPerHost = 64
-                let transport = CurlTransport(configuration: configuration)
+                let transport = makeTransport { $0.maximumConnectionsPerHost = 64 }
                 _ = try await transport.send(Exchange(server.url("/get")))
                 let before = ReleaseTests.Resources()
                 let isOver = Locked(false)
@@ -156,7 +154,7 @@ extension TransportTests {
         @Test(arguments: ["http://224.0.0.1/", "http://255.255.255.255/"])
         func whereThereIsNoWayThereIsNoNetwork(url: String) async throws {
             let url = try #require(URL(string: url))
-            let error = try await transportError { try await CurlTransport().send(Exchange(url)) }
+            let error = try await transportError { try await makeTransport().send(Exchange(url)) }
             #expect(error.code == .notConnected)
             #expect(error.phase == .connecting)
             #expect(error.systemError == ENETUNREACH)

@@ -40,7 +40,7 @@ extension TransportTests {
 
             /// Lets one transport come and go, and sleeps: who does so first in a process makes things that stay.
             static func settle() async throws {
-                try await withServer { server in _ = try await CurlTransport().send(Exchange(server.url("/get"))) }
+                try await withServer { server in _ = try await makeTransport().send(Exchange(server.url("/get"))) }
                 var isSettled = false
                 while !isSettled {
                     try await Task.sleep(for: .milliseconds(1))
@@ -67,10 +67,10 @@ extension TransportTests {
                 let server = try await TestServer.start()
                 let before = Resources()
                 for _ in 0..<50 {
-                    let transport = CurlTransport()
+                    let transport = makeTransport()
                     _ = try await transport.send(Exchange(server.url("/get")))
                 }
-                do { _ = (0..<50).map { _ in CurlTransport() } }
+                do { _ = (0..<50).map { _ in makeTransport() } }
                 let areBack = try await before.areBack()
                 #expect(areBack, "\(before) \(Resources())")
             }
@@ -83,7 +83,7 @@ extension TransportTests {
                 let before = Resources()
                 var generator = SeededGenerator(seed: 5)
                 for round in 0..<3 {
-                    let transport = CurlTransport()
+                    let transport = makeTransport()
                     let tasks = (0..<100).map { number in
                         Task {
                             let delivery: ResponseDelivery =
@@ -120,7 +120,7 @@ extension TransportTests {
                             return nil
                         }
                     }
-                    _ = try await CurlTransport().send(Exchange(server.url, .post, body: .stream(body)))
+                    _ = try await makeTransport().send(Exchange(server.url, .post, body: .stream(body)))
                 }
                 let areBack = try await before.areBack()
                 #expect(areBack, "\(before) \(Resources())")
@@ -138,7 +138,7 @@ extension TransportTests {
                 var streams: [ResponseBodyStream] = []
                 for _ in 0..<10 {
                     let exchange = Exchange(server.url("/large/5000000"), delivery: .stream(highWaterMark: 1_000))
-                    streams.append(try await CurlTransport().send(exchange).stream)
+                    streams.append(try await makeTransport().send(exchange).stream)
                 }
                 #expect(Resources().threads >= 10)
                 streams = []

@@ -8,7 +8,7 @@ import Testing
 
 extension TransportTests {
     @Suite struct RequestBodyTests {
-        private let transport = CurlTransport()
+        private let transport = makeTransport()
 
         @Test(arguments: [0, 1, 64 * 1024, 64 * 1024 + 1, 5_000_000])
         func dataArrivesWhole(_ count: Int) async throws {

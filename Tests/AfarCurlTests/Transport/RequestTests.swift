@@ -8,7 +8,7 @@ import Testing
 
 extension TransportTests {
     @Suite struct RequestTests {
-        private let transport = CurlTransport()
+        private let transport = makeTransport()
 
         @Test(arguments: ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "get", "X-y.z!"])
         func methodsGoOutAsTheyAre(_ name: String) async throws {

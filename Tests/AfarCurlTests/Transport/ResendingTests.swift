@@ -9,7 +9,7 @@ import Testing
 extension TransportTests {
     /// libcurl sends requests again by itself: not those that a server might act upon twice, and none that has its answer.
     @Suite struct ResendingTests {
-        private let transport = CurlTransport()
+        private let transport = makeTransport()
         private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
         /// Answers one request, takes the next and says nothing.

@@ -8,7 +8,7 @@ import Testing
 
 extension TransportTests {
     @Suite struct StreamTests {
-        private let transport = CurlTransport()
+        private let transport = makeTransport()
 
         private func stream(_ url: URL, highWaterMark: Int = 64 * 1024) async throws -> ResponseBodyStream {
             try await transport.send(Exchange(url, delivery: .stream(highWaterMark: highWaterMark))).stream
@@ -161,7 +161,7 @@ extension TransportTests {
         @Test func aStreamIsReadAfterItsTransportIsGone() async throws {
             try await withServer { server in
                 let exchange = Exchange(server.url("/large/5000000"), delivery: .stream(highWaterMark: 1000))
-                var transport: CurlTransport? = CurlTransport()
+                var transport: (any TestableTransport)? = makeTransport()
                 let body = try await transport?.send(exchange).stream
                 transport = nil
                 #expect(try await collect(try #require(body)) == PatternBytes.bytes(5_000_000))

@@ -8,7 +8,7 @@ import Testing
 
 extension TransportTests {
     @Suite struct SuspensionTests {
-        private let transport = CurlTransport()
+        private let transport = makeTransport()
 
         /// Counts an exchange's bytes.
         private class Counter: ExchangeObserver, @unchecked Sendable {

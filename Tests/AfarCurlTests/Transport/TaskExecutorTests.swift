@@ -13,7 +13,7 @@ extension TransportTests {
         }
 
         @Test func tasksRunWhereTheConnectionsAreDriven() async throws {
-            let transport = CurlTransport()
+            let transport = makeTransport()
             try await withServer { server in
                 try await withTaskExecutorPreference(transport.taskExecutor) {
                     #expect(Self.threadName == "afar.curl")
@@ -27,7 +27,7 @@ extension TransportTests {
         }
 
         @Test func manyTasksTakeTurnsThere() async throws {
-            let transport = CurlTransport()
+            let transport = makeTransport()
             try await withServer { server in
                 let count = try await withTaskExecutorPreference(transport.taskExecutor) {
                     try await withThrowingTaskGroup(of: Int.self) { group in
@@ -47,9 +47,7 @@ extension TransportTests {
         }
 
         @Test func requestsOfOtherThreadsComeBackThere() async throws {
-            var configuration = CurlTransport.Configuration()
-            configuration.maximumThreads = 4
-            let transport = CurlTransport(configuration: configuration)
+            let transport = makeTransport { $0.maximumThreads = 4 }
             let servers = try await [TestServer.start(), TestServer.start(), TestServer.start()]
             try await withTaskExecutorPreference(transport.taskExecutor) {
                 for server in servers {
@@ -62,7 +60,7 @@ extension TransportTests {
         }
 
         @Test func aCancelledTaskEndsThere() async throws {
-            let transport = CurlTransport()
+            let transport = makeTransport()
             try await withServer { server in
                 let task = Task(executorPreference: try transport.taskExecutor) {
                     _ = try await transport.send(Exchange(server.url("/delay/60")))
@@ -73,7 +71,7 @@ extension TransportTests {
         }
 
         @Test func streamsAreReadThere() async throws {
-            let transport = CurlTransport()
+            let transport = makeTransport()
             try await withServer { server in
                 try await withTaskExecutorPreference(transport.taskExecutor) {
                     let exchange = Exchange(server.url("/large/3000000"), delivery: .stream(highWaterMark: 1000))
@@ -84,10 +82,10 @@ extension TransportTests {
         }
 
         @Test func theExecutorKeepsItsThreadAndNoLonger() async throws {
-            weak var released: CurlTransport?
+            weak var released: (any TestableTransport)?
             do {
                 let executor = try {
-                    let transport = CurlTransport()
+                    let transport = makeTransport()
                     released = transport
                     return try transport.taskExecutor
                 }()

@@ -1,14 +1,13 @@
-import AfarTransport
-import Foundation
+package import Foundation
 
-/// A cause for failure that Afar itself found, before or beside what libcurl says. It outranks libcurl's code.
+/// The cause of a failure, before the URL, phase and report of its exchange are added to it.
 package struct Fault: Error {
-    var code: TransportError.Code
-    var message: String
-    var systemError: Int32?
-    var underlying: (any Error)?
+    package var code: TransportError.Code
+    package var message: String
+    package var systemError: Int32?
+    package var underlying: (any Error)?
 
-    init(
+    package init(
         _ code: TransportError.Code, _ message: String, systemError: Int32? = nil, underlying: (any Error)? = nil
     ) {
         self.code = code
@@ -17,21 +16,21 @@ package struct Fault: Error {
         self.underlying = underlying
     }
 
-    static let cancelled = Fault(.cancelled, "the exchange was cancelled")
+    package static let cancelled = Fault(.cancelled, "the exchange was cancelled")
 
     /// More of a body is there than is read for nothing.
-    static let discarded = Fault(.responseTooLarge, "nobody wants the response's body")
+    package static let discarded = Fault(.responseTooLarge, "nobody wants the response's body")
 
-    static func connectTimeout(_ seconds: TimeInterval) -> Fault {
+    package static func connectTimeout(_ seconds: TimeInterval) -> Fault {
         Fault(.timedOut, "no connection was made within \(seconds.formatted()) s (connect timeout)")
     }
 
-    static func idleTimeout(_ seconds: TimeInterval, byteCount: Int64) -> Fault {
+    package static func idleTimeout(_ seconds: TimeInterval, byteCount: Int64) -> Fault {
         let amount = byteCount == 0 ? "nothing" : "no more than \(byteCount) bytes"
         return Fault(.timedOut, "\(amount) arrived or left for \(seconds.formatted()) s (idle timeout)")
     }
 
-    static func totalTimeout(_ seconds: TimeInterval) -> Fault {
+    package static func totalTimeout(_ seconds: TimeInterval) -> Fault {
         Fault(.timedOut, "the exchange took more than \(seconds.formatted()) s (total timeout)")
     }
 }

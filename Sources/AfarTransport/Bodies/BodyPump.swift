@@ -1,9 +1,8 @@
-import AfarTransport
 import Foundation
 
 /// Carries the chunks of a streamed request body from the task that makes them to the loop that sends them. One chunk
 /// waits at a time: the next is asked for when the loop has sent the one before.
-final class BodyPump: Sendable {
+package final class BodyPump: Sendable {
     private struct State {
         var chunk = Data()
         var isAtEnd = false
@@ -25,11 +24,11 @@ final class BodyPump: Sendable {
     private let task = Locked<Task<Void, Never>?>(nil)
 
     /// - Parameter onReady: Called when bytes, the end or a fault are there and the loop has been told to wait.
-    init(onReady: @escaping @Sendable () -> Void) {
+    package init(onReady: @escaping @Sendable () -> Void) {
         state.withLock { $0.onReady = onReady }
     }
 
-    func start(_ stream: RequestBodyStream) {
+    package func start(_ stream: RequestBodyStream) {
         let task = Task {
             do {
                 guard let makeReader = claim(stream) else { return }
@@ -61,7 +60,7 @@ final class BodyPump: Sendable {
     }
 
     /// For the loop: copies what is there; 0 at the end, nil when it must wait.
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int? {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int? {
         let (count, fault, maker) = state.withLock { state -> (Int?, Fault?, UnsafeContinuation<Bool, Never>?) in
             guard !state.chunk.isEmpty else {
                 if let fault = state.fault { return (nil, fault, nil) }
@@ -81,7 +80,7 @@ final class BodyPump: Sendable {
         return count
     }
 
-    func cancel() {
+    package func cancel() {
         let maker = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
             state.isCancelled = true
             state.onReady = nil

@@ -1,8 +1,8 @@
 import Foundation
 
 /// Nanoseconds of a clock that never goes back.
-enum MonotonicClock {
-    static var now: UInt64 {
+package enum MonotonicClock {
+    package static var now: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)

@@ -1,9 +1,8 @@
-import AfarTransport
-import Foundation
+package import Foundation
 
 /// Where a request's body comes from while libcurl sends it.
-final class BodyFeed {
-    enum Answer {
+package final class BodyFeed {
+    package enum Answer {
         case bytes(Int)
         /// Nothing is ready; the feed calls back when there is.
         case wait
@@ -17,17 +16,17 @@ final class BodyFeed {
 
     private let source: Source
     /// The length to send, nil for a chunked body.
-    let length: Int64?
+    package let length: Int64?
     /// Bytes handed to libcurl since the body's start.
-    private(set) var byteCount: Int64 = 0
+    package private(set) var byteCount: Int64 = 0
 
-    init(data: Data) {
+    package init(data: Data) {
         source = .memory(data)
         length = Int64(data.count)
     }
 
     /// Only regular files: opening or reading anything else can wait, and the loop with all its transfers would too.
-    init(file url: URL) throws(Fault) {
+    package init(file url: URL) throws(Fault) {
         let descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw Fault(.requestBodyFailed, "the file \(url.path) could not be opened", systemError: errno)
@@ -41,12 +40,12 @@ final class BodyFeed {
         source = .file(descriptor: descriptor)
     }
 
-    init(pump: BodyPump, length: Int64?) {
+    package init(pump: BodyPump, length: Int64?) {
         source = .pump(pump)
         self.length = length
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Answer {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Answer {
         var room = buffer
         if let length {
             guard byteCount < length else { return .bytes(0) }
@@ -72,7 +71,7 @@ final class BodyFeed {
     }
 
     /// Starts over for another try on a fresh connection. Returns whether it could.
-    func seek(to offset: Int64) -> Bool {
+    package func seek(to offset: Int64) -> Bool {
         switch source {
         case .memory(let data):
             guard (0...Int64(data.count)).contains(offset) else { return false }
@@ -86,7 +85,7 @@ final class BodyFeed {
     }
 
     /// To be called once, when nothing more is read.
-    func close() {
+    package func close() {
         switch source {
         case .memory: break
         case .file(let descriptor): _ = Foundation.close(descriptor)

@@ -1,9 +1,8 @@
-import AfarTransport
 import Foundation
 
 /// Where a response's body goes, and how much of it has come.
-struct BodySink {
-    enum Answer {
+package struct BodySink {
+    package enum Answer {
         case taken
         /// Nothing was taken; stop reading until asked again.
         case full
@@ -21,50 +20,50 @@ struct BodySink {
     private let target: Target
     private let limit: Int64?
     /// Decoded bytes so far.
-    private(set) var byteCount: Int64 = 0
+    package private(set) var byteCount: Int64 = 0
 
-    init(collecting limit: Int64?) {
+    package init(collecting limit: Int64?) {
         target = .memory(GrowingBuffer())
         self.limit = limit
     }
 
-    init(descriptor: Int32, limit: Int64?) {
+    package init(descriptor: Int32, limit: Int64?) {
         target = .file(descriptor: descriptor)
         self.limit = limit
     }
 
-    init(discarding limit: Int64) {
+    package init(discarding limit: Int64) {
         target = .nowhere(limit)
         self.limit = nil
     }
 
-    init(source: ResponseBodyStream.Source, highWaterMark: Int) {
+    package init(source: ResponseBodyStream.Source, highWaterMark: Int) {
         target = .stream(source, ChunkBuffer(highWaterMark: highWaterMark))
         limit = nil
     }
 
     /// The source of a streamed body.
-    var source: ResponseBodyStream.Source? {
+    package var source: ResponseBodyStream.Source? {
         if case .stream(let source, _) = target { source } else { nil }
     }
 
-    var isMemory: Bool { if case .memory = target { true } else { false } }
+    package var isMemory: Bool { if case .memory = target { true } else { false } }
 
     /// Hands gathered pieces to the reader of a streamed body.
-    func flush() {
+    package func flush() {
         if case .stream(let source, let gathered) = target { source.yield(gathered.take()) }
     }
 
     /// Whether bytes may have to wait for their reader.
-    var mayRefuse: Bool { source != nil }
+    package var mayRefuse: Bool { source != nil }
 
     /// Makes room for a body of a declared length.
-    func expect(_ length: Int64?) {
+    package func expect(_ length: Int64?) {
         if case .memory(let buffer) = target, let length { buffer.reserve(Int(clamping: length)) }
     }
 
     /// - Parameter evenIfFull: Whether a stream takes the bytes although its reader has enough to do.
-    mutating func write(_ bytes: UnsafeRawBufferPointer, evenIfFull: Bool = false) throws(Fault) -> Answer {
+    package mutating func write(_ bytes: UnsafeRawBufferPointer, evenIfFull: Bool = false) throws(Fault) -> Answer {
         if let limit, byteCount + Int64(bytes.count) > limit {
             throw Fault(.responseTooLarge, "the response's body exceeds the limit of \(limit) bytes")
         }
@@ -88,7 +87,7 @@ struct BodySink {
     }
 
     /// The body as the response shows it. Memory is handed over, so call it once.
-    func complete() -> TransportResponse.Body? {
+    package func complete() -> TransportResponse.Body? {
         switch target {
         case .nowhere: .data(Data())
         case .memory(let buffer): .data(buffer.take())

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import AfarCurl
+@testable import AfarTransport
 
 struct GrowingBufferTests {
     private func append(_ bytes: [UInt8], to buffer: GrowingBuffer) -> Bool {

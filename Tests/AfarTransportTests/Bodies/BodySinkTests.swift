@@ -1,8 +1,7 @@
-import AfarCore
 import Foundation
 import Testing
 
-@testable import AfarCurl
+@testable import AfarTransport
 
 struct BodySinkTests {
     private func write(_ text: String, to sink: inout BodySink) throws -> BodySink.Answer {
@@ -17,7 +16,7 @@ struct BodySinkTests {
         let fault = #expect(throws: Fault.self) { try write("g", to: &sink) }
         #expect(fault?.code == .responseTooLarge)
         #expect(sink.byteCount == 6)
-        guard case .data(let data) = sink.complete() else { throw WrongKind() }
+        guard case .data(let data) = sink.complete() else { throw CancellationError() }
         #expect(data == Data("abcdef".utf8))
     }
 
@@ -32,7 +31,7 @@ struct BodySinkTests {
         var bytes = [UInt8](repeating: 0, count: 10)
         let count = read(ends[0], &bytes, 10)
         #expect(count == 3)
-        guard case .file(3) = sink.complete() else { throw WrongKind() }
+        guard case .file(3) = sink.complete() else { throw CancellationError() }
     }
 
     @Test func aFileThatCannotBeWrittenIsAFault() throws {

@@ -1,22 +1,24 @@
-import Foundation
+package import Foundation
 
 /// Bytes that grow by doubling and end as a `Data` without being copied.
-final class GrowingBuffer {
+package final class GrowingBuffer {
     /// A declared length is believed up to here; beyond, memory grows with what really arrives.
     private static let largestReservation = 16 * 1024 * 1024
 
     private var start: UnsafeMutableRawPointer?
     private var capacity = 0
-    private(set) var count = 0
+    package private(set) var count = 0
+
+    package init() {}
 
     deinit { free(start) }
 
-    func reserve(_ length: Int) {
+    package func reserve(_ length: Int) {
         _ = grow(to: min(length, Self.largestReservation))
     }
 
     /// Returns false when memory ran out.
-    func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    package func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let source = bytes.baseAddress, bytes.count > 0 else { return true }
         let needed = count + bytes.count
         if needed > capacity {
@@ -28,7 +30,7 @@ final class GrowingBuffer {
         return true
     }
 
-    func take() -> Data {
+    package func take() -> Data {
         guard let start, count > 0 else { return Data() }
         defer { (self.start, capacity, count) = (nil, 0, 0) }
         if capacity > count * 2, let trimmed = realloc(start, count) {

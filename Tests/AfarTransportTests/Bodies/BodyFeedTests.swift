@@ -1,8 +1,7 @@
-import AfarCore
 import Foundation
 import Testing
 
-@testable import AfarCurl
+@testable import AfarTransport
 
 @Suite(.timeLimit(.minutes(1)))
 struct BodyFeedTests {

@@ -1,11 +1,10 @@
-import AfarTransport
-import Foundation
+package import Foundation
 
 /// Where a transfer stands in its life: a pure value, driven by its loop, that does no I/O.
 ///
 /// Times are nanoseconds of a monotonic clock.
-struct TransferState {
-    enum Phase: Comparable {
+package struct TransferState {
+    package enum Phase: Comparable {
         /// Waits for its turn.
         case queued
         /// Handed to libcurl; the connection is being found or made.
@@ -18,19 +17,19 @@ struct TransferState {
         case finished
     }
 
-    private(set) var phase = Phase.queued
+    package private(set) var phase = Phase.queued
     /// The first cause for failure that Afar itself found.
-    private(set) var fault: Fault?
+    package private(set) var fault: Fault?
     /// Whether the connection was there at some time.
-    private(set) var hasConnected = false
+    package private(set) var hasConnected = false
     /// Whether the final head means that what is left of the request's body is not wanted.
-    private(set) var isRefused = false
+    package private(set) var isRefused = false
     /// Whether the caller has suspended the transfer.
-    private(set) var isSuspended = false
+    package private(set) var isSuspended = false
     /// Whether the reader of a streamed body has enough to do.
-    var isReceivingPaused = false
+    package var isReceivingPaused = false
     /// Whether the writer of a streamed request body has nothing ready.
-    var isSendingPaused = false
+    package var isSendingPaused = false
 
     private let connectTimeout: TimeInterval
     private let idleTimeout: TimeInterval
@@ -44,7 +43,7 @@ struct TransferState {
     private var activeBytes: Int64 = 0
 
     /// - Parameter isWatched: Whether somebody watches the body while it comes, and can end what takes too long.
-    init(options: ExchangeOptions, totalTimeout: TimeInterval, isWatched: Bool, now: UInt64) {
+    package init(options: ExchangeOptions, totalTimeout: TimeInterval, isWatched: Bool, now: UInt64) {
         connectTimeout = options.connectTimeout
         idleTimeout = options.idleTimeout
         self.totalTimeout = totalTimeout
@@ -55,14 +54,14 @@ struct TransferState {
 
     // MARK: Progress
 
-    mutating func admit(at now: UInt64) {
+    package mutating func admit(at now: UInt64) {
         guard phase == .queued else { return }
         phase = .connecting
         connectDeadline = Self.deadline(after: connectTimeout, from: now)
     }
 
     /// Returns whether it was not connected before.
-    mutating func connect(at now: UInt64) -> Bool {
+    package mutating func connect(at now: UInt64) -> Bool {
         guard phase == .connecting else { return false }
         phase = .connected
         hasConnected = true
@@ -71,11 +70,20 @@ struct TransferState {
         return true
     }
 
+    /// The connection was lost, and the request is sent again over another one.
+    package mutating func reconnect(at now: UInt64) {
+        guard phase != .finished else { return }
+        phase = .queued
+        idleDeadline = .max
+        (isReceivingPaused, isSendingPaused, isRefused, activeBytes) = (false, false, false, 0)
+        admit(at: now)
+    }
+
     /// An informational head is there: the server is alive. How many there may be is limited elsewhere.
-    mutating func receiveInformational(at now: UInt64) { startIdleTimer(at: now) }
+    package mutating func receiveInformational(at now: UInt64) { startIdleTimer(at: now) }
 
     /// - Parameter refuses: Whether it refuses the request or leads elsewhere, so that no more of a body is awaited.
-    mutating func receiveHead(refuses: Bool = false, at now: UInt64) {
+    package mutating func receiveHead(refuses: Bool = false, at now: UInt64) {
         guard phase < .receiving else { return }
         phase = .receiving
         isRefused = refuses
@@ -83,7 +91,7 @@ struct TransferState {
     }
 
     /// Nobody wants the body: what is left of it may take a moment.
-    mutating func discard(at now: UInt64) {
+    package mutating func discard(at now: UInt64) {
         totalDeadline = min(totalDeadline, Self.deadline(after: Self.longestDiscarding, from: now))
     }
 
@@ -91,7 +99,7 @@ struct TransferState {
     private static let longestDiscarding: TimeInterval = 1
 
     /// So many bytes came or went. The idle timer starts anew once they are more than nothing.
-    mutating func noteActivity(of byteCount: Int, at now: UInt64) {
+    package mutating func noteActivity(of byteCount: Int, at now: UInt64) {
         activeBytes += Int64(byteCount)
         if activeBytes > idleBytes { startIdleTimer(at: now) }
     }
@@ -103,12 +111,12 @@ struct TransferState {
     }
 
     /// Remembers why the transfer must fail; the first cause stays.
-    mutating func fail(_ fault: Fault) {
+    package mutating func fail(_ fault: Fault) {
         if self.fault == nil, phase != .finished { self.fault = fault }
     }
 
     /// Ends the transfer. True the first time only, so that whoever gets true completes it.
-    mutating func finish() -> Bool {
+    package mutating func finish() -> Bool {
         guard phase != .finished else { return false }
         phase = .finished
         return true
@@ -120,21 +128,21 @@ struct TransferState {
     /// program's own side.
     private var isIdleTimerPaused: Bool { isSuspended || isReceivingPaused || isSendingPaused && !isRefused }
 
-    mutating func setSuspended(_ isSuspended: Bool, at now: UInt64) {
+    package mutating func setSuspended(_ isSuspended: Bool, at now: UInt64) {
         self.isSuspended = isSuspended
         pauseDidChange(at: now)
     }
 
-    mutating func pauseDidChange(at now: UInt64) {
+    package mutating func pauseDidChange(at now: UInt64) {
         if isIdleTimerPaused { idleDeadline = .max } else { startIdleTimer(at: now) }
     }
 
     // MARK: Timers
 
     /// The moment at which ``expiry(at:)`` is worth asking; never later than needed.
-    var nextDeadline: UInt64 { min(connectDeadline, idleDeadline, totalDeadline) }
+    package var nextDeadline: UInt64 { min(connectDeadline, idleDeadline, totalDeadline) }
 
-    func expiry(at now: UInt64) -> Fault? {
+    package func expiry(at now: UInt64) -> Fault? {
         guard phase != .finished else { return nil }
         if now >= totalDeadline { return .totalTimeout(totalTimeout) }
         if now >= connectDeadline { return .connectTimeout(connectTimeout) }

@@ -1,8 +1,7 @@
-import AfarTransport
 import Foundation
 import Testing
 
-@testable import AfarCurl
+@testable import AfarTransport
 
 struct ChunkBufferTests {
     private let stream: ResponseBodyStream

@@ -1,9 +1,8 @@
-import AfarTransport
-import Foundation
+package import Foundation
 
 /// Gathers the pieces of a streamed body to chunks, in blocks of memory that come back when their chunks have been read: new
 /// memory costs more than what is done with it.
-final class ChunkBuffer {
+package final class ChunkBuffer {
     /// The blocks of one body that wait to be used again. Chunks outlive the transfer.
     private final class Blocks: Sendable {
         private struct State {
@@ -51,7 +50,7 @@ final class ChunkBuffer {
 
     /// - Parameter highWaterMark: How many bytes may wait for their reader. It has half of them to read while the other half
     ///   is filled.
-    init(highWaterMark: Int) {
+    package init(highWaterMark: Int) {
         blocks = Blocks(size: min(max(highWaterMark / 2, Self.sizes.lowerBound), Self.sizes.upperBound))
         chunkSize = max(1, min(highWaterMark, blocks.size))
     }
@@ -62,7 +61,7 @@ final class ChunkBuffer {
     }
 
     /// Takes bytes, and hands on each chunk that is full. Returns false when memory ran out.
-    func append(_ bytes: UnsafeRawBufferPointer, to source: ResponseBodyStream.Source) -> Bool {
+    package func append(_ bytes: UnsafeRawBufferPointer, to source: ResponseBodyStream.Source) -> Bool {
         var rest = bytes
         while let start = rest.baseAddress, rest.count > 0 {
             guard let block = block ?? blocks.take() else { return false }
@@ -78,7 +77,7 @@ final class ChunkBuffer {
     }
 
     /// What has been gathered. A reader may keep chunks, so a small one does not hold a large block.
-    func take() -> Data {
+    package func take() -> Data {
         guard let block, count > 0 else { return Data() }
         defer { count = 0 }
         guard count > blocks.size / 2 else { return Data(bytes: block, count: count) }

@@ -1,7 +1,6 @@
-import AfarCore
 import Testing
 
-@testable import AfarCurl
+@testable import AfarTransport
 
 struct TransferStateTests {
     private static let second: UInt64 = 1_000_000_000

@@ -1,0 +1,152 @@
+import AfarTransport
+import CEpoll
+import Foundation
+
+/// An attempt to connect to one of a host's addresses (RFC 8305). It belongs to the thread of its engine's loop.
+///
+/// The families of addresses alternate. If an address doesn't answer in time, the next one is tried as well, and the first connection
+/// wins.
+final class ConnectionAttempt {
+    /// A socket that is being connected.
+    private final class Candidate: LoopSocket {
+        let descriptor: Int32
+        private unowned let attempt: ConnectionAttempt
+
+        init(_ descriptor: Int32, _ attempt: ConnectionAttempt) {
+            (self.descriptor, self.attempt) = (descriptor, attempt)
+        }
+
+        func update(_ event: Poller.Event) { if event.isWritable { attempt.update(self) } }
+
+        func takeTurn() {}
+    }
+
+    /// How long an address has before the next one is tried as well, in nanoseconds (RFC 8305, section 8).
+    private static let delay: UInt64 = 250_000_000
+
+    let key: ConnectionKey
+    private unowned let engine: HTTPEngine
+    /// The end of the attempt, when nobody waits for it any longer.
+    private let deadline: UInt64
+    private var times: ConnectionTimes
+    private var addresses: ArraySlice<SocketAddress> = []
+    private var candidates: [Candidate] = []
+    private var nextAddressTime = UInt64.max
+    private(set) var phase = TransportError.Phase.resolving
+    /// The last failure.
+    private var fault = Fault(.cannotFindHost, "the host's name has no address")
+
+    init(_ key: ConnectionKey, engine: HTTPEngine, deadline: UInt64) {
+        (self.key, self.engine, self.deadline) = (key, engine, deadline)
+        times = ConnectionTimes(lookupStart: MonotonicClock.now)
+    }
+
+    /// When ``check(at:)`` must be called; never later than needed.
+    var nextDeadline: UInt64 { min(deadline, nextAddressTime) }
+
+    /// Continues with the host's addresses.
+    func connect(to addresses: [SocketAddress]) {
+        times.lookupEnd = MonotonicClock.now
+        phase = .connecting
+        self.addresses = Self.alternating(addresses)[...]
+        tryNext()
+    }
+
+    /// Alternates between the families, beginning with that of the first address (RFC 8305, section 4).
+    static func alternating(_ addresses: [SocketAddress]) -> [SocketAddress] {
+        let first = addresses.filter { $0.family == addresses.first?.family }
+        let second = addresses.filter { $0.family != addresses.first?.family }
+        return (0..<max(first.count, second.count)).flatMap { index in
+            [first, second].compactMap { $0.indices.contains(index) ? $0[index] : nil }
+        }
+    }
+
+    /// Does what is due. Returns whether the attempt's time is up.
+    func check(at now: UInt64) -> Bool {
+        if now >= nextAddressTime { tryNext() }
+        return now >= deadline
+    }
+
+    func cancel() {
+        for candidate in candidates { close(candidate) }
+        candidates = []
+        (addresses, nextAddressTime) = ([], .max)
+    }
+
+    private func close(_ candidate: Candidate) {
+        engine.loop.remove(candidate)
+        Foundation.close(candidate.descriptor)
+    }
+
+    /// Opens a socket to the next address.
+    private func tryNext() {
+        while let address = addresses.popFirst() {
+            nextAddressTime = .max
+            guard let descriptor = openSocket(address.family) else { continue }
+            if address.with(port: key.port).withPointer({ Foundation.connect(descriptor, $0, $1) }) == 0 {
+                return succeed(descriptor)
+            }
+            guard errno == EINPROGRESS else {
+                fail(errno)
+                Foundation.close(descriptor)
+                continue
+            }
+            let candidate = Candidate(descriptor, self)
+            guard engine.loop.add(candidate) else {
+                fail(errno)
+                Foundation.close(descriptor)
+                continue
+            }
+            candidates.append(candidate)
+            nextAddressTime = addresses.isEmpty ? .max : MonotonicClock.now + Self.delay
+            return engine.noteDeadline(nextAddressTime)
+        }
+        nextAddressTime = .max
+        if candidates.isEmpty { engine.attemptFailed(self, fault) }
+    }
+
+    /// Opens a socket. If there are no descriptors left, idle connections are closed.
+    private func openSocket(_ family: Int32) -> Int32? {
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        var descriptor = socket(family, kind, 0)
+        while descriptor < 0, errno == EMFILE || errno == ENFILE, engine.closeOldestIdleConnection() {
+            descriptor = socket(family, kind, 0)
+        }
+        guard descriptor >= 0 else {
+            fail(errno)
+            return nil
+        }
+        var on: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+        return descriptor
+    }
+
+    private func fail(_ code: Int32) {
+        let isOutOfResources = [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code)
+        let isUnreachable = [ENETUNREACH, EHOSTUNREACH, ENETDOWN].contains(code)
+        fault = Fault(
+            isOutOfResources ? .outOfResources : isUnreachable ? .notConnected : .cannotConnect,
+            isOutOfResources ? "no socket could be opened" : "the host could not be reached", systemError: code)
+    }
+
+    private func update(_ candidate: Candidate) {
+        guard let index = candidates.firstIndex(where: { $0 === candidate }) else { return }
+        var code: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        if getsockopt(candidate.descriptor, SOL_SOCKET, SO_ERROR, &code, &length) != 0 { code = errno }
+        candidates.remove(at: index)
+        guard code != 0 else {
+            engine.loop.remove(candidate, isClosing: false)
+            return succeed(candidate.descriptor)
+        }
+        fail(code)
+        close(candidate)
+        tryNext()
+    }
+
+    private func succeed(_ descriptor: Int32) {
+        cancel()
+        times.connectEnd = MonotonicClock.now
+        engine.attemptSucceeded(self, HTTPConnection(descriptor, key: key, times: times, engine: engine))
+    }
+}

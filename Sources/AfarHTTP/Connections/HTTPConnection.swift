@@ -1,0 +1,163 @@
+import AfarTransport
+import CEpoll
+import Foundation
+
+/// The times of opening a connection, in nanoseconds of ``MonotonicClock``.
+struct ConnectionTimes {
+    var lookupStart: UInt64 = 0
+    var lookupEnd: UInt64 = 0
+    var connectEnd: UInt64 = 0
+}
+
+/// An open connection, which carries one exchange at a time. It belongs to the thread of its engine's loop.
+final class HTTPConnection: LoopSocket {
+    /// The addresses of both ends, determined when they are needed for the first time.
+    struct Ends {
+        let remote: (address: String, port: Int)?
+        let local: (address: String, port: Int)?
+    }
+
+    /// The most bytes that are read in one turn.
+    private static let turnLimit = 256 * 1024
+
+    let descriptor: Int32
+    let key: ConnectionKey
+    let times: ConnectionTimes
+    private unowned let engine: HTTPEngine
+    @exclusivity(unchecked) var exchange: HTTPExchange?
+    /// Whether an earlier exchange used the connection.
+    @exclusivity(unchecked) var wasUsed = false
+    /// The engine's ``HTTPEngine/generation`` when the connection was opened.
+    @exclusivity(unchecked) var generation = 0
+    /// Whether the connection counts towards the limit of its host.
+    @exclusivity(unchecked) var isCounted = true
+    @exclusivity(unchecked) private(set) var isClosed = false
+    @exclusivity(unchecked) private var isReadable = false
+    @exclusivity(unchecked) private var isWritable = true
+    @exclusivity(unchecked) private var hasHungUp = false
+    @exclusivity(unchecked) private var isQueued = false
+    /// Bytes that were read, and that the exchange has not taken yet.
+    @exclusivity(unchecked) private var unread: [UInt8] = []
+    /// Why sending failed. What the server has sent before is read first.
+    @exclusivity(unchecked) private var sendError: Int32?
+    private(set) lazy var ends = Ends(
+        remote: SocketAddress(of: descriptor, getpeername)?.numbers,
+        local: SocketAddress(of: descriptor, getsockname)?.numbers)
+
+    init(_ descriptor: Int32, key: ConnectionKey, times: ConnectionTimes, engine: HTTPEngine) {
+        (self.descriptor, self.key, self.times, self.engine) = (descriptor, key, times, engine)
+    }
+
+    deinit { if !isClosed { Foundation.close(descriptor) } }
+
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        engine.loop.remove(self)
+        Foundation.close(descriptor)
+    }
+
+    // MARK: Turns
+
+    func update(_ event: Poller.Event) {
+        if event.isReadable { isReadable = true }
+        if event.isWritable { isWritable = true }
+        if event.hasHungUp { hasHungUp = true }
+        queueTurn()
+    }
+
+    func queueTurn() {
+        guard !isQueued, !isClosed else { return }
+        isQueued = true
+        engine.loop.queue(self)
+    }
+
+    func takeTurn() {
+        isQueued = false
+        guard !isClosed else { return }
+        guard let exchange else { return checkIdle() }
+        exchange.attempt { () throws(Fault) in
+            try send(exchange)
+            try receive(exchange)
+        }
+        exchange.endTurn()
+        engine.turnEnded(exchange, on: self)
+    }
+
+    /// Whether the connection is still open and nothing has arrived. Bytes that nobody asked for are no response to the next request.
+    func isUsable() -> Bool {
+        guard !isClosed, !hasHungUp, unread.isEmpty else { return false }
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN
+    }
+
+    private func checkIdle() {
+        guard isReadable || hasHungUp else { return }
+        isReadable = false
+        if !isUsable() { engine.idleConnectionEnded(self) }
+    }
+
+    // MARK: Sending
+
+    private func send(_ exchange: HTTPExchange) throws(Fault) {
+        while isWritable, sendError == nil, exchange.maySend {
+            let progress = try exchange.output.send { bytes in
+                Foundation.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            }
+            switch progress {
+            case .end: return
+            case .wait: return exchange.waitForBody()
+            case .wrote(let count, let total):
+                guard count >= 0 else {
+                    if errno == EINTR { continue }
+                    isWritable = false
+                    if errno != EAGAIN { sendError = errno }
+                    continue
+                }
+                if count < total { isWritable = false }
+                exchange.didSend(count)
+            }
+        }
+    }
+
+    // MARK: Receiving
+
+    private func receive(_ exchange: HTTPExchange) throws(Fault) {
+        try deliverUnread(to: exchange)
+        var budget = Self.turnLimit
+        while exchange.mayReceive, unread.isEmpty, isReadable {
+            guard budget > 0 else { return queueTurn() }
+            let buffer = engine.loop.buffer
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count > 0 {
+                budget -= count
+                // A short read has emptied the socket. The next bytes are an event of their own.
+                if count < buffer.count, !hasHungUp { isReadable = false }
+                let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
+                let taken = try exchange.receive(bytes)
+                if taken < count { unread = Array(bytes[taken...]) }
+            } else if count == 0 {
+                isReadable = false
+                return try exchange.receiveEnd()
+            } else if errno != EINTR {
+                isReadable = false
+                if errno != EAGAIN { return try exchange.connectionFailed(errno) }
+            }
+        }
+        if let sendError, exchange.mayReceive, !isReadable { try exchange.connectionFailed(sendError) }
+    }
+
+    private func deliverUnread(to exchange: HTTPExchange) throws(Fault) {
+        guard !unread.isEmpty || exchange.hasMoreToDecode, exchange.mayReceive else { return }
+        let bytes = unread
+        let taken = try bytes.withUnsafeBytes { bytes in
+            Result { () throws(Fault) in try exchange.receive(bytes) }
+        }.get()
+        unread = Array(bytes[taken...])
+        // The exchange has used up its time in this turn.
+        if !unread.isEmpty || exchange.hasMoreToDecode, exchange.mayReceive { queueTurn() }
+    }
+
+    /// The number of bytes that were read and that belong to no response.
+    var surplusByteCount: Int { unread.count }
+}

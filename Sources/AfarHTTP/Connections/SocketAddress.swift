@@ -1,0 +1,95 @@
+import AfarTransport
+import Foundation
+
+/// An address and port that a socket can connect to.
+struct SocketAddress: Sendable {
+    private var storage: sockaddr_storage
+    private let length: socklen_t
+
+    /// Copies an address. Returns nil if it is too long.
+    init?(_ address: UnsafePointer<sockaddr>?, length: socklen_t) {
+        guard let address, Int(length) <= MemoryLayout<sockaddr_storage>.size else { return nil }
+        var storage = sockaddr_storage()
+        memcpy(&storage, address, Int(length))
+        (self.storage, self.length) = (storage, length)
+    }
+
+    /// The address at one end of a socket; nil if it has none.
+    init?(of socket: Int32, _ name: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32) {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let code = withUnsafeMutablePointer(to: &storage) { storage in
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { name(socket, $0, &length) }
+        }
+        guard code == 0, length <= MemoryLayout<sockaddr_storage>.size else { return nil }
+        (self.storage, self.length) = (storage, length)
+    }
+
+    var family: Int32 { Int32(storage.ss_family) }
+
+    func with(port: Int) -> SocketAddress {
+        var copy = self
+        // The port is at the same place for both families.
+        withUnsafeMutableBytes(of: &copy.storage) {
+            $0.storeBytes(of: UInt16(truncatingIfNeeded: port).bigEndian, toByteOffset: 2, as: UInt16.self)
+        }
+        return copy
+    }
+
+    /// Calls a system function with the address.
+    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        withUnsafePointer(to: storage) { storage in
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+        }
+    }
+
+    /// The address and port as numbers; nil for other families.
+    var numbers: (address: String, port: Int)? {
+        guard family == AF_INET || family == AF_INET6 else { return nil }
+        var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        let code = withPointer { address, length in
+            getnameinfo(address, length, &host, socklen_t(host.count), nil, 0, NI_NUMERICHOST)
+        }
+        guard code == 0 else { return nil }
+        let port = withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
+        let text = host.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
+        return text.map { ($0, Int(port)) }
+    }
+}
+
+extension SocketAddress {
+    /// Looks up the addresses of a name. It can block, unless the name is an address.
+    ///
+    /// - Throws: A ``Fault`` with the code ``TransportError/Code-swift.struct/cannotFindHost``.
+    static func lookUp(_ name: String, isAddress: Bool = false) throws(Fault) -> [SocketAddress] {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_flags = isAddress ? AI_NUMERICHOST : AI_ADDRCONFIG
+        var first: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(name, nil, &hints, &first)
+        defer { if let first { freeaddrinfo(first) } }
+        guard code == 0 else {
+            throw Fault(
+                code == EAI_MEMORY ? .outOfResources : .cannotFindHost,
+                "the host's name could not be resolved: \(String(cString: gai_strerror(code)))",
+                systemError: code == EAI_SYSTEM ? errno : nil)
+        }
+        var addresses: [SocketAddress] = []
+        var next = first
+        while let entry = next {
+            if let address = SocketAddress(entry.pointee.ai_addr, length: entry.pointee.ai_addrlen) {
+                addresses.append(address)
+            }
+            next = entry.pointee.ai_next
+        }
+        return addresses
+    }
+
+    /// The addresses of a name that needs no look-up: an address, or a name for this machine (RFC 6761, section 6.3). Nil for others.
+    static func known(_ name: String) -> [SocketAddress]? {
+        if name == "localhost" || name.hasSuffix(".localhost") {
+            return ["::1", "127.0.0.1"].flatMap { (try? lookUp($0, isAddress: true)) ?? [] }
+        }
+        return try? lookUp(name, isAddress: true)
+    }
+}

@@ -1,0 +1,369 @@
+import AfarTransport
+import Foundation
+
+/// Drives the exchanges and connections of one thread: assigns connections from the pool, opens and closes them, and ends exchanges.
+///
+/// Its state belongs to the thread of its loop. Other threads post messages.
+final class HTTPEngine: LoopClient, @unchecked Sendable {
+    // Sendable because other threads use only `loop`, to post messages.
+
+    enum Message: Sendable {
+        case submit(HTTPExchange)
+        case cancel(HTTPExchange)
+        case suspensionChanged(HTTPExchange)
+        /// The reader of a streamed response has room for more.
+        case demand(HTTPExchange)
+        /// The source of a request's body has more.
+        case bodyReady(HTTPExchange)
+        case decided(HTTPExchange, HeadDecision)
+        case lookedUp(Resolver<ConnectionAttempt>.Answer)
+        case closeIdleConnections
+        case countConnections(@Sendable ([ConnectionStatistics.Host]) -> Void)
+        case run(InlineJob)
+        case shutDown
+    }
+
+    /// The end of an exchange, which is reported when the other sockets had their turn.
+    private struct Ending {
+        var completion: HTTPExchange.Completion
+        var result: Result<TransportResponse, any Error>
+    }
+
+    let loop: EventLoop<HTTPEngine>
+    private let maximumIdleTime: TimeInterval
+
+    private let pool: ConnectionPool<ConnectionKey, HTTPConnection, HTTPExchange>
+    private let resolver: Resolver<ConnectionAttempt>
+    @exclusivity(unchecked) private var attempts: [ConnectionAttempt] = []
+    @exclusivity(unchecked) private var exchanges: [HTTPExchange] = []
+    @exclusivity(unchecked) private var endings: [Ending] = []
+    /// The endings whose completions are being called, which can cause others.
+    @exclusivity(unchecked) private var currentEndings: [Ending] = []
+    @exclusivity(unchecked) private var isShutDown = false
+    /// Changes when connections that are in use now must not be kept.
+    @exclusivity(unchecked) private(set) var generation = 0
+    /// Never later than the next deadline.
+    @exclusivity(unchecked) private(set) var nextDeadline = UInt64.max
+
+    init(configuration: HTTPTransport.Configuration) throws {
+        let loop = try EventLoop<HTTPEngine>()
+        self.loop = loop
+        maximumIdleTime = configuration.maximumIdleTime
+        pool = ConnectionPool(
+            limitPerHost: configuration.maximumConnectionsPerHost, idleLimit: configuration.maximumIdleConnections)
+        resolver = Resolver(limit: configuration.maximumLookups) { loop.post(.lookedUp($0)) }
+        try loop.start(self)
+    }
+
+    // MARK: The loop
+
+    var hasEnded: Bool { isShutDown && exchanges.isEmpty }
+
+    func receive(_ message: Message) {
+        switch message {
+        case .submit(let exchange): submit(exchange)
+        case .cancel(let exchange):
+            exchange.state.fail(.cancelled)
+            // The cancellation can arrive before the submission. Then the state remembers it.
+            if exchange.index != nil { finish(exchange) }
+        case .suspensionChanged(let exchange):
+            // Read here and not passed along: the messages of two threads can arrive in the wrong order.
+            exchange.state.setSuspended(exchange.hop.exchange.control.isSuspended, at: loop.now)
+            proceed(exchange)
+        case .demand(let exchange):
+            if exchange.isDecided { exchange.state.isReceivingPaused = false }
+            proceed(exchange)
+        case .bodyReady(let exchange):
+            exchange.state.isSendingPaused = false
+            proceed(exchange)
+        case .decided(let exchange, let decision):
+            guard exchange.index != nil else { return }
+            exchange.decide(decision)
+            proceed(exchange)
+        case .lookedUp(let answer):
+            let (waiting, addresses) = resolver.receive(answer, at: loop.now)
+            for attempt in waiting { lookedUp(addresses, for: attempt) }
+        case .closeIdleConnections:
+            generation += 1
+            resolver.clear()
+            for connection in pool.takeAllIdle() { connection.close() }
+        case .countConnections(let answer):
+            answer(
+                pool.counts.map {
+                    .init(origin: $0.key.origin, idle: $0.idle, inUse: $0.inUse, waiting: $0.waiting)
+                })
+        case .run(let job): job.run()
+        case .shutDown:
+            isShutDown = true
+            for exchange in exchanges {
+                exchange.state.fail(.cancelled)
+                finish(exchange)
+            }
+        }
+    }
+
+    func finishTurn() {
+        if nextDeadline <= loop.now { expire() }
+        guard !endings.isEmpty else { return }
+        swap(&endings, &currentEndings)
+        for ending in currentEndings { ending.completion(ending.result) }
+        currentEndings.removeAll(keepingCapacity: true)
+    }
+
+    func close() {
+        for attempt in attempts { attempt.cancel() }
+        for connection in pool.takeAllIdle() { connection.close() }
+        attempts = []
+    }
+
+    // MARK: Deadlines
+
+    func noteDeadline(_ deadline: UInt64) { nextDeadline = min(nextDeadline, deadline) }
+
+    func noteDeadline(of exchange: HTTPExchange) { noteDeadline(exchange.state.nextDeadline) }
+
+    /// Ends what has taken too long. The deadlines of exchanges only move later, so all of them are checked no more often than the
+    /// shortest timeout.
+    private func expire() {
+        let now = loop.now
+        nextDeadline = .max
+        for (exchange, fault) in exchanges.compactMap({ exchange in exchange.expiry(at: now).map { (exchange, $0) } }) {
+            exchange.state.fail(fault)
+            finish(exchange)
+        }
+        for exchange in exchanges {
+            if let deadline = exchange.expectationDeadline {
+                if deadline <= now {
+                    exchange.endExpectation()
+                    proceed(exchange)
+                } else {
+                    noteDeadline(deadline)
+                }
+            }
+            noteDeadline(of: exchange)
+        }
+        for attempt in attempts {
+            if attempt.check(at: now) { cancel(attempt) } else { noteDeadline(attempt.nextDeadline) }
+        }
+        for connection in pool.takeExpired(at: now) { connection.close() }
+        noteDeadline(pool.nextDeadline)
+    }
+
+    // MARK: Exchanges
+
+    private func submit(_ exchange: HTTPExchange) {
+        exchange.index = exchanges.count
+        exchanges.append(exchange)
+        if isShutDown { exchange.state.fail(.cancelled) }
+        exchange.state.setSuspended(exchange.hop.exchange.control.isSuspended, at: loop.now)
+        guard exchange.state.fault == nil else { return finish(exchange) }
+        noteDeadline(of: exchange)
+        requestConnection(for: exchange)
+    }
+
+    private func requestConnection(for exchange: HTTPExchange, needsFresh: Bool = false) {
+        while true {
+            switch pool.request(exchange, key: exchange.key, needsFresh: needsFresh) {
+            case .use(let connection):
+                guard connection.isUsable() else {
+                    pool.closed(exchange.key)
+                    connection.close()
+                    continue
+                }
+                return begin(exchange, on: connection)
+            case .open: return startAttempt(for: exchange)
+            case .wait:
+                guard needsFresh, let idle = pool.makeRoom(exchange.key) else { return }
+                idle.close()
+                if pool.openNext(exchange.key) { startAttempt(for: exchange) }
+                return
+            }
+        }
+    }
+
+    private func begin(_ exchange: HTTPExchange, on connection: HTTPConnection) {
+        exchange.state.admit(at: loop.now)
+        exchange.begin(on: connection, at: loop.now)
+        connection.exchange = exchange
+        noteDeadline(of: exchange)
+        connection.takeTurn()
+    }
+
+    /// Something that the exchange waited for has happened.
+    private func proceed(_ exchange: HTTPExchange) {
+        guard exchange.index != nil else { return }
+        guard exchange.state.fault == nil else { return finish(exchange) }
+        exchange.state.pauseDidChange(at: loop.now)
+        noteDeadline(of: exchange)
+        exchange.connection?.queueTurn()
+    }
+
+    /// A connection has done what was possible for its exchange.
+    func turnEnded(_ exchange: HTTPExchange, on connection: HTTPConnection) {
+        if exchange.state.fault == nil, exchange.mustSendAgain { return sendAgain(exchange) }
+        if exchange.state.fault != nil || exchange.isComplete { return finish(exchange) }
+        noteDeadline(of: exchange)
+        if let deadline = exchange.expectationDeadline { noteDeadline(deadline) }
+    }
+
+    private func sendAgain(_ exchange: HTTPExchange) {
+        releaseConnection(of: exchange)
+        exchange.attempt { () throws(Fault) in try exchange.rewind(at: loop.now) }
+        guard exchange.state.fault == nil else { return finish(exchange) }
+        noteDeadline(of: exchange)
+        requestConnection(for: exchange, needsFresh: true)
+    }
+
+    /// The head of a streamed response is returned.
+    func deliver(_ response: TransportResponse, of exchange: HTTPExchange) {
+        guard let completion = exchange.takeCompletion() else { return }
+        endings.append(Ending(completion: completion, result: .success(response)))
+    }
+
+    private func finish(_ exchange: HTTPExchange) {
+        let phase = exchange.phase
+        guard exchange.state.finish() else { return }
+        // Before the end is reported: the next exchange can have the same control.
+        exchange.hop.exchange.control.attach(nil)
+        let result = exchange.result(phase: phase)
+        remove(exchange)
+        if exchange.connection == nil {
+            if pool.withdraw(exchange, key: exchange.key) { cancelSurplusAttempt(to: exchange.key) }
+        } else {
+            releaseConnection(of: exchange)
+        }
+        exchange.release()
+        if let completion = exchange.takeCompletion() {
+            endings.append(Ending(completion: completion, result: result))
+        }
+    }
+
+    private func remove(_ exchange: HTTPExchange) {
+        guard let index = exchange.index, let last = exchanges.popLast() else { return }
+        exchange.index = nil
+        if last !== exchange {
+            exchanges[index] = last
+            last.index = index
+        }
+    }
+
+    // MARK: Connections
+
+    /// The exchange doesn't use its connection any longer: another one does, or it is closed.
+    private func releaseConnection(of exchange: HTTPExchange) {
+        guard let connection = exchange.connection else { return }
+        exchange.connection = nil
+        connection.exchange = nil
+        let isReusable =
+            !connection.isClosed && connection.isCounted && connection.generation == generation && maximumIdleTime > 0
+            && exchange.leavesConnectionReusable(surplus: connection.surplusByteCount)
+        guard isReusable else {
+            connection.close()
+            if connection.isCounted { pool.closed(connection.key) }
+            return openNext(connection.key)
+        }
+        connection.wasUsed = true
+        // The server closes it after that time, so it is not used in the last second of it.
+        let keepAlive = exchange.keepAliveTimeout.map { Double(max(0, $0 - 1)) } ?? .infinity
+        makeAvailable(connection, isFresh: false, for: min(maximumIdleTime, keepAlive))
+    }
+
+    private func makeAvailable(_ connection: HTTPConnection, isFresh: Bool, for seconds: TimeInterval) {
+        let deadline = seconds < 1e9 ? loop.now + UInt64(max(0, seconds) * 1e9) : .max
+        let waiter = pool.available(connection, key: connection.key, isFresh: isFresh, idleUntil: deadline)
+        if let waiter {
+            begin(waiter, on: connection)
+        } else {
+            noteDeadline(deadline)
+            for surplus in pool.takeSurplus() { surplus.close() }
+        }
+    }
+
+    func idleConnectionEnded(_ connection: HTTPConnection) {
+        pool.idleConnectionClosed(connection, key: connection.key)
+        connection.close()
+    }
+
+    /// Makes room for another descriptor. Returns false if there is no idle connection.
+    func closeOldestIdleConnection() -> Bool {
+        guard let connection = pool.takeOldest() else { return false }
+        connection.close()
+        return true
+    }
+
+    /// The connection doesn't count towards the limit of its host any longer, and is closed after its exchange.
+    func stopCounting(_ connection: HTTPConnection?) {
+        guard let connection, connection.isCounted else { return }
+        connection.isCounted = false
+        pool.closed(connection.key)
+        openNext(connection.key)
+    }
+
+    // MARK: Opening connections
+
+    private func openNext(_ key: ConnectionKey) {
+        while pool.openNext(key) {
+            guard let waiter = pool.connecting(to: key).last else { return pool.openingWasCancelled(key) }
+            startAttempt(for: waiter)
+        }
+    }
+
+    private func startAttempt(for exchange: HTTPExchange) {
+        for waiter in pool.connecting(to: exchange.key) {
+            waiter.state.admit(at: loop.now)
+            noteDeadline(of: waiter)
+        }
+        let timeout = Duration(timeout: exchange.hop.exchange.options.connectTimeout)
+        let deadline = loop.now + UInt64(max(0, timeout / .seconds(1)) * 1e9)
+        let attempt = ConnectionAttempt(exchange.key, engine: self, deadline: deadline)
+        attempts.append(attempt)
+        noteDeadline(deadline)
+        if let addresses = resolver.addresses(of: attempt.key.host, for: attempt, at: loop.now) {
+            lookedUp(.success(addresses), for: attempt)
+        }
+    }
+
+    private func lookedUp(_ addresses: Result<[SocketAddress], Fault>, for attempt: ConnectionAttempt) {
+        switch addresses {
+        case .success(let addresses): attempt.connect(to: addresses)
+        case .failure(let fault): attemptFailed(attempt, fault)
+        }
+    }
+
+    func attemptSucceeded(_ attempt: ConnectionAttempt, _ connection: HTTPConnection) {
+        attempts.removeAll { $0 === attempt }
+        connection.generation = generation
+        guard !isShutDown, loop.add(connection) else {
+            connection.close()
+            return attemptFailed(attempt, Fault(.outOfResources, "the connection could not be watched"))
+        }
+        makeAvailable(connection, isFresh: true, for: maximumIdleTime)
+    }
+
+    func attemptFailed(_ attempt: ConnectionAttempt, _ fault: Fault) {
+        attempts.removeAll { $0 === attempt }
+        if let waiter = pool.openingFailed(attempt.key) {
+            waiter.state.fail(fault)
+            finish(waiter)
+        }
+        openNext(attempt.key)
+    }
+
+    private func cancelSurplusAttempt(to key: ConnectionKey) {
+        guard let attempt = attempts.last(where: { $0.key == key }) else { return }
+        cancel(attempt)
+    }
+
+    private func cancel(_ attempt: ConnectionAttempt) {
+        attempts.removeAll { $0 === attempt }
+        resolver.abandon(attempt.key.host, attempt)
+        attempt.cancel()
+        pool.openingWasCancelled(attempt.key)
+        openNext(attempt.key)
+    }
+
+    /// How far the connection of a waiting exchange is.
+    func phase(of exchange: HTTPExchange) -> TransportError.Phase {
+        attempts.first { $0.key == exchange.key }?.phase ?? .queued
+    }
+}

@@ -1,0 +1,95 @@
+import AfarTransport
+import Foundation
+
+/// The bytes of a request on their way to a socket: the head, then the body as it is read, chunked if its length is unknown.
+struct RequestOutput {
+    enum Progress {
+        /// The result of the system call: a number of bytes, or -1 for an error in `errno`.
+        case wrote(Int, of: Int)
+        /// The body's source has nothing ready.
+        case wait
+        /// The whole request was sent.
+        case end
+    }
+
+    /// A body up to this size is sent with the head, and copied for that.
+    static let largestInlineBody = 64 * 1024
+    private static let pieceSize = 64 * 1024
+    /// The room for the line with a chunk's size.
+    private static let sizeLineLength = 12
+
+    private var buffer: [UInt8]
+    /// The part of the buffer that has to be sent.
+    private var unsent: Range<Int>
+    private let feed: BodyFeed?
+    private var hasLastPiece: Bool
+    /// The number of body bytes that were read from their source.
+    private(set) var bodyByteCount: Int64 = 0
+    /// The number of bytes that were handed to the operating system, the head included.
+    private(set) var byteCount: Int64 = 0
+
+    /// - Parameters:
+    ///   - inlineBody: A small body that is sent with the head; nil if there is none, or if it comes from `feed`.
+    ///   - feed: The source of a body that is read while it is sent.
+    init(head: RequestHead, inlineBody: Data?, feed: BodyFeed?) {
+        buffer = head.bytes
+        if let inlineBody {
+            buffer += inlineBody
+            bodyByteCount = Int64(inlineBody.count)
+        }
+        unsent = 0..<buffer.count
+        self.feed = feed
+        hasLastPiece = feed == nil
+    }
+
+    /// Whether the whole request was sent.
+    var isSent: Bool { hasLastPiece && unsent.isEmpty }
+
+    /// Whether the head was sent, and the body was not begun.
+    var isBeforeBody: Bool { !hasLastPiece && unsent.isEmpty && bodyByteCount == 0 }
+
+    /// Sends the next bytes by calling `write` at most once.
+    mutating func send(_ write: (UnsafeRawBufferPointer) -> Int) throws(Fault) -> Progress {
+        if unsent.isEmpty, !hasLastPiece {
+            guard try fill() else { return .wait }
+        }
+        guard !unsent.isEmpty else { return .end }
+        let total = unsent.count
+        let count = buffer.withUnsafeBytes { write(UnsafeRawBufferPointer(rebasing: $0[unsent])) }
+        if count > 0 {
+            unsent = (unsent.lowerBound + count)..<unsent.upperBound
+            byteCount += Int64(count)
+        }
+        return .wrote(count, of: total)
+    }
+
+    /// Reads a piece of the body. Returns false if none is ready.
+    private mutating func fill() throws(Fault) -> Bool {
+        guard let feed else { return true }
+        let start = Self.sizeLineLength
+        let length = start + Self.pieceSize + 2
+        if buffer.count != length { buffer = [UInt8](repeating: 0, count: length) }
+        let answer = buffer.withUnsafeMutableBytes { buffer in
+            let room = UnsafeMutableRawBufferPointer(rebasing: buffer[start..<(length - 2)])
+            return Result { () throws(Fault) in try feed.read(into: room) }
+        }
+        guard case .bytes(let count) = try answer.get() else { return false }
+        bodyByteCount += Int64(count)
+        unsent = start..<(start + count)
+        if feed.length == nil { addChunk(count) } else { hasLastPiece = count == 0 || bodyByteCount == feed.length }
+        return true
+    }
+
+    /// Puts the framing of a chunk around the bytes in the buffer.
+    private mutating func addChunk(_ count: Int) {
+        guard let line = ChunkedCoding.sizeLine(for: count) else {
+            buffer = ChunkedCoding.end()
+            (unsent, hasLastPiece) = (0..<buffer.count, true)
+            return
+        }
+        let (start, end) = (unsent.lowerBound - line.count, unsent.upperBound)
+        for (index, byte) in line.enumerated() { buffer[start + index] = byte }
+        (buffer[end], buffer[end + 1]) = (0x0D, 0x0A)
+        unsent = start..<(end + 2)
+    }
+}

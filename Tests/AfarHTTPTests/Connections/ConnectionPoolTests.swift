@@ -1,0 +1,149 @@
+import Testing
+
+@testable import AfarHTTP
+
+@Suite struct ConnectionPoolTests {
+    private final class Connection: Sendable {}
+    private final class Waiter: Sendable {}
+    private typealias Pool = ConnectionPool<String, Connection, Waiter>
+
+    private let pool = Pool(limitPerHost: 2, idleLimit: 2)
+
+    private func isUse(_ assignment: Pool.Assignment, of connection: Connection) -> Bool {
+        if case .use(let used) = assignment { used === connection } else { false }
+    }
+
+    private func isOpen(_ assignment: Pool.Assignment) -> Bool { if case .open = assignment { true } else { false } }
+
+    private func isWait(_ assignment: Pool.Assignment) -> Bool { if case .wait = assignment { true } else { false } }
+
+    /// Opens a connection for a waiter, and makes it idle.
+    private func addIdle(_ key: String = "a", until deadline: UInt64 = .max) -> Connection {
+        let connection = Connection()
+        #expect(isOpen(pool.request(Waiter(), key: key)))
+        #expect(pool.available(connection, key: key, isFresh: true, idleUntil: deadline) != nil)
+        #expect(pool.available(connection, key: key, isFresh: false, idleUntil: deadline) == nil)
+        return connection
+    }
+
+    @Test func connectionsAreOpenedUpToTheLimit() {
+        let waiters = (0..<4).map { _ in Waiter() }
+        #expect(waiters.map { isOpen(pool.request($0, key: "a")) } == [true, true, false, false])
+        #expect(isOpen(pool.request(Waiter(), key: "b")))
+        #expect(pool.connecting(to: "a").map { ObjectIdentifier($0) } == waiters.prefix(2).map { ObjectIdentifier($0) })
+        #expect(!pool.openNext("a"))
+    }
+
+    @Test func aWaiterTakesTheFirstConnectionThatIsAvailable() {
+        let (first, second) = (Connection(), Connection())
+        let waiters = (0..<3).map { _ in Waiter() }
+        for waiter in waiters { _ = pool.request(waiter, key: "a") }
+        #expect(pool.available(first, key: "a", isFresh: true, idleUntil: .max) === waiters[0])
+        // A kept connection is available before the one that is opened for the second waiter.
+        #expect(pool.available(first, key: "a", isFresh: false, idleUntil: .max) === waiters[1])
+        #expect(pool.available(second, key: "a", isFresh: true, idleUntil: .max) === waiters[2])
+    }
+
+    @Test func theMostRecentlyUsedConnectionComesFirst() {
+        let connections = (0..<2).map { _ in Connection() }
+        for connection in connections {
+            _ = pool.request(Waiter(), key: "a")
+            _ = pool.available(connection, key: "a", isFresh: true, idleUntil: .max)
+        }
+        for connection in connections {
+            #expect(pool.available(connection, key: "a", isFresh: false, idleUntil: .max) == nil)
+        }
+        #expect(isUse(pool.request(Waiter(), key: "a"), of: connections[1]))
+        #expect(isUse(pool.request(Waiter(), key: "a"), of: connections[0]))
+        #expect(isWait(pool.request(Waiter(), key: "a")))
+    }
+
+    @Test func aRequestThatIsSentAgainGetsANewConnection() {
+        let idle = addIdle()
+        let (again, other) = (Waiter(), Waiter())
+        #expect(isOpen(pool.request(again, key: "a", needsFresh: true)))
+        #expect(isUse(pool.request(Waiter(), key: "a"), of: idle))
+        #expect(isWait(pool.request(other, key: "a")))
+        // The kept connection passes over the waiter that needs a new one.
+        #expect(pool.available(idle, key: "a", isFresh: false, idleUntil: .max) === other)
+        #expect(pool.available(Connection(), key: "a", isFresh: true, idleUntil: .max) === again)
+    }
+
+    @Test func anIdleConnectionMakesRoomForANewOne() {
+        let connections = (0..<2).map { _ in Connection() }
+        for connection in connections {
+            _ = pool.request(Waiter(), key: "a")
+            _ = pool.available(connection, key: "a", isFresh: true, idleUntil: .max)
+        }
+        for connection in connections { _ = pool.available(connection, key: "a", isFresh: false, idleUntil: .max) }
+        #expect(isWait(pool.request(Waiter(), key: "a", needsFresh: true)))
+        #expect(pool.makeRoom("a") === connections[0])
+        #expect(pool.openNext("a"))
+        #expect(pool.makeRoom("a") == nil)
+    }
+
+    @Test func aFailureEndsTheFirstWaiter() {
+        let waiters = (0..<3).map { _ in Waiter() }
+        for waiter in waiters { _ = pool.request(waiter, key: "a") }
+        #expect(pool.openingFailed("a") === waiters[0])
+        #expect(pool.openNext("a"))
+        #expect(pool.openingFailed("a") === waiters[1])
+        #expect(pool.openingFailed("a") === waiters[2])
+        #expect(pool.openingFailed("b") == nil)
+    }
+
+    @Test func whoeverGivesUpLeavesASurplus() {
+        let waiters = (0..<3).map { _ in Waiter() }
+        for waiter in waiters { _ = pool.request(waiter, key: "a") }
+        #expect(!pool.withdraw(waiters[0], key: "a"))
+        #expect(!pool.withdraw(waiters[0], key: "a"))
+        #expect(pool.withdraw(waiters[2], key: "a"))
+        pool.openingWasCancelled("a")
+        #expect(!pool.openNext("a"))
+        #expect(pool.available(Connection(), key: "a", isFresh: true, idleUntil: .max) === waiters[1])
+    }
+
+    @Test func aClosedConnectionMakesRoom() {
+        for _ in 0..<2 {
+            _ = pool.request(Waiter(), key: "a")
+            _ = pool.available(Connection(), key: "a", isFresh: true, idleUntil: .max)
+        }
+        #expect(isWait(pool.request(Waiter(), key: "a")))
+        #expect(!pool.openNext("a"))
+        pool.closed("a")
+        #expect(pool.openNext("a"))
+    }
+
+    @Test func idleConnectionsAreLimitedInNumberAndTime() {
+        let connections = ["a", "b", "c"].enumerated().map { addIdle($1, until: UInt64(10 - $0)) }
+        #expect(pool.takeSurplus().map { ObjectIdentifier($0) } == [ObjectIdentifier(connections[0])])
+        #expect(pool.takeSurplus().isEmpty)
+        #expect(pool.nextDeadline == 8)
+        #expect(pool.takeExpired(at: 7).isEmpty)
+        #expect(pool.takeExpired(at: 8).map { ObjectIdentifier($0) } == [ObjectIdentifier(connections[2])])
+        #expect(pool.nextDeadline == 9)
+        #expect(pool.takeOldest() === connections[1])
+        #expect(pool.takeOldest() == nil)
+        #expect(pool.counts.isEmpty)
+    }
+
+    @Test func theServerClosesAnIdleConnection() {
+        let connection = addIdle()
+        pool.idleConnectionClosed(connection, key: "a")
+        pool.idleConnectionClosed(connection, key: "a")
+        #expect(pool.takeAllIdle().isEmpty)
+        #expect(isOpen(pool.request(Waiter(), key: "a")))
+    }
+
+    @Test func countsAreByHost() {
+        _ = addIdle()
+        _ = pool.request(Waiter(), key: "b")
+        _ = pool.request(Waiter(), key: "b")
+        _ = pool.request(Waiter(), key: "b")
+        let counts = pool.counts.sorted { $0.key < $1.key }
+        #expect(counts.map(\.key) == ["a", "b"])
+        #expect(counts.map(\.idle) == [1, 0])
+        #expect(counts.map(\.inUse) == [0, 2])
+        #expect(counts.map(\.waiting) == [0, 1])
+    }
+}
