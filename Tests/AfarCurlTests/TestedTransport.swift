@@ -54,7 +54,7 @@ func makeTransport(_ change: (inout any TestableConfiguration) -> Void = { _ in 
 }
 
 /// Runs each test once over each transport.
-struct OverEachTransport: SuiteTrait, TestScoping {
+struct OverEachTransport: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 
     func provideScope(

@@ -10,10 +10,11 @@ final class ConnectionAttempt {
     /// A socket that is being connected.
     private final class Candidate: LoopSocket {
         let descriptor: Int32
+        let address: SocketAddress
         private unowned let attempt: ConnectionAttempt
 
-        init(_ descriptor: Int32, _ attempt: ConnectionAttempt) {
-            (self.descriptor, self.attempt) = (descriptor, attempt)
+        init(_ descriptor: Int32, to address: SocketAddress, of attempt: ConnectionAttempt) {
+            (self.descriptor, self.address, self.attempt) = (descriptor, address, attempt)
         }
 
         func update(_ event: Poller.Event) { if event.isWritable { attempt.update(self) } }
@@ -80,18 +81,18 @@ final class ConnectionAttempt {
 
     /// Opens a socket to the next address.
     private func tryNext() {
-        while let address = addresses.popFirst() {
+        while let address = addresses.popFirst()?.with(port: key.port) {
             nextAddressTime = .max
             guard let descriptor = openSocket(address.family) else { continue }
-            if address.with(port: key.port).withPointer({ Foundation.connect(descriptor, $0, $1) }) == 0 {
-                return succeed(descriptor)
+            if address.withPointer({ Foundation.connect(descriptor, $0, $1) }) == 0 {
+                return succeed(descriptor, address)
             }
             guard errno == EINPROGRESS else {
                 fail(errno)
                 Foundation.close(descriptor)
                 continue
             }
-            let candidate = Candidate(descriptor, self)
+            let candidate = Candidate(descriptor, to: address, of: self)
             guard engine.loop.add(candidate) else {
                 fail(errno)
                 Foundation.close(descriptor)
@@ -137,16 +138,16 @@ final class ConnectionAttempt {
         candidates.remove(at: index)
         guard code != 0 else {
             engine.loop.remove(candidate, isClosing: false)
-            return succeed(candidate.descriptor)
+            return succeed(candidate.descriptor, candidate.address)
         }
         fail(code)
         close(candidate)
         tryNext()
     }
 
-    private func succeed(_ descriptor: Int32) {
+    private func succeed(_ descriptor: Int32, _ address: SocketAddress) {
         cancel()
         times.connectEnd = MonotonicClock.now
-        engine.attemptSucceeded(self, HTTPConnection(descriptor, key: key, times: times, engine: engine))
+        engine.attemptSucceeded(self, HTTPConnection(descriptor, to: address, key: key, times: times, engine: engine))
     }
 }

@@ -7,20 +7,24 @@ struct ConnectionKey: Hashable {
     let host: String
     let port: Int
 
-    /// The key for a request, which has been validated.
-    init(_ request: HTTPRequest) {
+    /// The key for a request.
+    ///
+    /// - Throws: `invalidURL` if the port isn't one.
+    init(_ request: HTTPRequest) throws(HTTP1Error) {
         let authority = request.authority ?? ""
-        (host, port) = Self.split(authority.allBytes { !$0.isCapital } ? authority : authority.asciiLowercased)
-    }
-
-    private static func split(_ authority: String) -> (String, Int) {
-        var (name, port) = (authority[...], 80)
+        var name = authority[...]
+        var port = 80
         if let colon = authority.utf8.lastIndex(of: UInt8(ascii: ":")), authority.utf8.last != UInt8(ascii: "]") {
+            let digits = authority[colon...].dropFirst()
             name = authority[..<colon]
-            port = Int(authority[colon...].dropFirst()) ?? 80
+            guard digits.utf8.allSatisfy(\.isDigit), let number = UInt16(digits.isEmpty ? "80" : digits) else {
+                throw HTTP1Error(.invalidURL, "the port is not a number from 0 to 65535")
+            }
+            port = Int(number)
         }
         if name.utf8.first == UInt8(ascii: "[") { name = name.dropFirst().dropLast() }
-        return (String(name), port)
+        host = String(name).asciiLowercased
+        self.port = port
     }
 
     /// The origin for statistics.

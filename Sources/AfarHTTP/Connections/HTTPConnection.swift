@@ -11,12 +11,6 @@ struct ConnectionTimes {
 
 /// An open connection, which carries one exchange at a time. It belongs to the thread of its engine's loop.
 final class HTTPConnection: LoopSocket {
-    /// The addresses of both ends, determined when they are needed for the first time.
-    struct Ends {
-        let remote: (address: String, port: Int)?
-        let local: (address: String, port: Int)?
-    }
-
     /// The most bytes that are read in one turn.
     private static let turnLimit = 256 * 1024
 
@@ -34,18 +28,21 @@ final class HTTPConnection: LoopSocket {
     @exclusivity(unchecked) private(set) var isClosed = false
     @exclusivity(unchecked) private var isReadable = false
     @exclusivity(unchecked) private var isWritable = true
-    @exclusivity(unchecked) private var hasHungUp = false
+    @exclusivity(unchecked) private(set) var hasHungUp = false
     @exclusivity(unchecked) private var isQueued = false
     /// Bytes that were read, and that the exchange has not taken yet.
     @exclusivity(unchecked) private var unread: [UInt8] = []
     /// Why sending failed. What the server has sent before is read first.
     @exclusivity(unchecked) private var sendError: Int32?
-    private(set) lazy var ends = Ends(
-        remote: SocketAddress(of: descriptor, getpeername)?.numbers,
-        local: SocketAddress(of: descriptor, getsockname)?.numbers)
+    private let address: SocketAddress
+    private(set) lazy var remote = address.numbers
+    private(set) lazy var local = SocketAddress(localOf: descriptor)?.numbers
 
-    init(_ descriptor: Int32, key: ConnectionKey, times: ConnectionTimes, engine: HTTPEngine) {
-        (self.descriptor, self.key, self.times, self.engine) = (descriptor, key, times, engine)
+    init(
+        _ descriptor: Int32, to address: SocketAddress, key: ConnectionKey, times: ConnectionTimes, engine: HTTPEngine
+    ) {
+        (self.descriptor, self.address, self.key, self.times) = (descriptor, address, key, times)
+        self.engine = engine
     }
 
     deinit { if !isClosed { Foundation.close(descriptor) } }
@@ -81,6 +78,8 @@ final class HTTPConnection: LoopSocket {
             try receive(exchange)
         }
         exchange.endTurn()
+        // The exchange has used up its time in this turn.
+        if !unread.isEmpty || exchange.hasMoreToDecode, exchange.mayReceive { queueTurn() }
         engine.turnEnded(exchange, on: self)
     }
 
@@ -90,6 +89,9 @@ final class HTTPConnection: LoopSocket {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN
     }
+
+    /// The connection has become idle. What has arrived since the last read is looked at.
+    func becomeIdle() { if isReadable { queueTurn() } }
 
     private func checkIdle() {
         guard isReadable || hasHungUp else { return }
@@ -154,8 +156,6 @@ final class HTTPConnection: LoopSocket {
             Result { () throws(Fault) in try exchange.receive(bytes) }
         }.get()
         unread = Array(bytes[taken...])
-        // The exchange has used up its time in this turn.
-        if !unread.isEmpty || exchange.hasMoreToDecode, exchange.mayReceive { queueTurn() }
     }
 
     /// The number of bytes that were read and that belong to no response.

@@ -14,12 +14,12 @@ struct SocketAddress: Sendable {
         (self.storage, self.length) = (storage, length)
     }
 
-    /// The address at one end of a socket; nil if it has none.
-    init?(of socket: Int32, _ name: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32) {
+    /// The address at this end of a socket; nil if it has none.
+    init?(localOf socket: Int32) {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let code = withUnsafeMutablePointer(to: &storage) { storage in
-            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { name(socket, $0, &length) }
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
         }
         guard code == 0, length <= MemoryLayout<sockaddr_storage>.size else { return nil }
         (self.storage, self.length) = (storage, length)

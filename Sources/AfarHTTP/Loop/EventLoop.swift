@@ -119,6 +119,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     private func run(_ client: Client) {
         thread.store(pthread_self(), ordering: .relaxed)
         afar_name_thread("afar.http")
+        blockSIGPIPE()
         while !hasEnded(client) {
             let count = poller.wait(milliseconds: timeout(of: client))
             now = MonotonicClock.now
@@ -131,6 +132,14 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
         }
         client.close()
         registrations = []
+    }
+
+    /// Writing to a pipe without a reader must fail, not end the process.
+    private func blockSIGPIPE() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
     private func notify(_ event: Poller.Event) {

@@ -220,8 +220,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         endings.append(Ending(completion: completion, result: .success(response)))
     }
 
-    private func finish(_ exchange: HTTPExchange) {
-        let phase = exchange.phase
+    private func finish(_ exchange: HTTPExchange, phase: TransportError.Phase? = nil) {
+        let phase = phase ?? exchange.phase
         guard exchange.state.finish() else { return }
         // Before the end is reported: the next exchange can have the same control.
         exchange.hop.exchange.control.attach(nil)
@@ -255,7 +255,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         exchange.connection = nil
         connection.exchange = nil
         let isReusable =
-            !connection.isClosed && connection.isCounted && connection.generation == generation && maximumIdleTime > 0
+            !connection.isClosed && !connection.hasHungUp && connection.isCounted && connection.generation == generation && maximumIdleTime > 0
             && exchange.leavesConnectionReusable(surplus: connection.surplusByteCount)
         guard isReusable else {
             connection.close()
@@ -274,6 +274,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         if let waiter {
             begin(waiter, on: connection)
         } else {
+            connection.becomeIdle()
             noteDeadline(deadline)
             for surplus in pool.takeSurplus() { surplus.close() }
         }
@@ -344,7 +345,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         attempts.removeAll { $0 === attempt }
         if let waiter = pool.openingFailed(attempt.key) {
             waiter.state.fail(fault)
-            finish(waiter)
+            finish(waiter, phase: attempt.phase)
         }
         openNext(attempt.key)
     }

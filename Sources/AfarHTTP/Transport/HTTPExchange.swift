@@ -74,8 +74,8 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) private var responseStart: UInt64 = 0
 
     /// - Throws: A ``TransportError`` if the request can't be sent.
-    init(_ hop: Hop, engine: HTTPEngine) throws {
-        (self.hop, self.engine) = (hop, engine)
+    init(_ hop: Hop, _ key: ConnectionKey, engine: HTTPEngine) throws {
+        (self.hop, self.key, self.engine) = (hop, key, engine)
         observer = hop.observer
         do throws(HTTP1Error) {
             head = try hop.exchange.head(feed: nil)
@@ -83,7 +83,6 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
             throw hop.failure(error.code, error.message)
         }
         output = RequestOutput(head: head, inlineBody: hop.exchange.body.inline, feed: nil)
-        key = ConnectionKey(hop.exchange.request)
         parser = ResponseParser(.init(head, url: hop.exchange.responseURL), options: hop.exchange.options)
         sendsExpectation = hop.exchange.expects100Continue
         let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
@@ -376,12 +375,8 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     /// Reading failed, or sending failed and everything that the server had sent was read.
     func connectionFailed(_ code: Int32) throws(Fault) {
         if mayBeSentAgain { return mustSendAgain = true }
-        let isIncomplete = responseHead != nil
-        throw Fault(
-            isIncomplete ? .bodyIncomplete : .connectionLost,
-            isIncomplete
-                ? "the connection broke before the end of the response's body"
-                : "the connection broke before the response arrived", systemError: code)
+        let end = responseHead == nil ? "the response arrived" : "the end of the response's body"
+        throw Fault(.connectionLost, "the connection broke before \(end)", systemError: code)
     }
 
     // MARK: Sending again
@@ -461,7 +456,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         var error = TransportError(
             fault.code, phase: phase, url: hop.exchange.url, message: fault.message, systemError: fault.systemError,
             underlying: fault.underlying)
-        error.peer = lastConnection?.ends.remote.map { HostName.authority($0.address, port: $0.port) }
+        error.peer = lastConnection?.remote.map { HostName.authority($0.address, port: $0.port) }
         error.report = report
         if responseHead != nil, case .data(let data)? = sink.complete() { error.partialBody = data }
         sink.source?.finish(throwing: error, report: report)
@@ -500,9 +495,8 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
                 metrics.connectStartDate = metrics.domainLookupEndDate
                 metrics.connectEndDate = date(connection.times.connectEnd)
             }
-            let ends = connection.ends
-            (metrics.remoteAddress, metrics.remotePort) = (ends.remote?.address, ends.remote?.port)
-            (metrics.localAddress, metrics.localPort) = (ends.local?.address, ends.local?.port)
+            (metrics.remoteAddress, metrics.remotePort) = (connection.remote?.address, connection.remote?.port)
+            (metrics.localAddress, metrics.localPort) = (connection.local?.address, connection.local?.port)
         }
         metrics.requestStartDate = date(requestStart)
         metrics.requestEndDate = date(requestEnd)

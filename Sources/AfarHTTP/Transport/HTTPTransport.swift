@@ -70,7 +70,16 @@ public final class HTTPTransport: CallbackTransport {
         guard hop.exchange.request.scheme == "http" else {
             throw hop.failure(.unsupportedURL, "the scheme \"\(hop.exchange.request.scheme ?? "")\" is not http")
         }
-        let exchange = try HTTPExchange(hop, engine: try engine(for: hop.exchange))
+        let key: ConnectionKey
+        do throws(HTTP1Error) {
+            key = try ConnectionKey(hop.exchange.request)
+        } catch {
+            throw hop.failure(error.code, error.message)
+        }
+        let count = configuration.threadCount
+        // All connections to a host belong to one thread.
+        let index = count == 1 ? 0 : Int(key.host.hashValue.magnitude % UInt(count))
+        let exchange = try HTTPExchange(hop, key, engine: try engine(at: index, url: hop.exchange.url))
         if case .stream = hop.exchange.delivery { exchange.streamOwner = self }
         return exchange
     }
@@ -120,15 +129,7 @@ public final class HTTPTransport: CallbackTransport {
 
     private var running: [HTTPEngine] { engines.withLock { $0.compactMap(\.self) } }
 
-    /// The engine of all connections to a host.
-    private func engine(for exchange: Exchange) throws -> HTTPEngine {
-        let count = configuration.threadCount
-        let index =
-            count == 1 ? 0 : Int(ConnectionKey(exchange.request).host.hashValue.magnitude % UInt(count))
-        return try engine(at: index, url: exchange.url)
-    }
-
-    private func engine(at index: Int, url: String?) throws -> HTTPEngine {
+    private func engine(at index: Int, url: @autoclosure () -> String?) throws -> HTTPEngine {
         do {
             return try engines.withLock { engines in
                 if let engine = engines[index] { return engine }
@@ -138,7 +139,7 @@ public final class HTTPTransport: CallbackTransport {
             }
         } catch {
             throw TransportError(
-                .outOfResources, phase: .queued, url: url, message: "the transport could not start",
+                .outOfResources, phase: .queued, url: url(), message: "the transport could not start",
                 underlying: error)
         }
     }

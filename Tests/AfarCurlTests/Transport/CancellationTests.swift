@@ -104,7 +104,7 @@ extension TransportTests {
             try await expectCancellation(of: Exchange(port.url), in: .connecting) { try await transport.catchUp() }
         }
 
-        @Test func whileTLSIsAgreedOn() async throws {
+        @Test(.onlyOverCurl("TLS")) func whileTLSIsAgreedOn() async throws {
             try await withRawServer([.receive(1), .waitForever]) { server in
                 let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
                 try await expectCancellation(of: Exchange(url), in: .tlsHandshake) {
