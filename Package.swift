@@ -195,7 +195,8 @@ let tests: [Target] = [
         ]),
     .tests("AfarNetworkActivity", ["AfarCore", "AfarSerializers", "AfarTesting"]),
     .tests("AfarDiskCache", ["Afar", "AfarTestServer", "DiskCacheProbe", "TestServers", .grdb, .httpTypes]),
-    .tests("AfarCurl", ["AfarCore", "AfarHTTP", "AfarTestServer", "AfarTesting", "CLibcurl", "TestServers", .httpTypes]),
+    .tests(
+        "AfarCurl", ["AfarCore", "AfarHTTP", "AfarTestServer", "AfarTesting", "CLibcurl", "TestServers", .httpTypes]),
     .tests("AfarTestServer"),
     .tests("Afar", ["AfarTestServer", "SessionProbe", "TestServers"], exclude: ["Guarantees/README.md"]),
     .tests(

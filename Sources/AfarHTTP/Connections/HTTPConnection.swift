@@ -78,8 +78,10 @@ final class HTTPConnection: LoopSocket {
             try receive(exchange)
         }
         exchange.endTurn()
-        // The exchange has used up its time in this turn.
-        if !unread.isEmpty || exchange.hasMoreToDecode, exchange.mayReceive { queueTurn() }
+        let canReceive = exchange.mayReceive && (!unread.isEmpty || exchange.hasMoreToDecode)
+        let canSend = exchange.maySend && isWritable && sendError == nil
+        // The exchange has used up its time in this turn, or the response lets the request go on.
+        if canReceive || canSend { queueTurn() }
         engine.turnEnded(exchange, on: self)
     }
 

@@ -88,7 +88,8 @@ final class Resolver<Waiter: AnyObject> {
                 post(Answer(name: name, addresses: addresses))
             }
             guard code != 0 else { continue }
-            let fault = Fault(.outOfResources, "no thread could be started to look up the host's name", systemError: code)
+            let fault = Fault(
+                .outOfResources, "no thread could be started to look up the host's name", systemError: code)
             post(Answer(name: name, addresses: .failure(fault)))
         }
     }

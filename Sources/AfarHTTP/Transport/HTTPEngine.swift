@@ -255,7 +255,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         exchange.connection = nil
         connection.exchange = nil
         let isReusable =
-            !connection.isClosed && !connection.hasHungUp && connection.isCounted && connection.generation == generation && maximumIdleTime > 0
+            !connection.isClosed && !connection.hasHungUp && connection.isCounted && connection.generation == generation
+            && maximumIdleTime > 0
             && exchange.leavesConnectionReusable(surplus: connection.surplusByteCount)
         guard isReusable else {
             connection.close()

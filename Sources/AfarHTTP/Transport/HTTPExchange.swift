@@ -77,12 +77,22 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     init(_ hop: Hop, _ key: ConnectionKey, engine: HTTPEngine) throws {
         (self.hop, self.key, self.engine) = (hop, key, engine)
         observer = hop.observer
+        if case .file(let url) = hop.exchange.body {
+            // Opened again when it is sent: an exchange that waits for a connection needs no descriptor.
+            do throws(Fault) {
+                try BodyFeed(file: url).close()
+            } catch {
+                throw TransportError(
+                    error.code, phase: .queued, url: hop.exchange.url, message: error.message,
+                    systemError: error.systemError)
+            }
+        }
         do throws(HTTP1Error) {
             head = try hop.exchange.head(feed: nil)
         } catch {
             throw hop.failure(error.code, error.message)
         }
-        output = RequestOutput(head: head, inlineBody: hop.exchange.body.inline, feed: nil)
+        output = RequestOutput(head: head, inlineBody: hop.exchange.inlineBody, feed: nil)
         parser = ResponseParser(.init(head, url: hop.exchange.responseURL), options: hop.exchange.options)
         sendsExpectation = hop.exchange.expects100Continue
         let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
@@ -147,7 +157,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         switch hop.exchange.body {
         case .none: return
         case .data(let data):
-            guard hop.exchange.body.inline == nil else { return }
+            guard hop.exchange.inlineBody == nil else { return }
             feed = BodyFeed(data: data)
         case .file(let url): feed = try BodyFeed(file: url)
         case .stream(let stream):
@@ -160,7 +170,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     private func setHead(_ exchange: Exchange) throws(Fault) {
         do throws(HTTP1Error) { head = try exchange.head(feed: feed) } catch { throw Fault(error.code, error.message) }
-        output = RequestOutput(head: head, inlineBody: exchange.body.inline, feed: feed)
+        output = RequestOutput(head: head, inlineBody: exchange.inlineBody, feed: feed)
     }
 
     /// Whether bytes of the request can be sent.
@@ -185,7 +195,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
             expectationDeadline = engine.loop.now + Self.longestExpectation
         }
         guard let observer, output.byteCount > Int64(head.bytes.count) else { return }
-        observer.exchangeDidSend(bytes: output.bodyByteCount, expected: hop.exchange.body.sentLength(feed))
+        observer.exchangeDidSend(bytes: output.bodyByteCount, expected: feed.map(\.length) ?? hop.exchange.body.length)
     }
 
     /// The body is sent from now on, whatever the server says about the expectation.
@@ -256,6 +266,12 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         expectationDeadline = nil
         if isLateTimeout(head) { return mustSendAgain = true }
         if head.status == 417, sendsExpectation {
+            guard isRewindable else {
+                throw Fault(
+                    .requestBodyFailed,
+                    "the server refused the expectation (417) when a part of the body was sent, which can't be sent again"
+                )
+            }
             (sendsExpectation, mustSendAgain) = (false, true)
             return
         }
@@ -315,7 +331,11 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
             return 0
         }
         var taken = bytes.count
-        if let decoder, !isDiscarded { taken = try decode(bytes, decoder) } else { _ = try sink.write(bytes, evenIfFull: true) }
+        if let decoder, !isDiscarded {
+            taken = try decode(bytes, decoder)
+        } else {
+            _ = try sink.write(bytes, evenIfFull: true)
+        }
         state.noteActivity(of: taken, at: engine.loop.now)
         if !isDiscarded { observer?.exchangeDidReceive(bytes: sink.byteCount, expected: expectedByteCount) }
         return taken
@@ -474,7 +494,6 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     /// Releases what would retain the exchange through its own callbacks.
     func release() {
-        hop.exchange.control.attach(nil)
         feed?.close()
         (feed, stream, connection, lastConnection) = (nil, nil, nil, nil)
         sink = BodySink(collecting: 0)
@@ -520,25 +539,32 @@ extension Exchange {
     fileprivate func head(feed: BodyFeed?) throws(HTTP1Error) -> RequestHead {
         let framing: RequestHead.BodyFraming =
             if let feed { feed.length.map { .length($0) } ?? .chunked } else {
-                body.inline.map { .length(Int64($0.count)) } ?? .none
+                inlineBody.map { .length(Int64($0.count)) } ?? .none
             }
-        return try RequestHead(request, defaultFields: options.defaultFields.fields, body: framing)
-    }
-}
-
-extension RequestBody {
-    /// A body that is sent together with the head.
-    fileprivate var inline: Data? {
-        if case .data(let data) = self, data.count <= RequestOutput.largestInlineBody { data } else { nil }
+        let defaults = options.defaultFields.prepared(DefaultFieldsWithAccept.init)
+        return try RequestHead(request, defaultFields: defaults.fields, body: framing)
     }
 
-    fileprivate func sentLength(_ feed: BodyFeed?) -> Int64? {
-        if let feed { return feed.length }
-        return inline.map { Int64($0.count) }
+    /// Default fields with an `Accept` field. Some servers reject requests without one, so most clients send it.
+    private final class DefaultFieldsWithAccept: Sendable {
+        let fields: HTTPFields
+
+        init(_ fields: HTTPFields) {
+            self.fields =
+                fields.contains(.accept) ? fields : HTTPFields([HTTPField(name: .accept, value: "*/*")] + fields)
+        }
     }
 }
 
 extension Exchange {
+    /// A body that is sent together with the head.
+    fileprivate var inlineBody: Data? {
+        guard case .data(let data) = body, data.count <= RequestOutput.largestInlineBody, !expects100Continue else {
+            return nil
+        }
+        return data
+    }
+
     /// Whether the body waits until the server asks for it (RFC 9110, section 10.1.1).
     fileprivate var expects100Continue: Bool {
         guard !body.isNone else { return false }

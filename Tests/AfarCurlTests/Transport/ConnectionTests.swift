@@ -245,7 +245,9 @@ extension TransportTests {
         private static let many = 2 * CurlPools.groupSize + 50
 
         /// Makes so many requests, which all are in flight before the first is answered.
-        private func gather(_ count: Int, on transport: any TestableTransport, at server: RawServer, _ gate: RawServer.Gate)
+        private func gather(
+            _ count: Int, on transport: any TestableTransport, at server: RawServer, _ gate: RawServer.Gate
+        )
             async throws -> ConnectionStatistics?
         {
             try await withThrowingTaskGroup(of: Void.self) { group in

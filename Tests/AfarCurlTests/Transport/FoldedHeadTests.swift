@@ -80,7 +80,10 @@ extension TransportTests {
             }
         }
 
-        @Test func aResponseAfterARefusedExpectation() async throws {
+        @Test(
+            .onlyOverCurl(
+                "HTTPTransport sends the request again over another connection: the body that it announced is missing"))
+        func aResponseAfterARefusedExpectation() async throws {
             let refusal = "HTTP/1.1 417 No\r\nContent-Length: 7\r\nA: b\r\n\r\nrefused"
             let script: [RawServer.Step] = [.respond(refusal), .respond(Self.folded())]
             try await withRawServer(script) { server in
@@ -91,7 +94,7 @@ extension TransportTests {
             }
         }
 
-        @Test(.enabled(if: CurlLibrary.shared.authenticatesConnections))
+        @Test(.enabled(if: CurlLibrary.shared.authenticatesConnections), .onlyOverCurl("NTLM"))
         func aResponseToTheMessagesOfNTLM() async throws {
             var message = Array("NTLMSSP\0".utf8) + [2, 0, 0, 0, 0, 0, 0, 0, 48, 0, 0, 0, 1, 0x82, 0x88, 0]
             message += [1, 2, 3, 4, 5, 6, 7, 8] + Array(repeating: 0, count: 16)

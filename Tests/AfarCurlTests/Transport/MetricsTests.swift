@@ -128,7 +128,10 @@ extension TransportTests {
                 exchange.observer = recorder
                 _ = try await transport.send(exchange)
                 let events = recorder.events.withLock { $0 }
-                #expect(events == ["informational 103", "sent 3 of 3", "head 200", "received 2 of 2"])
+                // libcurl reports a small body when the response arrives.
+                let beginning = ["informational 103", "sent 3 of 3"]
+                let isCurl = TestedTransport.current == .curl
+                #expect(events == (isCurl ? beginning : beginning.reversed()) + ["head 200", "received 2 of 2"])
             }
         }
 

@@ -39,8 +39,8 @@ extension TransportTests {
             }
         }
 
-        /// libcurl takes it for a POST and waits for the body that the response announces.
-        @Test func headWithABodyIsRefused() async throws {
+        @Test(.onlyOverCurl("libcurl takes it for a POST and waits for the body that the response announces"))
+        func headWithABodyIsRefused() async throws {
             try await withServer { server in
                 let exchange = Exchange(server.url("/get"), .head, body: .data(Data("x".utf8)))
                 let error = try await transportError { try await transport.send(exchange) }
@@ -59,7 +59,9 @@ extension TransportTests {
                     #expect(response.head.status == status)
                     #expect(try response.data.isEmpty)
                 }
-                #expect(server.connectionCount == 1)
+                // Others may read a body after a 204 with a length, so HTTPTransport does not use the connection again.
+                let isAmbiguous = status == 204 && TestedTransport.current == .http
+                #expect(server.connectionCount == (isAmbiguous ? 2 : 1))
             }
         }
 

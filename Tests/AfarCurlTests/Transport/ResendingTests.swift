@@ -86,8 +86,9 @@ extension TransportTests {
             }
         }
 
-        /// libcurl asks no more where the connection closes.
-        @Test(arguments: [ResponseDelivery.collect(), .stream()])
+        @Test(
+            .onlyOverCurl("libcurl doesn't repeat the request if the connection closes"),
+            arguments: [ResponseDelivery.collect(), .stream()])
         func aRefusalThatIsTheLastWordIsTheAnswer(_ delivery: ResponseDelivery) async throws {
             let refusal = "HTTP/1.1 417 No\r\nConnection: close\r\nContent-Length: 7\r\n\r\nrefused"
             try await withRawServer([.respond(refusal)]) { server in

@@ -71,7 +71,8 @@ extension TransportTests {
                 exchange.control.suspend()
                 let waiting = exchange
                 let task = Task { try await transport.text(of: waiting) }
-                try await server.reached("sent")
+                // libcurl sends the head of the request all the same.
+                if TestedTransport.current == .curl { try await server.reached("sent") }
                 // Its own would be up first.
                 try await transport.passIdleTimeout(of: 0.6)
                 #expect(counter.received == 0)
@@ -117,11 +118,14 @@ extension TransportTests {
                 exchange.control.suspend()
                 let waiting = exchange
                 let task = Task { try await transport.send(waiting) }
-                let head = try await server.head()
+                try await server.connection(0)
+                let isCurl = TestedTransport.current == .curl
+                if isCurl { _ = try await server.head() }
                 try await transport.catchUp()
                 #expect(counter.sent == 0)
-                #expect(server.received(by: 0).count == head.utf8.count)
+                if !isCurl { #expect(server.received(by: 0).isEmpty) }
                 exchange.control.resume()
+                let head = try await server.head()
                 #expect(try await task.value.head.status == 201)
                 #expect(server.received(by: 0).dropFirst(head.utf8.count) == body)
             }
@@ -248,7 +252,7 @@ extension TransportTests {
                 let exchange = Exchange(server.url, delivery: .file(descriptor: null))
                 exchange.control.suspend()
                 let task = Task { try await transport.send(exchange) }
-                try await server.reached("sent")
+                if TestedTransport.current == .curl { try await server.reached("sent") }
                 try await transport.catchUp()
                 exchange.control.resume()
                 guard case .file(let count) = try await task.value.body else { throw WrongKind() }

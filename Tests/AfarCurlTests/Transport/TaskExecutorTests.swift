@@ -16,13 +16,13 @@ extension TransportTests {
             let transport = makeTransport()
             try await withServer { server in
                 try await withTaskExecutorPreference(transport.taskExecutor) {
-                    #expect(Self.threadName == "afar.curl")
+                    #expect(Self.threadName == "afar.\(TestedTransport.current)")
                     for _ in 0..<3 {
                         _ = try await transport.send(Exchange(server.url("/get")))
-                        #expect(Self.threadName == "afar.curl")
+                        #expect(Self.threadName == "afar.\(TestedTransport.current)")
                     }
                 }
-                #expect(Self.threadName != "afar.curl")
+                #expect(Self.threadName != "afar.\(TestedTransport.current)")
             }
         }
 
@@ -52,7 +52,7 @@ extension TransportTests {
             try await withTaskExecutorPreference(transport.taskExecutor) {
                 for server in servers {
                     for _ in 0..<2 { _ = try await transport.send(Exchange(server.url("/get"))) }
-                    #expect(Self.threadName == "afar.curl")
+                    #expect(Self.threadName == "afar.\(TestedTransport.current)")
                 }
                 #expect(await transport.connectionStatistics?.idle == 3)
             }
@@ -93,7 +93,7 @@ extension TransportTests {
                     try await Task.sleep(for: .milliseconds(1))
                     return Self.threadName
                 }
-                #expect(name == "afar.curl")
+                #expect(name == "afar.\(TestedTransport.current)")
                 #expect(released != nil)
             }
             // The thread releases it after the last task's last step.
