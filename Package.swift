@@ -8,7 +8,7 @@ let package = Package(
     products: [
         "Afar", "AfarCore", "AfarStages", "AfarTransport", "AfarTrust", "AfarPublicSuffix", "AfarSerializers",
         "AfarCompression",
-        "AfarCurl", "AfarXML", "AfarURLSession", "AfarLogging", "AfarReachability", "AfarHAR", "AfarTesting",
+        "AfarCurl", "AfarHTTP", "AfarXML", "AfarURLSession", "AfarLogging", "AfarReachability", "AfarHAR", "AfarTesting",
         "AfarConformance", "AfarTestServer", "AfarDiskCache", "AfarJSON", "AfarYAML", "AfarImage", "AfarCSV",
         "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "afar", targets: ["AfarCLI"])],

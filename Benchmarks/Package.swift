@@ -24,7 +24,7 @@ let package = Package(
         .executableTarget(
             name: "AfarClient",
             dependencies: [
-                "Measurement", .product(name: "Afar", package: "Afar"),
+                "Measurement", .product(name: "Afar", package: "Afar"), .product(name: "AfarHTTP", package: "Afar"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Clients/Afar"

@@ -11,11 +11,15 @@ struct Client: Sendable {
     var decodes = true
     /// Whether its instructions can be counted; valgrind breaks off with Go's runtime and AsyncHTTPClient's symbols.
     var runsUnderValgrind = true
+    /// The transport that the client uses, if it has several.
+    var transport: String?
     /// What to ask a shell for its version, if it is no other client's.
     var versionCommand: String?
 
     static let yardstick = "libcurl"
     static let names = [yardstick, "Afar", "URLSession", "Go", "AsyncHTTPClient"]
+    /// A client for workloads over http only, which runs if it is named.
+    static let engine = "AfarHTTP"
 
     /// The clients that there are on this machine, in the order of `names`, or those of them that are named.
     ///
@@ -25,6 +29,7 @@ struct Client: Sendable {
         var clients = [
             Client(name: yardstick, executable: built("RawCurl"), decodes: false),
             Client(name: "Afar", executable: built("AfarClient")),
+            Client(name: engine, executable: built("AfarClient"), transport: "http"),
             Client(name: "URLSession", executable: built("URLSessionClient"), slowness: 10),
         ]
         if wanted.contains("Go"), let go = try? Executable.find("go") {

@@ -55,7 +55,7 @@ struct Stage {
         let requests = workload.requests(of: client, share: share)
         let warmUp = workload.server == .gathering ? workload.inFlight : requests / 8
         let job = job(client, workload, at: origin, requests: requests, warmUp: warmUp)
-        let output = try Executable.run(client.executable, job.arguments, environment: environment)
+        let output = try Executable.run(client.executable, job.arguments, environment: environment(of: client))
         let measured = try JSONDecoder().decode(Measured.self, from: output)
         guard measured.yield == requests * job.yield else {
             throw Failure("\(client.name) did not do what \(workload.name) asks: \(measured)")
@@ -76,7 +76,7 @@ struct Stage {
                 valgrind,
                 ["--tool=callgrind", "--callgrind-out-file=\(file.path)", "--log-file=\(file.path).log"]
                     + [client.executable.path] + job.arguments,
-                environment: environment)
+                environment: environment(of: client))
             let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
             let totals = lines.last { $0.hasPrefix("totals: ") } ?? ""
             guard let count = Double(totals.dropFirst("totals: ".count)) else {
@@ -111,7 +111,9 @@ struct Stage {
 
     /// Temporary files go where the rest is, so that moving them to their place is no copy.
     /// `SSL_CERT_FILE` names the certificate to trust.
-    private var environment: [String: String] {
-        ["TMPDIR": site.folder.path, "SSL_CERT_FILE": site.certificate.path]
+    private func environment(of client: Client) -> [String: String] {
+        var environment = ["TMPDIR": site.folder.path, "SSL_CERT_FILE": site.certificate.path]
+        environment["AFAR_TRANSPORT"] = client.transport
+        return environment
     }
 }

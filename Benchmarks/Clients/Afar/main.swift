@@ -1,16 +1,26 @@
 import Afar
+import AfarHTTP
 import Foundation
 import Measurement
+
+/// Makes the transport that `AFAR_TRANSPORT` names.
+func makeTransport(for configuration: SessionConfiguration) -> any Transport {
+    let environment = ProcessInfo.processInfo.environment
+    if environment["AFAR_TRANSPORT"] == "http" {
+        var transport = HTTPTransport.Configuration()
+        transport.maximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
+        return HTTPTransport(configuration: transport)
+    }
+    var transport = CurlTransport.Configuration(configuration)
+    transport.certificateBundle = environment["SSL_CERT_FILE"].map { URL(filePath: $0) }
+    return CurlTransport(configuration: transport)
+}
 
 Job.main { job in
     var configuration = SessionConfiguration.default
     configuration.httpMaximumConnectionsPerHost = job.connections
     if job.connections < job.inFlight { configuration.httpVersion = .http2 }
-    var transportConfiguration = CurlTransport.Configuration(configuration)
-    transportConfiguration.certificateBundle =
-        ProcessInfo.processInfo.environment["SSL_CERT_FILE"].map { URL(filePath: $0) }
-    let session = Session(
-        configuration: configuration, transport: CurlTransport(configuration: transportConfiguration))
+    let session = Session(configuration: configuration, transport: makeTransport(for: configuration))
     let url = job.url
     let file = job.file
 

@@ -97,6 +97,9 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         host(key).map { host in host.waiting.prefix(host.opening).map(\.waiter) } ?? []
     }
 
+    /// Whether there are waiters for whom no connection is being opened.
+    func hasUnservedWaiters(_ key: Key) -> Bool { host(key).map { $0.opening < $0.waiting.count } ?? false }
+
     /// Returns whether another connection to a host is to be opened, and counts it. Ask after a slot became free.
     func openNext(_ key: Key) -> Bool { host(key).map { open($0) } ?? false }
 

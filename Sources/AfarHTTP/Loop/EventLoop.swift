@@ -124,10 +124,10 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
             let count = poller.wait(milliseconds: timeout(of: client))
             now = MonotonicClock.now
             for index in 0..<count { notify(poller.event(index)) }
-            swap(&ready, &current)
-            for socket in current { socket.takeTurn() }
-            current.removeAll(keepingCapacity: true)
+            // Before the messages: a response that has arrived makes a connection available to the next request.
+            takeTurns()
             receiveMessages(client)
+            takeTurns()
             client.finishTurn()
         }
         client.close()
@@ -149,6 +149,12 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
             let socket = registrations[index].socket
         else { return }
         socket.update(event)
+    }
+
+    private func takeTurns() {
+        swap(&ready, &current)
+        for socket in current { socket.takeTurn() }
+        current.removeAll(keepingCapacity: true)
     }
 
     private func receiveMessages(_ client: Client) {

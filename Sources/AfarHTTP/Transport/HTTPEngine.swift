@@ -104,6 +104,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     func finishTurn() {
         if nextDeadline <= loop.now { expire() }
+        openConnections()
         guard !endings.isEmpty else { return }
         swap(&endings, &currentEndings)
         for ending in currentEndings { ending.completion(ending.result) }
@@ -175,8 +176,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             case .wait:
                 guard needsFresh, let idle = pool.makeRoom(exchange.key) else { return }
                 idle.close()
-                if pool.openNext(exchange.key) { startAttempt(for: exchange) }
-                return
+                return openNext(exchange.key)
             }
         }
     }
@@ -186,7 +186,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         exchange.begin(on: connection, at: loop.now)
         connection.exchange = exchange
         noteDeadline(of: exchange)
-        connection.takeTurn()
+        connection.queueTurn()
     }
 
     /// Something that the exchange waited for has happened.
@@ -303,10 +303,20 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     // MARK: Opening connections
 
+    /// Hosts that have room for another connection, which is opened at the end of the turn: an attempt can fail at once and make room
+    /// for the next one.
+    @exclusivity(unchecked) private var hostsWithRoom: [ConnectionKey] = []
+
     private func openNext(_ key: ConnectionKey) {
-        while pool.openNext(key) {
-            guard let waiter = pool.connecting(to: key).last else { return pool.openingWasCancelled(key) }
-            startAttempt(for: waiter)
+        if pool.hasUnservedWaiters(key) { hostsWithRoom.append(key) }
+    }
+
+    private func openConnections() {
+        while let key = hostsWithRoom.popLast() {
+            while pool.openNext(key) {
+                guard let waiter = pool.connecting(to: key).last else { return pool.openingWasCancelled(key) }
+                startAttempt(for: waiter)
+            }
         }
     }
 
@@ -333,17 +343,20 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     }
 
     func attemptSucceeded(_ attempt: ConnectionAttempt, _ connection: HTTPConnection) {
-        attempts.removeAll { $0 === attempt }
+        guard remove(attempt) else { return connection.close() }
         connection.generation = generation
         guard !isShutDown, loop.add(connection) else {
             connection.close()
-            return attemptFailed(attempt, Fault(.outOfResources, "the connection could not be watched"))
+            return failWaiter(for: attempt, Fault(.outOfResources, "the connection could not be watched"))
         }
         makeAvailable(connection, isFresh: true, for: maximumIdleTime)
     }
 
     func attemptFailed(_ attempt: ConnectionAttempt, _ fault: Fault) {
-        attempts.removeAll { $0 === attempt }
+        if remove(attempt) { failWaiter(for: attempt, fault) }
+    }
+
+    private func failWaiter(for attempt: ConnectionAttempt, _ fault: Fault) {
         if let waiter = pool.openingFailed(attempt.key) {
             waiter.state.fail(fault)
             finish(waiter, phase: attempt.phase)
@@ -356,8 +369,15 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         cancel(attempt)
     }
 
+    /// Returns false if the attempt has ended before.
+    private func remove(_ attempt: ConnectionAttempt) -> Bool {
+        guard let index = attempts.firstIndex(where: { $0 === attempt }) else { return false }
+        attempts.remove(at: index)
+        return true
+    }
+
     private func cancel(_ attempt: ConnectionAttempt) {
-        attempts.removeAll { $0 === attempt }
+        guard remove(attempt) else { return }
         resolver.abandon(attempt.key.host, attempt)
         attempt.cancel()
         pool.openingWasCancelled(attempt.key)
