@@ -28,8 +28,10 @@ final class ConnectionAttempt {
     let key: ConnectionKey
     private unowned let engine: HTTPEngine
     /// The end of the attempt, when nobody waits for it any longer.
-    private let deadline: UInt64
-    private var times: ConnectionTimes
+    let deadline: UInt64
+    private(set) var times: ConnectionTimes
+    /// The address that was tried last.
+    private(set) var address: SocketAddress?
     private var addresses: ArraySlice<SocketAddress> = []
     private var candidates: [Candidate] = []
     private var nextAddressTime = UInt64.max
@@ -83,6 +85,7 @@ final class ConnectionAttempt {
     private func tryNext() {
         while let address = addresses.popFirst()?.with(port: key.port) {
             nextAddressTime = .max
+            self.address = address
             guard let descriptor = openSocket(address.family) else { continue }
             if address.withPointer({ Foundation.connect(descriptor, $0, $1) }) == 0 {
                 return succeed(descriptor, address)
@@ -125,6 +128,8 @@ final class ConnectionAttempt {
     private func fail(_ code: Int32) {
         let isOutOfResources = [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code)
         let isUnreachable = [ENETUNREACH, EHOSTUNREACH, ENETDOWN].contains(code)
+        // An address that answered says more than one that can't be reached from here.
+        if isUnreachable, fault.code == .cannotConnect { return }
         fault = Fault(
             isOutOfResources ? .outOfResources : isUnreachable ? .notConnected : .cannotConnect,
             isOutOfResources ? "no socket could be opened" : "the host could not be reached", systemError: code)

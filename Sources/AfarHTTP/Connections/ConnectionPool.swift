@@ -25,15 +25,49 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         let needsFresh: Bool
     }
 
+    /// The waiters of one key, in order. Removing the first one takes constant time.
+    private struct Queue {
+        /// Places at the front that are nil were taken.
+        private var places: [Queued?] = []
+        private var start = 0
+
+        var count: Int { places.count - start }
+
+        var waiters: some Collection<Waiter> { places[start...].lazy.compactMap { $0?.waiter } }
+
+        mutating func append(_ queued: Queued) { places.append(queued) }
+
+        mutating func prepend(_ queued: Queued) { places.insert(queued, at: start) }
+
+        /// Takes the first waiter that fulfills a condition.
+        mutating func take(where isSuitable: (Queued) -> Bool) -> Waiter? {
+            guard let index = places[start...].firstIndex(where: { $0.map(isSuitable) ?? false }) else { return nil }
+            let waiter = places[index]?.waiter
+            guard index == start else {
+                places.remove(at: index)
+                return waiter
+            }
+            places[index] = nil
+            start += 1
+            // Half of the places are left over, so that each waiter is moved once on average.
+            if start * 2 >= places.count {
+                places.removeFirst(start)
+                start = 0
+            }
+            return waiter
+        }
+    }
+
     /// The connections and the waiters of one key.
     private final class Host {
         /// The most recently used connection is the last.
         @exclusivity(unchecked) var idle: [Idle] = []
         @exclusivity(unchecked) var inUse = 0
         @exclusivity(unchecked) var opening = 0
-        @exclusivity(unchecked) var waiting: [Queued] = []
+        /// Those that need a new connection come first.
+        @exclusivity(unchecked) var waiting = Queue()
 
-        var isUnused: Bool { idle.isEmpty && inUse == 0 && opening == 0 && waiting.isEmpty }
+        var isUnused: Bool { idle.isEmpty && inUse == 0 && opening == 0 && waiting.count == 0 }
     }
 
     private let limitPerHost: Int
@@ -67,7 +101,8 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
             host.inUse += 1
             return .use(idle.connection)
         }
-        host.waiting.append(Queued(waiter: waiter, needsFresh: needsFresh))
+        let queued = Queued(waiter: waiter, needsFresh: needsFresh)
+        if needsFresh { host.waiting.prepend(queued) } else { host.waiting.append(queued) }
         return open(host) ? .open : .wait
     }
 
@@ -84,17 +119,14 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     ///
     /// - Returns: Whether one connection more is being opened than is needed.
     func withdraw(_ waiter: Waiter, key: Key) -> Bool {
-        guard let host = host(key), let index = host.waiting.firstIndex(where: { $0.waiter === waiter }) else {
-            return false
-        }
-        host.waiting.remove(at: index)
+        guard let host = host(key), host.waiting.take(where: { $0.waiter === waiter }) != nil else { return false }
         defer { discardIfUnused(key, host) }
         return host.opening > host.waiting.count
     }
 
     /// The waiters for which connections are being opened, in order. Their connect timers run.
     func connecting(to key: Key) -> [Waiter] {
-        host(key).map { host in host.waiting.prefix(host.opening).map(\.waiter) } ?? []
+        host(key).map { host in Array(host.waiting.waiters.prefix(host.opening)) } ?? []
     }
 
     /// Whether there are waiters for whom no connection is being opened.
@@ -113,9 +145,9 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     ) -> Waiter? {
         let host = makeHost(key)
         if isFresh { host.opening -= 1 } else { host.inUse -= 1 }
-        if let index = host.waiting.firstIndex(where: { isFresh || !$0.needsFresh }) {
+        if let waiter = host.waiting.take(where: { isFresh || !$0.needsFresh }) {
             host.inUse += 1
-            return host.waiting.remove(at: index).waiter
+            return waiter
         }
         useCount += 1
         host.idle.append(Idle(connection: connection, deadline: deadline, number: useCount))
@@ -131,7 +163,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         guard let host = host(key) else { return nil }
         host.opening -= 1
         defer { discardIfUnused(key, host) }
-        return host.waiting.isEmpty ? nil : host.waiting.removeFirst().waiter
+        return host.waiting.take { _ in true }
     }
 
     /// An attempt to open a connection was given up, because nobody needs it.
@@ -139,6 +171,15 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         guard let host = host(key) else { return }
         host.opening -= 1
         discardIfUnused(key, host)
+    }
+
+    /// A connection in use counts again.
+    ///
+    /// - Returns: Whether there was room.
+    func countAgain(_ key: Key) -> Bool {
+        guard let host = host(key), host.idle.count + host.inUse + host.opening < limitPerHost else { return false }
+        host.inUse += 1
+        return true
     }
 
     /// A connection in use was closed, or no longer counts.

@@ -11,7 +11,7 @@ struct ConnectionTimes {
 
 /// An open connection, which carries one exchange at a time. It belongs to the thread of its engine's loop.
 final class HTTPConnection: LoopSocket {
-    /// The most bytes that are read in one turn.
+    /// The most bytes that are sent, or read, in one turn.
     private static let turnLimit = 256 * 1024
 
     let descriptor: Int32
@@ -19,8 +19,8 @@ final class HTTPConnection: LoopSocket {
     let times: ConnectionTimes
     private unowned let engine: HTTPEngine
     @exclusivity(unchecked) var exchange: HTTPExchange?
-    /// Whether an earlier exchange used the connection.
-    @exclusivity(unchecked) var wasUsed = false
+    /// Whether the connection was used or idle before its exchange.
+    @exclusivity(unchecked) var isKept = false
     /// The engine's ``HTTPEngine/generation`` when the connection was opened.
     @exclusivity(unchecked) var generation = 0
     /// Whether the connection counts towards the limit of its host.
@@ -36,7 +36,7 @@ final class HTTPConnection: LoopSocket {
     @exclusivity(unchecked) private var sendError: Int32?
     private let address: SocketAddress
     private(set) lazy var remote = address.numbers
-    private(set) lazy var local = SocketAddress(localOf: descriptor)?.numbers
+    private(set) lazy var local = isClosed ? nil : SocketAddress(localOf: descriptor)?.numbers
 
     init(
         _ descriptor: Int32, to address: SocketAddress, key: ConnectionKey, times: ConnectionTimes, engine: HTTPEngine
@@ -74,6 +74,9 @@ final class HTTPConnection: LoopSocket {
         guard !isClosed else { return }
         guard let exchange else { return checkIdle() }
         exchange.attempt { () throws(Fault) in
+            // A connection is checked just before its next request is sent: a response that nobody asked for must not be taken for the
+            // response to that request.
+            if isKept, exchange.isUnsent, exchange.maySend, !isUsable() { return exchange.connectionIsUnusable() }
             try send(exchange)
             try receive(exchange)
         }
@@ -104,21 +107,26 @@ final class HTTPConnection: LoopSocket {
     // MARK: Sending
 
     private func send(_ exchange: HTTPExchange) throws(Fault) {
-        while isWritable, sendError == nil, exchange.maySend {
+        var budget = Self.turnLimit
+        while isWritable, sendError == nil, budget > 0, exchange.maySend {
             let progress = try exchange.output.send { bytes in
                 Foundation.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
             }
             switch progress {
-            case .end: return
+            case .end: return exchange.didSendAll()
             case .wait: return exchange.waitForBody()
             case .wrote(let count, let total):
                 guard count >= 0 else {
                     if errno == EINTR { continue }
                     isWritable = false
-                    if errno != EAGAIN { sendError = errno }
+                    if errno != EAGAIN {
+                        (sendError, isReadable) = (errno, true)
+                        exchange.sendingFailed()
+                    }
                     continue
                 }
                 if count < total { isWritable = false }
+                budget -= count
                 exchange.didSend(count)
             }
         }
@@ -152,7 +160,8 @@ final class HTTPConnection: LoopSocket {
     }
 
     private func deliverUnread(to exchange: HTTPExchange) throws(Fault) {
-        guard !unread.isEmpty || exchange.hasMoreToDecode, exchange.mayReceive else { return }
+        // Even without bytes: the end of a response without a body may be left.
+        guard exchange.mayReceive else { return }
         let bytes = unread
         let taken = try bytes.withUnsafeBytes { bytes in
             Result { () throws(Fault) in try exchange.receive(bytes) }

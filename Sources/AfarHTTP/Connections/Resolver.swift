@@ -9,6 +9,7 @@ final class Resolver<Waiter: AnyObject> {
     /// The result of a look-up, which its thread posts to the loop.
     struct Answer: Sendable {
         fileprivate let name: String
+        fileprivate let generation: Int
         fileprivate let addresses: Result<[SocketAddress], Fault>
     }
 
@@ -30,6 +31,7 @@ final class Resolver<Waiter: AnyObject> {
     private var waiters: [String: [Waiter]] = [:]
     private var running: Set<String> = []
     private var queue: [String] = []
+    private var generation = 0
 
     /// - Parameters:
     ///   - limit: How many look-ups run at a time.
@@ -56,7 +58,7 @@ final class Resolver<Waiter: AnyObject> {
     /// Takes an answer, and returns who waits for it.
     func receive(_ answer: Answer, at now: UInt64) -> (waiters: [Waiter], addresses: Result<[SocketAddress], Fault>) {
         running.remove(answer.name)
-        if case .success(let addresses) = answer.addresses {
+        if case .success(let addresses) = answer.addresses, answer.generation == generation {
             if cache.count >= Self.largestCache { cache = [:] }
             cache[answer.name] = Entry(addresses: addresses, expiry: now + Self.lifetime)
         }
@@ -74,8 +76,11 @@ final class Resolver<Waiter: AnyObject> {
         startNext()
     }
 
-    /// Forgets all addresses.
-    func clear() { cache = [:] }
+    /// Forgets all addresses, also those that are being looked up.
+    func clear() {
+        cache = [:]
+        generation += 1
+    }
 
     private func startNext() {
         while !queue.isEmpty {
@@ -83,14 +88,14 @@ final class Resolver<Waiter: AnyObject> {
             guard wanted < limit, running.count - wanted < limit * Self.abandonedPerLookup else { return }
             let name = queue.removeFirst()
             running.insert(name)
-            let code = DetachedThread.start { [post] in
+            let code = DetachedThread.start { [post, generation] in
                 let addresses = Result { () throws(Fault) in try SocketAddress.lookUp(name) }
-                post(Answer(name: name, addresses: addresses))
+                post(Answer(name: name, generation: generation, addresses: addresses))
             }
             guard code != 0 else { continue }
             let fault = Fault(
                 .outOfResources, "no thread could be started to look up the host's name", systemError: code)
-            post(Answer(name: name, addresses: .failure(fault)))
+            post(Answer(name: name, generation: generation, addresses: .failure(fault)))
         }
     }
 }

@@ -38,7 +38,8 @@ struct HeadLines {
             let rest = UnsafeRawBufferPointer(rebasing: input[offset...])
             let lineEnd = rest.firstIndex(of: 0x0A, before: rest.count)
             let count = lineEnd.map { $0 + 1 } ?? rest.count
-            if lineStart == 0, !isTrailer { try checkPrefix(rest[..<count]) }
+            // The byte that comes first decides which error it is, however the input is divided.
+            if lineStart == 0, !isTrailer { try checkPrefix(rest[..<min(count, max(0, maximumBytes - byteCount))]) }
             byteCount += count
             guard byteCount <= maximumBytes else {
                 throw HTTP1Error(.headTooLarge, "the response's head exceeds \(maximumBytes) bytes")

@@ -55,10 +55,12 @@ package struct RequestHead {
         } else {
             append("Host: \(request.authority ?? "")\r\n")
         }
-        for field in own where !field.name.isWrittenSeparately { bytes.append(field) }
-        for field in defaultFields where !field.name.isWrittenSeparately && !own.contains(field.name) {
-            bytes.append(field)
+        // What a proxy is shown doesn't go to the origin server.
+        let isUnsent = { (name: HTTPField.Name) in
+            name.isWrittenSeparately || form == .origin && name == .proxyAuthorization
         }
+        for field in own where !isUnsent(field.name) { bytes.append(field) }
+        for field in defaultFields where !isUnsent(field.name) && !own.contains(field.name) { bytes.append(field) }
         switch body {
         case .chunked: append("Transfer-Encoding: chunked\r\n")
         case .length(let length):

@@ -113,6 +113,9 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
         if !isClosing { poller.unregister(socket.descriptor) }
     }
 
+    /// Reads the clock again, after something that may have taken long.
+    func updateTime() { now = MonotonicClock.now }
+
     /// Gives a socket a turn after the others.
     func queue(_ socket: any LoopSocket) { ready.append(socket) }
 

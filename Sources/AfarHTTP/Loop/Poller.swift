@@ -19,7 +19,7 @@ final class Poller: @unchecked Sendable {
     private static let wakeNumber = UInt64.max
     private let epoll: Int32
     private let eventfd: Int32
-    private let events: UnsafeMutableBufferPointer<epoll_event>
+    private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 1024)
 
     init() throws {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
@@ -30,9 +30,14 @@ final class Poller: @unchecked Sendable {
             close(epoll)
             throw POSIXError(.init(rawValue: code) ?? .EMFILE)
         }
-        events = .allocate(capacity: 1024)
         // Edge-triggered: each write is one event, and the counter needs no reading.
-        _ = afar_epoll_set(epoll, EPOLL_CTL_ADD, eventfd, EPOLLIN.rawValue | EPOLLET.rawValue, Self.wakeNumber)
+        let wakes = EPOLLIN.rawValue | EPOLLET.rawValue
+        guard afar_epoll_set(epoll, EPOLL_CTL_ADD, eventfd, wakes, Self.wakeNumber) == 0 else {
+            let error = POSIXError(.init(rawValue: errno) ?? .ENOMEM)
+            close(eventfd)
+            close(epoll)
+            throw error
+        }
     }
 
     deinit {

@@ -86,13 +86,17 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         case .closeIdleConnections:
             generation += 1
             resolver.clear()
-            for connection in pool.takeAllIdle() { connection.close() }
+            for connection in pool.takeAllIdle() { closeIdle(connection) }
         case .countConnections(let answer):
             answer(
-                pool.counts.map {
-                    .init(origin: $0.key.origin, idle: $0.idle, inUse: $0.inUse, waiting: $0.waiting)
+                pool.counts.map { key, idle, inUse, waiting in
+                    let resolving = attempts.count { $0.key == key && $0.phase == .resolving }
+                    return .init(
+                        origin: key.origin, idle: idle, inUse: inUse - resolving, waiting: waiting + resolving)
                 })
-        case .run(let job): job.run()
+        case .run(let job):
+            job.run()
+            loop.updateTime()
         case .shutDown:
             isShutDown = true
             for exchange in exchanges {
@@ -146,7 +150,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         for attempt in attempts {
             if attempt.check(at: now) { cancel(attempt) } else { noteDeadline(attempt.nextDeadline) }
         }
-        for connection in pool.takeExpired(at: now) { connection.close() }
+        for connection in pool.takeExpired(at: now) { closeIdle(connection) }
         noteDeadline(pool.nextDeadline)
     }
 
@@ -163,25 +167,27 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     }
 
     private func requestConnection(for exchange: HTTPExchange, needsFresh: Bool = false) {
-        while true {
-            switch pool.request(exchange, key: exchange.key, needsFresh: needsFresh) {
-            case .use(let connection):
-                guard connection.isUsable() else {
-                    pool.closed(exchange.key)
-                    connection.close()
-                    continue
-                }
-                return begin(exchange, on: connection)
-            case .open: return startAttempt(for: exchange)
-            case .wait:
-                guard needsFresh, let idle = pool.makeRoom(exchange.key) else { return }
-                idle.close()
-                return openNext(exchange.key)
-            }
+        switch pool.request(exchange, key: exchange.key, needsFresh: needsFresh) {
+        case .use(let connection): begin(exchange, on: connection)
+        case .open:
+            exchange.isWaiting = true
+            startAttempt(for: exchange)
+        case .wait:
+            exchange.isWaiting = true
+            admitWaiters(of: exchange.key)
+            if needsFresh { makeRoom(exchange.key) }
         }
     }
 
+    /// Closes an idle connection if a request needs a new one, and there is no room for it.
+    private func makeRoom(_ key: ConnectionKey) {
+        guard let idle = pool.makeRoom(key) else { return }
+        idle.close()
+        openNext(key)
+    }
+
     private func begin(_ exchange: HTTPExchange, on connection: HTTPConnection) {
+        exchange.isWaiting = false
         exchange.state.admit(at: loop.now)
         exchange.begin(on: connection, at: loop.now)
         connection.exchange = exchange
@@ -208,7 +214,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     private func sendAgain(_ exchange: HTTPExchange) {
         releaseConnection(of: exchange)
-        exchange.attempt { () throws(Fault) in try exchange.rewind(at: loop.now) }
+        exchange.attempt { () throws(Fault) in try exchange.rewind() }
         guard exchange.state.fault == nil else { return finish(exchange) }
         noteDeadline(of: exchange)
         requestConnection(for: exchange, needsFresh: true)
@@ -222,16 +228,14 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     private func finish(_ exchange: HTTPExchange, phase: TransportError.Phase? = nil) {
         let phase = phase ?? exchange.phase
+        if exchange.isWaiting { exchange.lastAttempt = attempts.first { $0.key == exchange.key } }
         guard exchange.state.finish() else { return }
         // Before the end is reported: the next exchange can have the same control.
         exchange.hop.exchange.control.attach(nil)
         let result = exchange.result(phase: phase)
         remove(exchange)
-        if exchange.connection == nil {
-            if pool.withdraw(exchange, key: exchange.key) { cancelSurplusAttempt(to: exchange.key) }
-        } else {
-            releaseConnection(of: exchange)
-        }
+        releaseConnection(of: exchange)
+        if exchange.isWaiting, pool.withdraw(exchange, key: exchange.key) { cancelSurplusAttempt(to: exchange.key) }
         exchange.release()
         if let completion = exchange.takeCompletion() {
             endings.append(Ending(completion: completion, result: result))
@@ -263,7 +267,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             if connection.isCounted { pool.closed(connection.key) }
             return openNext(connection.key)
         }
-        connection.wasUsed = true
+        connection.isKept = true
         // The server closes it after that time, so it is not used in the last second of it.
         let keepAlive = exchange.keepAliveTimeout.map { Double(max(0, $0 - 1)) } ?? .infinity
         makeAvailable(connection, isFresh: false, for: min(maximumIdleTime, keepAlive))
@@ -274,26 +278,40 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         let waiter = pool.available(connection, key: connection.key, isFresh: isFresh, idleUntil: deadline)
         if let waiter {
             begin(waiter, on: connection)
+            admitWaiters(of: connection.key)
         } else {
+            connection.isKept = true
             connection.becomeIdle()
             noteDeadline(deadline)
-            for surplus in pool.takeSurplus() { surplus.close() }
+            for surplus in pool.takeSurplus() { closeIdle(surplus) }
+            if pool.hasUnservedWaiters(connection.key) { makeRoom(connection.key) }
         }
+    }
+
+    /// Closes a connection that the pool has given up.
+    private func closeIdle(_ connection: HTTPConnection) {
+        connection.close()
+        openNext(connection.key)
     }
 
     func idleConnectionEnded(_ connection: HTTPConnection) {
         pool.idleConnectionClosed(connection, key: connection.key)
-        connection.close()
+        closeIdle(connection)
     }
 
     /// Makes room for another descriptor. Returns false if there is no idle connection.
     func closeOldestIdleConnection() -> Bool {
         guard let connection = pool.takeOldest() else { return false }
-        connection.close()
+        closeIdle(connection)
         return true
     }
 
-    /// The connection doesn't count towards the limit of its host any longer, and is closed after its exchange.
+    /// The connection counts again, if there is room.
+    func resumeCounting(_ connection: HTTPConnection?) {
+        if let connection, !connection.isCounted { connection.isCounted = pool.countAgain(connection.key) }
+    }
+
+    /// The connection doesn't count towards the limit of its host. Unless it counts again before its exchange ends, it is closed then.
     func stopCounting(_ connection: HTTPConnection?) {
         guard let connection, connection.isCounted else { return }
         connection.isCounted = false
@@ -320,11 +338,16 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         }
     }
 
-    private func startAttempt(for exchange: HTTPExchange) {
-        for waiter in pool.connecting(to: exchange.key) {
+    /// Starts the connect timers of those for whom connections are being opened.
+    private func admitWaiters(of key: ConnectionKey) {
+        for waiter in pool.connecting(to: key) {
             waiter.state.admit(at: loop.now)
             noteDeadline(of: waiter)
         }
+    }
+
+    private func startAttempt(for exchange: HTTPExchange) {
+        admitWaiters(of: exchange.key)
         let timeout = Duration(timeout: exchange.hop.exchange.options.connectTimeout)
         let deadline = loop.now + UInt64(max(0, timeout / .seconds(1)) * 1e9)
         let attempt = ConnectionAttempt(exchange.key, engine: self, deadline: deadline)
@@ -358,6 +381,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     private func failWaiter(for attempt: ConnectionAttempt, _ fault: Fault) {
         if let waiter = pool.openingFailed(attempt.key) {
+            waiter.isWaiting = false
+            waiter.lastAttempt = attempt
             waiter.state.fail(fault)
             finish(waiter, phase: attempt.phase)
         }
@@ -365,8 +390,9 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     }
 
     private func cancelSurplusAttempt(to key: ConnectionKey) {
-        guard let attempt = attempts.last(where: { $0.key == key }) else { return }
-        cancel(attempt)
+        // The one with the earliest deadline was started for the waiter that has given up, or for one before it.
+        let candidates = attempts.filter { $0.key == key }
+        if let attempt = candidates.min(by: { $0.deadline < $1.deadline }) { cancel(attempt) }
     }
 
     /// Returns false if the attempt has ended before.

@@ -38,9 +38,12 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     // MARK: The engine's book-keeping
     @exclusivity(unchecked) var index: Int?
+    /// Whether the exchange is in the pool's queue.
+    @exclusivity(unchecked) var isWaiting = false
     @exclusivity(unchecked) var connection: HTTPConnection?
-    /// The last connection, for metrics and errors.
+    /// The last connection, or the attempt to open one that failed, for metrics and errors.
     @exclusivity(unchecked) private var lastConnection: HTTPConnection?
+    @exclusivity(unchecked) var lastAttempt: ConnectionAttempt?
 
     // MARK: State of the request
     @exclusivity(unchecked) var state: TransferState
@@ -52,6 +55,9 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     /// Whether the request asks for the server's consent before its body is sent.
     @exclusivity(unchecked) private var sendsExpectation: Bool
     @exclusivity(unchecked) private var hasReceivedContinue = false
+    @exclusivity(unchecked) private var hasOpenedBody = false
+    /// Whether sending has failed, so that the rest of the request can't be sent.
+    @exclusivity(unchecked) private var isSendingBroken = false
     @exclusivity(unchecked) private var sendCount = 0
     @exclusivity(unchecked) private var wasReused = false
 
@@ -145,15 +151,15 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     /// Begins to send over a connection.
     func begin(on connection: HTTPConnection, at now: UInt64) {
         (self.connection, lastConnection) = (connection, connection)
-        wasReused = connection.wasUsed
+        wasReused = connection.isKept
         _ = state.connect(at: now)
         requestStart = now
-        sendCount += 1
-        if sendCount == 1 { attempt(openBody) }
+        if !hasOpenedBody { attempt(openBody) }
     }
 
     /// Opens a body that is read while it is sent. Not earlier: while the exchange waits for a connection, it needs no descriptor.
     private func openBody() throws(Fault) {
+        hasOpenedBody = true
         switch hop.exchange.body {
         case .none: return
         case .data(let data):
@@ -170,17 +176,20 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     private func setHead(_ exchange: Exchange) throws(Fault) {
         do throws(HTTP1Error) { head = try exchange.head(feed: feed) } catch { throw Fault(error.code, error.message) }
-        output = RequestOutput(head: head, inlineBody: exchange.inlineBody, feed: feed)
+        output = RequestOutput(head: head, inlineBody: feed == nil ? exchange.inlineBody : nil, feed: feed)
     }
 
     /// Whether bytes of the request can be sent.
     var maySend: Bool {
-        guard !state.isSuspended, !state.isSendingPaused, !output.isSent, !isRefused else { return false }
-        return expectationDeadline == nil
+        guard state.fault == nil, !state.isSuspended, !state.isSendingPaused, !output.isSent else { return false }
+        return !isRefused && expectationDeadline == nil && !mustSendAgain
     }
 
     /// Whether the response makes the rest of the body unnecessary.
     private var isRefused: Bool { responseHead.map { $0.status >= 300 } ?? false }
+
+    /// Whether nothing of the request was sent over this connection.
+    var isUnsent: Bool { output.byteCount == 0 }
 
     /// The body's source has nothing ready.
     func waitForBody() {
@@ -188,9 +197,18 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         state.pauseDidChange(at: engine.loop.now)
     }
 
+    /// The last byte of the request was sent.
+    func didSendAll() { if requestEnd == 0 { requestEnd = MonotonicClock.now } }
+
+    /// The kept connection turned out to be unusable before anything was sent.
+    func connectionIsUnusable() { mustSendAgain = true }
+
+    func sendingFailed() { isSendingBroken = true }
+
     func didSend(_ count: Int) {
+        if output.byteCount == Int64(count) { sendCount += 1 }
         state.noteActivity(of: count, at: engine.loop.now)
-        if output.isSent { requestEnd = MonotonicClock.now }
+        if output.isSent { didSendAll() }
         if sendsExpectation, output.isBeforeBody, responseHead == nil, !hasReceivedContinue {
             expectationDeadline = engine.loop.now + Self.longestExpectation
         }
@@ -246,7 +264,10 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         let isHead = responseHead == nil
         do throws(HTTP1Error) {
             let event = try parser.next(in: bytes, at: &offset)
-            if isHead { state.noteActivity(of: offset - start, at: engine.loop.now) }
+            if isHead, offset > start {
+                state.noteActivity(of: offset - start, at: engine.loop.now)
+                if event == nil { state.beginHead(at: engine.loop.now) }
+            }
             return event
         } catch {
             throw Fault(error.code, error.message)
@@ -319,6 +340,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     func decide(_ headDecision: HeadDecision) {
         guard case .awaited = decision, responseHead != nil else { return }
         state.isReceivingPaused = false
+        engine.resumeCounting(connection)
         attempt { () throws(Fault) in try apply(headDecision) }
         state.pauseDidChange(at: engine.loop.now)
     }
@@ -404,7 +426,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     /// Whether the request can be sent again, over a connection that was not used before: nothing of a response has arrived on a kept
     /// connection, and the server didn't receive the request, or may receive it twice (RFC 9110, section 9.2.2).
     private var mayBeSentAgain: Bool {
-        guard wasReused, sendCount == 1, !parser.hasReceivedBytes else { return false }
+        guard wasReused, sendCount <= 1, !parser.hasReceivedBytes else { return false }
         return output.byteCount == 0 || head.method.isIdempotent && isRewindable
     }
 
@@ -421,16 +443,16 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     private var isRewindable: Bool { feed.map { output.bodyByteCount == 0 || $0.seek(to: 0) } ?? true }
 
     /// Prepares for another connection.
-    func rewind(at now: UInt64) throws(Fault) {
-        (connection, mustSendAgain, hasReceivedContinue) = (nil, false, false)
+    func rewind() throws(Fault) {
+        (connection, mustSendAgain, hasReceivedContinue, isSendingBroken) = (nil, false, false, false)
         parser = ResponseParser(.init(head, url: hop.exchange.responseURL), options: hop.exchange.options)
         guard isRewindable, feed?.seek(to: 0) ?? true else {
             throw Fault(.requestBodyFailed, "the request's body can't be sent again")
         }
         try setHead(sendsExpectation ? hop.exchange : hop.exchange.withoutExpectation)
-        (heldByteCount, responseStart, expectationDeadline) = (0, 0, nil)
+        (heldByteCount, responseStart, requestEnd, expectationDeadline) = (0, 0, 0, nil)
         (isResponseComplete, decision, responseHead) = (false, .awaited, nil)
-        state.reconnect(at: now)
+        state.reconnect()
     }
 
     // MARK: The end
@@ -444,7 +466,8 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     /// Whether the exchange is complete: the response has arrived, and no more of the request is sent.
     var isComplete: Bool {
         isResponseComplete
-            && (output.isSent || isRefused || !parser.isReusable(remainingByteCount: 0, isRequestSent: true))
+            && (output.isSent || isRefused || isSendingBroken
+                || !parser.isReusable(remainingByteCount: 0, isRequestSent: true))
     }
 
     /// Whether the connection can carry another request.
@@ -476,7 +499,8 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         var error = TransportError(
             fault.code, phase: phase, url: hop.exchange.url, message: fault.message, systemError: fault.systemError,
             underlying: fault.underlying)
-        error.peer = lastConnection?.remote.map { HostName.authority($0.address, port: $0.port) }
+        let peer = lastConnection?.remote ?? lastAttempt?.address?.numbers
+        error.peer = peer.map { HostName.authority($0.address, port: $0.port) }
         error.report = report
         if responseHead != nil, case .data(let data)? = sink.complete() { error.partialBody = data }
         sink.source?.finish(throwing: error, report: report)
@@ -495,7 +519,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     /// Releases what would retain the exchange through its own callbacks.
     func release() {
         feed?.close()
-        (feed, stream, connection, lastConnection) = (nil, nil, nil, nil)
+        (feed, stream, connection, lastConnection, lastAttempt) = (nil, nil, nil, nil, nil)
         sink = BodySink(collecting: 0)
     }
 
@@ -507,13 +531,13 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         metrics.fetchStartDate = started
         metrics.isReusedConnection = wasReused
         metrics.resendCount = max(0, sendCount - 1)
+        if !wasReused, let times = lastConnection?.times ?? lastAttempt?.times {
+            metrics.domainLookupStartDate = date(times.lookupStart)
+            metrics.domainLookupEndDate = date(times.lookupEnd)
+            metrics.connectStartDate = metrics.domainLookupEndDate
+            metrics.connectEndDate = date(times.connectEnd)
+        }
         if let connection = lastConnection {
-            if !wasReused {
-                metrics.domainLookupStartDate = date(connection.times.lookupStart)
-                metrics.domainLookupEndDate = date(connection.times.lookupEnd)
-                metrics.connectStartDate = metrics.domainLookupEndDate
-                metrics.connectEndDate = date(connection.times.connectEnd)
-            }
             (metrics.remoteAddress, metrics.remotePort) = (connection.remote?.address, connection.remote?.port)
             (metrics.localAddress, metrics.localPort) = (connection.local?.address, connection.local?.port)
         }

@@ -30,6 +30,12 @@ package struct Fault: Error {
         return Fault(.timedOut, "\(amount) arrived or left for \(seconds.formatted()) s (idle timeout)")
     }
 
+    package static func headTimeout(_ seconds: TimeInterval) -> Fault {
+        Fault(
+            .timedOut,
+            "the response's head was not complete within \(seconds.formatted()) s after its first byte (idle timeout)")
+    }
+
     package static func totalTimeout(_ seconds: TimeInterval) -> Fault {
         Fault(.timedOut, "the exchange took more than \(seconds.formatted()) s (total timeout)")
     }

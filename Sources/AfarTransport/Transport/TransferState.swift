@@ -37,6 +37,7 @@ package struct TransferState {
     private var totalDeadline: UInt64
     private var connectDeadline = UInt64.max
     private var idleDeadline = UInt64.max
+    private var headDeadline = UInt64.max
     /// As many bytes within the idle timeout are as good as none.
     private let idleBytes: Int64
     /// The bytes that came and went since the idle timer began.
@@ -71,21 +72,29 @@ package struct TransferState {
     }
 
     /// The connection was lost, and the request is sent again over another one.
-    package mutating func reconnect(at now: UInt64) {
+    package mutating func reconnect() {
         guard phase != .finished else { return }
         phase = .queued
-        idleDeadline = .max
+        (connectDeadline, idleDeadline, headDeadline) = (.max, .max, .max)
         (isReceivingPaused, isSendingPaused, isRefused, activeBytes) = (false, false, false, 0)
-        admit(at: now)
+    }
+
+    /// The first byte of a head has arrived. The rest of it must arrive within the idle timeout, however much activity there is.
+    package mutating func beginHead(at now: UInt64) {
+        if phase == .connected, headDeadline == .max { headDeadline = Self.deadline(after: idleTimeout, from: now) }
     }
 
     /// An informational head is there: the server is alive. How many there may be is limited elsewhere.
-    package mutating func receiveInformational(at now: UInt64) { startIdleTimer(at: now) }
+    package mutating func receiveInformational(at now: UInt64) {
+        headDeadline = .max
+        startIdleTimer(at: now)
+    }
 
     /// - Parameter refuses: Whether it refuses the request or leads elsewhere, so that no more of a body is awaited.
     package mutating func receiveHead(refuses: Bool = false, at now: UInt64) {
         guard phase < .receiving else { return }
         phase = .receiving
+        headDeadline = .max
         isRefused = refuses
         startIdleTimer(at: now)
     }
@@ -134,18 +143,19 @@ package struct TransferState {
     }
 
     package mutating func pauseDidChange(at now: UInt64) {
-        if isIdleTimerPaused { idleDeadline = .max } else { startIdleTimer(at: now) }
+        if isIdleTimerPaused { (idleDeadline, headDeadline) = (.max, .max) } else { startIdleTimer(at: now) }
     }
 
     // MARK: Timers
 
     /// The moment at which ``expiry(at:)`` is worth asking; never later than needed.
-    package var nextDeadline: UInt64 { min(connectDeadline, idleDeadline, totalDeadline) }
+    package var nextDeadline: UInt64 { min(connectDeadline, idleDeadline, headDeadline, totalDeadline) }
 
     package func expiry(at now: UInt64) -> Fault? {
         guard phase != .finished else { return nil }
         if now >= totalDeadline { return .totalTimeout(totalTimeout) }
         if now >= connectDeadline { return .connectTimeout(connectTimeout) }
+        if now >= headDeadline { return .headTimeout(idleTimeout) }
         if now >= idleDeadline { return .idleTimeout(idleTimeout, byteCount: activeBytes) }
         return nil
     }

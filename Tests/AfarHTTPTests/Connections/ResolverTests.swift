@@ -7,7 +7,8 @@ import Testing
 @Suite struct ResolverTests {
     private final class Waiter {}
 
-    @Test(arguments: ["127.0.0.1", "::1", "localhost", "a.localhost"]) func someNamesNeedNoLookup(_ name: String) throws {
+    @Test(arguments: ["127.0.0.1", "::1", "localhost", "a.localhost"]) func someNamesNeedNoLookup(_ name: String) throws
+    {
         let resolver = Resolver<Waiter>(limit: 1) { _ in Issue.record("looked up") }
         let addresses = try #require(resolver.addresses(of: name, for: Waiter(), at: 0))
         let numbers = addresses.compactMap { $0.with(port: 81).numbers?.address }

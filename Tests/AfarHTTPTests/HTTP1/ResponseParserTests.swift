@@ -403,6 +403,14 @@ struct ResponseParserTests {
         #expect(outcome(hint + hint + Self.ok + end).hasSuffix("end, reusable"))
         #expect(
             outcome(hint + hint + hint + Self.ok + end) == "informational 103 | informational 103 | malformedResponse")
+        // The byte that comes first decides.
+        options.maximumHeadBytes = hint.utf8.count + 1
+        for next in ["HX", "X", "\r\n"] {
+            let bytes = Array((hint + next).utf8)
+            let divided = Transcript(bytes.map { [$0] }, options: options).text
+            #expect(divided == Transcript([bytes[...]], options: options).text)
+        }
+        options.maximumHeadBytes = 200
         // Trailers count, too.
         let chunked = Self.ok + "Transfer-Encoding: chunked\r\n\r\n0\r\n"
         #expect(outcome(chunked + "A: 1\r\nB: 2\r\nC: 3\r\nD: 4\r\n\r\n").hasSuffix("headTooLarge"))
