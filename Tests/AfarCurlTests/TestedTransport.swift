@@ -61,8 +61,8 @@ struct OverEachTransport: SuiteTrait, TestTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         guard testCase != nil else { return try await function() }
-        let isForCurlOnly = test.traits.contains { $0 is OnlyOverCurl }
-        for transport in TestedTransport.selected where transport == .curl || !isForCurlOnly {
+        let limits = test.traits.compactMap { ($0 as? OnlyOver)?.transport }
+        for transport in TestedTransport.selected where limits.allSatisfy({ $0 == transport }) {
             await TestedTransport.$current.withValue(transport) {
                 do {
                     try await function()
@@ -74,13 +74,15 @@ struct OverEachTransport: SuiteTrait, TestTrait, TestScoping {
     }
 }
 
-/// A test about libcurl itself, or about something that ``HTTPTransport`` doesn't do.
-struct OnlyOverCurl: TestTrait, SuiteTrait {
+/// A test of something that only one transport does, with the reason.
+struct OnlyOver: TestTrait, SuiteTrait {
+    let transport: TestedTransport
     let reason: Comment
     var isRecursive: Bool { true }
     var comments: [Comment] { [reason] }
 }
 
-extension Trait where Self == OnlyOverCurl {
-    static func onlyOverCurl(_ reason: Comment) -> Self { Self(reason: reason) }
+extension Trait where Self == OnlyOver {
+    static func onlyOverCurl(_ reason: Comment) -> Self { Self(transport: .curl, reason: reason) }
+    static func onlyOverHTTP(_ reason: Comment) -> Self { Self(transport: .http, reason: reason) }
 }

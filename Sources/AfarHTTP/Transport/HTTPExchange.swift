@@ -472,7 +472,9 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     /// Whether the connection can carry another request.
     func leavesConnectionReusable(surplus: Int) -> Bool {
-        state.fault == nil && isResponseComplete
+        if mustSendAgain { return false }
+        if isUnsent { return surplus == 0 }
+        return state.fault == nil && isResponseComplete
             && parser.isReusable(remainingByteCount: surplus, isRequestSent: output.isSent)
     }
 
