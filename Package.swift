@@ -7,9 +7,9 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         "Afar", "AfarCore", "AfarStages", "AfarTransport", "AfarTrust", "AfarPublicSuffix", "AfarSerializers",
-        "AfarCompression",
-        "AfarCurl", "AfarHTTP", "AfarXML", "AfarURLSession", "AfarLogging", "AfarReachability", "AfarHAR", "AfarTesting",
-        "AfarConformance", "AfarTestServer", "AfarDiskCache", "AfarJSON", "AfarYAML", "AfarImage", "AfarCSV",
+        "AfarCompression", "AfarCurl", "AfarHTTP", "AfarXML", "AfarURLSession", "AfarLogging", "AfarReachability",
+        "AfarHAR", "AfarTesting", "AfarConformance", "AfarTestServer", "AfarDiskCache", "AfarJSON", "AfarYAML",
+        "AfarImage", "AfarCSV",
         "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "afar", targets: ["AfarCLI"])],
     traits: [
@@ -138,7 +138,7 @@ let programs: [Target] = [
     .program("AutobahnProbe", ["Afar"], path: "Tests/Autobahn", exclude: ["run", "requirements.txt"]),
     .program("CookieProbe", ["AfarStages"]),
     .program("DiskCacheProbe", ["AfarDiskCache", .httpTypes]),
-    .program("FaultProbe", ["Afar", "AfarCore", "AfarTestServer"]),
+    .program("FaultProbe", ["Afar", "AfarCore", .onLinux("AfarHTTP"), "AfarTestServer"]),
     .program("ReachabilityProbe", ["AfarReachability"]),
     .program("SessionProbe", ["Afar"]),
 ]

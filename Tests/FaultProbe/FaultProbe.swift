@@ -1,4 +1,5 @@
 import Afar
+import AfarHTTP
 import AfarTestServer
 import Foundation
 
@@ -15,15 +16,15 @@ struct FaultProbe {
             return
         }
         guard arguments.count >= 4, let first = Int(arguments[2]), let step = Int(arguments[3]) else {
-            FileHandle.standardError.write(Data("FaultProbe curl|urlSession FIRST STEP\n".utf8))
+            FileHandle.standardError.write(Data("FaultProbe curl|http|urlSession FIRST STEP\n".utf8))
             exit(2)
         }
-        let isCurl = arguments[1] == "curl"
+        let transport = arguments[1]
         let good = try await TestServer.start()
         var descriptors: Int?
         for index in stride(from: first, to: Fault.all.count, by: step) {
             say(Line(index: index))
-            say(try await meet(Fault.all[index], index, isCurl, good))
+            say(try await meet(Fault.all[index], index, transport, good))
             // What the first one has had opened for good is not counted.
             if descriptors == nil { descriptors = await settledDescriptors(upTo: 0) }
         }
@@ -33,10 +34,10 @@ struct FaultProbe {
     }
 
     private static func meet(
-        _ fault: Fault, _ index: Int, _ isCurl: Bool, _ good: TestServer
+        _ fault: Fault, _ index: Int, _ transport: String, _ good: TestServer
     ) async throws -> Line {
         let server = try await RawServer.start(fault.script)
-        let session = session(isCurl)
+        let session = session(over: transport)
         let start = ContinuousClock.now
         let watchdog = Task.detached {
             try await Task.sleep(for: .seconds(8))
@@ -57,14 +58,18 @@ struct FaultProbe {
             goesOn: after.error == nil)
     }
 
-    private static func session(_ isCurl: Bool) -> Session {
+    private static func session(over transport: String) -> Session {
         var configuration = SessionConfiguration.default
         configuration.timeoutIntervalForRequest = 1
         configuration.timeoutIntervalForResource = 3
         configuration.maximumResponseBodySize = 1_000_000
-        return Session(
-            configuration: configuration,
-            transport: isCurl ? CurlTransport(configuration: .init(configuration)) : URLSessionTransport())
+        let made: any Transport =
+            switch transport {
+            case "curl": CurlTransport(configuration: .init(configuration))
+            case "http": HTTPTransport()
+            default: URLSessionTransport()
+            }
+        return Session(configuration: configuration, transport: made)
     }
 
     /// How many descriptors are open, after a while in which sessions that are over may close theirs.
@@ -101,14 +106,14 @@ struct Line: Codable, Sendable {
 struct Listing: Codable, Sendable {
     var family: String
     var name: String
-    /// What may come of it over libcurl, and over URLSession.
-    var curl: Set<Fault.Outcome>
+    /// What may come of it over Afar's own transports, and over URLSession.
+    var own: Set<Fault.Outcome>
     var urlSession: Set<Fault.Outcome>
     var mayTrap: Bool
     var mayHang: Bool
 
     init(_ fault: Fault) {
-        (family, name, curl) = (fault.family, fault.name, fault.expectation.outcomes)
+        (family, name, own) = (fault.family, fault.name, fault.expectation.outcomes)
         urlSession = (fault.urlSession?.mayBe ?? fault.expectation).outcomes
         mayTrap = fault.urlSession?.mayTrap ?? false
         mayHang = fault.urlSession?.mayHang ?? false

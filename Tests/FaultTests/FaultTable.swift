@@ -27,7 +27,7 @@ enum FaultTable {
             families.append(fault.family)
         }
         var rows = [
-            "| Family | Faults | libcurl: error | either | success | URLSession: error | either | success | may end the process | may not end |",
+            "| Family | Faults | libcurl, HTTPTransport: error | either | success | URLSession: error | either | success | may end the process | may not end |",
             "|---|---|---|---|---|---|---|---|---|---|",
         ]
         func row(_ name: String, _ faults: [Probe.Listing]) -> String {
@@ -35,7 +35,7 @@ enum FaultTable {
                 [[.error], [.error, .success], [.success]].map { kind in faults.count { outcomes($0) == kind } }
             }
             let cells =
-                [faults.count] + counts(\.curl) + counts(\.urlSession) + [
+                [faults.count] + counts(\.own) + counts(\.urlSession) + [
                     faults.count(where: \.mayTrap), faults.count(where: \.mayHang),
                 ]
             return "| \(name) | \(cells.map(String.init).joined(separator: " | ")) |"

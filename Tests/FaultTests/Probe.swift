@@ -7,7 +7,7 @@ enum Probe {
     struct Listing: Decodable {
         var family: String
         var name: String
-        var curl: Set<Outcome>
+        var own: Set<Outcome>
         var urlSession: Set<Outcome>
         var mayTrap: Bool
         var mayHang: Bool

@@ -18,7 +18,9 @@ extension TransportTests {
         /// What follows the announced length would be the next request.
         @Test func aBodyIsSentOnceAfterARefusedExpectation() async throws {
             let refusal = "HTTP/1.1 417 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
-            let script: [RawServer.Step] = [.receiveHead, .receive(5), .send(Self.ok("", "Connection: close\r\n")), .receiveAll]
+            let script: [RawServer.Step] = [
+                .receiveHead, .receive(5), .send(Self.ok("", "Connection: close\r\n")), .receiveAll,
+            ]
             let first: [RawServer.Step] = [.respond(refusal), .close]
             try await withRawServer(TestedTransport.current == .curl ? script : first, script) { server in
                 let fields = TestedTransport.current == .curl ? [] : [("Expect", "100-continue")]
@@ -113,8 +115,11 @@ extension TransportTests {
         func aWaiterGetsNoConnectionThatHasMoreOrHasEnded(_ surplus: String) async throws {
             let gate = RawServer.Gate()
             let end: [RawServer.Step] = surplus.isEmpty ? [.close] : [.waitForever]
-            let script: [RawServer.Step] = [.receiveHead, .mark("asked"), .hold(gate), .send(Self.ok("good") + surplus)]
-            try await withRawServer(script + end, [.loop([.receiveHead, .receive(3), .send(Self.ok("fresh"))])]) { server in
+            let script: [RawServer.Step] = [
+                .receiveHead, .mark("asked"), .hold(gate), .send(Self.ok("good") + surplus),
+            ]
+            try await withRawServer(script + end, [.loop([.receiveHead, .receive(3), .send(Self.ok("fresh"))])]) {
+                server in
                 let first = Task { try await transport.text(of: Exchange(server.url)) }
                 try await server.reached("asked")
                 let body = RequestBody.data(Data("pay".utf8))
@@ -134,7 +139,8 @@ extension TransportTests {
         func aCompleteResponseIsTheResponseAlthoughTheServerCloses(_ status: Int, _ isReset: Bool) async throws {
             let answer = "HTTP/1.1 \(status) S\r\nContent-Length: 2\r\n\r\nok"
             let end: RawServer.Step = isReset ? .reset : .close
-            try await withRawServer([.receiveHead, .receive(100_000), .send(answer), .mark("sent"), .wait(0.1), end]) { server in
+            try await withRawServer([.receiveHead, .receive(100_000), .send(answer), .mark("sent"), .wait(0.1), end]) {
+                server in
                 let exchange = Exchange(server.url, .post, body: .data(Data(count: 20_000_000)))
                 let response = try? await transport.send(exchange.with { $0.idleTimeout = 10 })
                 // A reset can destroy what has arrived before it is read.
@@ -146,7 +152,8 @@ extension TransportTests {
             let transport = makeTransport { $0.maximumThreads = 1 }
             let body = Data(count: 200_000_000)
             let ok = Self.ok("")
-            try await withRawServer([.receiveHead, .mark("begun"), .receive(body.count), .mark("done"), .send(ok)]) { sink in
+            try await withRawServer([.receiveHead, .mark("begun"), .receive(body.count), .mark("done"), .send(ok)]) {
+                sink in
                 try await withServer { server in
                     let upload = Task { try await transport.send(Exchange(sink.url, .put, body: .data(body))) }
                     try await sink.reached("begun")
@@ -159,12 +166,15 @@ extension TransportTests {
 
         // MARK: Time
 
-        @Test(.onlyOverHTTP("libcurl's transport restarts its timer with each byte"), arguments: [
-            ResponseDelivery.collect(), .stream(),
-        ])
+        @Test(
+            .onlyOverHTTP("libcurl's transport restarts its timer with each byte"),
+            arguments: [
+                ResponseDelivery.collect(), .stream(),
+            ])
         func aHeadThatDripsHasADeadline(_ delivery: ResponseDelivery) async throws {
             let steps: [RawServer.Step] = [.receiveHead, .repeat("HTTP/1.1 103 H\r\n\r\n", every: 0.3, times: 3)]
-            try await withRawServer(steps + [.send("HTTP/1.1 200 OK\r\n"), .repeat("x", every: 0.05, times: 200)]) { server in
+            try await withRawServer(steps + [.send("HTTP/1.1 200 OK\r\n"), .repeat("x", every: 0.05, times: 200)]) {
+                server in
                 let exchange = Exchange(server.url, delivery: delivery).with {
                     ($0.idleTimeout, $0.minimumTransferRate) = (0.6, 0)
                 }
