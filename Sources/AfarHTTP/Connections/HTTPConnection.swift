@@ -76,7 +76,7 @@ final class HTTPConnection: LoopSocket {
         exchange.attempt { () throws(Fault) in
             // A connection is checked just before its next request is sent: a response that nobody asked for must not be taken for the
             // response to that request.
-            if isKept, exchange.isUnsent, exchange.maySend, !isUsable() { return exchange.connectionIsUnusable() }
+            if isKept, exchange.isUnsent, exchange.maySend, !isUsable() { return exchange.sending.mustSendAgain = true }
             try send(exchange)
             try receive(exchange)
         }
@@ -109,7 +109,7 @@ final class HTTPConnection: LoopSocket {
     private func send(_ exchange: HTTPExchange) throws(Fault) {
         var budget = Self.turnLimit
         while isWritable, sendError == nil, budget > 0, exchange.maySend {
-            let progress = try exchange.output.send { bytes in
+            let progress = try exchange.sending.output.send { bytes in
                 Foundation.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
             }
             switch progress {
@@ -121,7 +121,7 @@ final class HTTPConnection: LoopSocket {
                     isWritable = false
                     if errno != EAGAIN {
                         (sendError, isReadable) = (errno, true)
-                        exchange.sendingFailed()
+                        exchange.sending.isSendingBroken = true
                     }
                     continue
                 }

@@ -137,9 +137,9 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             finish(exchange)
         }
         for exchange in exchanges {
-            if let deadline = exchange.expectationDeadline {
+            if let deadline = exchange.sending.expectationDeadline {
                 if deadline <= now {
-                    exchange.endExpectation()
+                    exchange.sending.expectationDeadline = nil
                     proceed(exchange)
                 } else {
                     noteDeadline(deadline)
@@ -206,10 +206,10 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     /// A connection has done what was possible for its exchange.
     func turnEnded(_ exchange: HTTPExchange, on connection: HTTPConnection) {
-        if exchange.state.fault == nil, exchange.mustSendAgain { return sendAgain(exchange) }
+        if exchange.state.fault == nil, exchange.sending.mustSendAgain { return sendAgain(exchange) }
         if exchange.state.fault != nil || exchange.isComplete { return finish(exchange) }
         noteDeadline(of: exchange)
-        if let deadline = exchange.expectationDeadline { noteDeadline(deadline) }
+        if let deadline = exchange.sending.expectationDeadline { noteDeadline(deadline) }
     }
 
     private func sendAgain(_ exchange: HTTPExchange) {

@@ -1,5 +1,6 @@
 import AfarTransport
 import Foundation
+import HTTPTypes
 
 /// The bytes of a request on their way to a socket: the head, then the body as it is read, chunked if its length is unknown.
 struct RequestOutput {
@@ -91,5 +92,44 @@ struct RequestOutput {
         for (index, byte) in line.enumerated() { buffer[start + index] = byte }
         (buffer[end], buffer[end + 1]) = (0x0D, 0x0A)
         unsent = start..<(end + 2)
+    }
+}
+
+extension Exchange {
+    /// The head of the request.
+    ///
+    /// - Parameter feed: The source of a body that is read while it is sent.
+    func head(feed: BodyFeed?) throws(HTTP1Error) -> RequestHead {
+        let framing: RequestHead.BodyFraming =
+            if let feed { feed.length.map { .length($0) } ?? .chunked } else {
+                inlineBody.map { .length(Int64($0.count)) } ?? .none
+            }
+        let defaults = options.defaultFields.prepared(DefaultFieldsWithAccept.init)
+        return try RequestHead(request, defaultFields: defaults.fields, body: framing)
+    }
+
+    /// Default fields with an `Accept` field. Some servers reject requests without one, so most clients send it.
+    private final class DefaultFieldsWithAccept: Sendable {
+        let fields: HTTPFields
+
+        init(_ fields: HTTPFields) {
+            self.fields =
+                fields.contains(.accept) ? fields : HTTPFields([HTTPField(name: .accept, value: "*/*")] + fields)
+        }
+    }
+
+    /// A body that is sent together with the head.
+    var inlineBody: Data? {
+        guard case .data(let data) = body, data.count <= RequestOutput.largestInlineBody, !expects100Continue else {
+            return nil
+        }
+        return data
+    }
+
+    /// Whether the body waits until the server asks for it (RFC 9110, section 10.1.1).
+    var expects100Continue: Bool {
+        guard !body.isNone else { return false }
+        let fields = request.headerFields.contains(.expect) ? request.headerFields : options.defaultFields.fields
+        return fields[.expect]?.asciiLowercased == "100-continue"
     }
 }

@@ -1,0 +1,72 @@
+import AfarTransport
+import Foundation
+
+/// The result of an exchange, and its metrics.
+extension HTTPExchange {
+    /// What the caller gets. Nil if the response was delivered before.
+    func result(phase: TransportError.Phase) -> Result<TransportResponse, any Error> {
+        sink.flush()
+        let report = report
+        let isOver = state.fault == nil || state.fault?.code != .cancelled
+        if let head = sending.responseHead, isDiscarded, isOver {
+            return .success(TransportResponse(head: head, body: .data(Data()), report: report))
+        }
+        if state.fault == nil, let head = sending.responseHead {
+            sink.source?.finish(throwing: nil, report: report)
+            return .success(TransportResponse(head: head, body: sink.complete() ?? .data(Data()), report: report))
+        }
+        let fault = state.fault ?? .cancelled
+        var error = TransportError(
+            fault.code, phase: phase, url: hop.exchange.url, message: fault.message, systemError: fault.systemError,
+            underlying: fault.underlying)
+        let peer = lastConnection?.remote ?? lastAttempt?.address?.numbers
+        error.peer = peer.map { HostName.authority($0.address, port: $0.port) }
+        error.report = report
+        if sending.responseHead != nil, case .data(let data)? = sink.complete() { error.partialBody = data }
+        sink.source?.finish(throwing: error, report: report)
+        return .failure(error)
+    }
+
+    var phase: TransportError.Phase {
+        switch state.phase {
+        case .queued: .queued
+        case .connecting: engine.phase(of: self)
+        case .connected: sending.output.isSent ? .awaitingResponse : .sending
+        case .receiving, .finished: .receiving
+        }
+    }
+
+    private var report: TransportReport {
+        func date(_ time: UInt64) -> Date? {
+            time == 0 ? nil : started.addingTimeInterval((Double(time) - Double(startTime)) / 1e9)
+        }
+        var metrics = TransactionMetrics()
+        metrics.fetchStartDate = started
+        metrics.isReusedConnection = sending.wasReused
+        metrics.resendCount = max(0, sendCount - 1)
+        if !sending.wasReused, let times = lastConnection?.times ?? lastAttempt?.times {
+            metrics.domainLookupStartDate = date(times.lookupStart)
+            metrics.domainLookupEndDate = date(times.lookupEnd)
+            metrics.connectStartDate = metrics.domainLookupEndDate
+            metrics.connectEndDate = date(times.connectEnd)
+        }
+        if let connection = lastConnection {
+            (metrics.remoteAddress, metrics.remotePort) = (connection.remote?.address, connection.remote?.port)
+            (metrics.localAddress, metrics.localPort) = (connection.local?.address, connection.local?.port)
+        }
+        metrics.requestStartDate = date(sending.requestStart)
+        metrics.requestEndDate = date(sending.requestEnd)
+        metrics.responseStartDate = date(sending.responseStart)
+        metrics.responseEndDate = date(MonotonicClock.now)
+        metrics.networkProtocolName = sending.responseHead.map {
+            $0.httpVersion == "HTTP/1.0" ? "http/1.0" : "http/1.1"
+        }
+        metrics.countOfRequestHeaderBytesSent = min(sending.output.byteCount, Int64(head.bytes.count))
+        metrics.countOfRequestBodyBytesSent = max(0, sending.output.byteCount - Int64(head.bytes.count))
+        metrics.countOfRequestBodyBytesBeforeEncoding = sendCount > 0 ? sending.output.bodyByteCount : 0
+        metrics.countOfResponseHeaderBytesReceived = Int64(sending.parser.headByteCount)
+        metrics.countOfResponseBodyBytesReceived = sending.parser.bodyByteCount
+        metrics.countOfResponseBodyBytesAfterDecoding = sink.byteCount
+        return TransportReport(transactions: [metrics], trailers: sending.parser.trailers)
+    }
+}
