@@ -83,11 +83,18 @@ extension TransportTests {
         @Test func requestsOfAServerThatRestartsDoNotStarve() async throws {
             let transport = makeTransport { $0.maximumConnectionsPerHost = 2 }
             let gate = RawServer.Gate()
-            let old: [RawServer.Step] = [.respond(Self.ok("1")), .receiveHead, .mark("asked"), .hold(gate), .close]
+            let both = RawServer.Gate()
+            let old: [RawServer.Step] = [
+                .receiveHead, .mark("first"), .hold(both), .send(Self.ok("1")), .receiveHead, .mark("asked"),
+                .hold(gate),
+                .close,
+            ]
             try await withRawServer(old, old, [.loop([.respond(Self.ok("2"))])]) { server in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     // Two at once, so that two connections are kept.
                     for _ in 0..<2 { group.addTask { _ = try await transport.send(Exchange(server.url)) } }
+                    for connection in 0..<2 { try await server.reached("first", connection: connection) }
+                    both.open()
                     try await group.waitForAll()
                     for _ in 0..<2 {
                         group.addTask {
@@ -95,7 +102,7 @@ extension TransportTests {
                             _ = try await transport.send(exchange)
                         }
                     }
-                    try await server.reached("asked", connection: 0)
+                    for connection in 0..<2 { try await server.reached("asked", connection: connection) }
                     for _ in 0..<20 {
                         group.addTask {
                             let exchange = Exchange(server.url).with { $0.connectTimeout = 10 }
