@@ -67,7 +67,7 @@ extension Subject {
             if let event = try parser.receiveEndOfInput(isClean: isClean) { note(event) }
         } catch let error as HTTP1Error {
             // A message quotes what was received up to the error, which depends on the division.
-            text += error.message.prefix { $0 != "\"" }
+            text += String(error.message.unicodeScalars.prefix { $0 != "\"" })
             do {
                 _ = try parser.receiveEndOfInput(isClean: true)
                 throw Contradiction("the parser continues after: \(error.message)")
