@@ -9,6 +9,7 @@ func makeTransport(for configuration: SessionConfiguration) -> any Transport {
     if environment["AFAR_TRANSPORT"] == "http" {
         var transport = HTTPTransport.Configuration()
         transport.maximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
+        transport.maximumIdleConnections = max(64, configuration.httpMaximumConnectionsPerHost)
         return HTTPTransport(configuration: transport)
     }
     var transport = CurlTransport.Configuration(configuration)

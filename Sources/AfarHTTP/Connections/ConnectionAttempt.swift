@@ -26,6 +26,8 @@ final class ConnectionAttempt {
     private static let delay: UInt64 = 250_000_000
 
     let key: ConnectionKey
+    /// The place in the engine's list, until the end of the attempt.
+    var index: Int?
     private unowned let engine: HTTPEngine
     /// The end of the attempt, when nobody waits for it any longer.
     let deadline: UInt64

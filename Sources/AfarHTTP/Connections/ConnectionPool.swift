@@ -33,7 +33,10 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
         var count: Int { places.count - start }
 
-        var waiters: some Collection<Waiter> { places[start...].lazy.compactMap { $0?.waiter } }
+        /// The waiter at a position; nil if there are fewer.
+        subscript(position: Int) -> Waiter? {
+            (0..<count).contains(position) ? places[start + position]?.waiter : nil
+        }
 
         mutating func append(_ queued: Queued) { places.append(queued) }
 
@@ -124,9 +127,10 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return host.opening > host.waiting.count
     }
 
-    /// The waiters for which connections are being opened, in order. Their connect timers run.
-    func connecting(to key: Key) -> [Waiter] {
-        host(key).map { host in Array(host.waiting.waiters.prefix(host.opening)) } ?? []
+    /// The last waiter for which a connection is being opened; nil if there is none. The connect timers of this one and of those before
+    /// it run.
+    func lastConnecting(to key: Key) -> Waiter? {
+        host(key).flatMap { host in host.waiting[min(host.opening, host.waiting.count) - 1] }
     }
 
     /// Whether there are waiters for whom no connection is being opened.

@@ -174,8 +174,12 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             startAttempt(for: exchange)
         case .wait:
             exchange.isWaiting = true
-            admitWaiters(of: exchange.key)
-            if needsFresh { makeRoom(exchange.key) }
+            admit(pool.lastConnecting(to: exchange.key))
+            if needsFresh {
+                // It is the first in the queue.
+                admit(exchange)
+                makeRoom(exchange.key)
+            }
         }
     }
 
@@ -278,7 +282,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         let waiter = pool.available(connection, key: connection.key, isFresh: isFresh, idleUntil: deadline)
         if let waiter {
             begin(waiter, on: connection)
-            admitWaiters(of: connection.key)
+            admit(pool.lastConnecting(to: connection.key))
         } else {
             connection.isKept = true
             connection.becomeIdle()
@@ -332,25 +336,25 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     private func openConnections() {
         while let key = hostsWithRoom.popLast() {
             while pool.openNext(key) {
-                guard let waiter = pool.connecting(to: key).last else { return pool.openingWasCancelled(key) }
+                guard let waiter = pool.lastConnecting(to: key) else { return pool.openingWasCancelled(key) }
                 startAttempt(for: waiter)
             }
         }
     }
 
-    /// Starts the connect timers of those for whom connections are being opened.
-    private func admitWaiters(of key: ConnectionKey) {
-        for waiter in pool.connecting(to: key) {
-            waiter.state.admit(at: loop.now)
-            noteDeadline(of: waiter)
-        }
+    /// Starts the connect timer of a waiter for which a connection is being opened now.
+    private func admit(_ waiter: HTTPExchange?) {
+        guard let waiter else { return }
+        waiter.state.admit(at: loop.now)
+        noteDeadline(of: waiter)
     }
 
     private func startAttempt(for exchange: HTTPExchange) {
-        admitWaiters(of: exchange.key)
+        admit(pool.lastConnecting(to: exchange.key))
         let timeout = Duration(timeout: exchange.hop.exchange.options.connectTimeout)
         let deadline = loop.now + UInt64(max(0, timeout / .seconds(1)) * 1e9)
         let attempt = ConnectionAttempt(exchange.key, engine: self, deadline: deadline)
+        attempt.index = attempts.count
         attempts.append(attempt)
         noteDeadline(deadline)
         if let addresses = resolver.addresses(of: attempt.key.host, for: attempt, at: loop.now) {
@@ -397,8 +401,12 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     /// Returns false if the attempt has ended before.
     private func remove(_ attempt: ConnectionAttempt) -> Bool {
-        guard let index = attempts.firstIndex(where: { $0 === attempt }) else { return false }
-        attempts.remove(at: index)
+        guard let index = attempt.index, let last = attempts.popLast() else { return false }
+        attempt.index = nil
+        if last !== attempt {
+            attempts[index] = last
+            last.index = index
+        }
         return true
     }
 

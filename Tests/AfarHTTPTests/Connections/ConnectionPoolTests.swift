@@ -30,7 +30,8 @@ import Testing
         let waiters = (0..<4).map { _ in Waiter() }
         #expect(waiters.map { isOpen(pool.request($0, key: "a")) } == [true, true, false, false])
         #expect(isOpen(pool.request(Waiter(), key: "b")))
-        #expect(pool.connecting(to: "a").map { ObjectIdentifier($0) } == waiters.prefix(2).map { ObjectIdentifier($0) })
+        #expect(pool.lastConnecting(to: "a") === waiters[1])
+        #expect(pool.lastConnecting(to: "c") == nil)
         #expect(!pool.openNext("a"))
     }
 
