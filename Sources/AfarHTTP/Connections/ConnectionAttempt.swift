@@ -29,7 +29,7 @@ final class ConnectionAttempt {
     /// The place in the engine's list, until the end of the attempt.
     var index: Int?
     private unowned let engine: HTTPEngine
-    /// The end of the attempt, when nobody waits for it any longer.
+    /// When the attempt ends, even if no request has given up.
     let deadline: UInt64
     private(set) var times: ConnectionTimes
     /// The address that was tried last.

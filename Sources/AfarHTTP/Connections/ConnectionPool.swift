@@ -109,7 +109,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return open(host) ? .open : .wait
     }
 
-    /// Whether another connection is to be opened. Counts it.
+    /// Returns whether another connection can be opened, and counts it.
     private func open(_ host: Host) -> Bool {
         guard host.opening < host.waiting.count, host.idle.count + host.inUse + host.opening < limitPerHost else {
             return false
@@ -127,7 +127,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return host.opening > host.waiting.count
     }
 
-    /// The last waiter for which a connection is being opened; nil if there is none. The connect timers of this one and of those before
+    /// The last waiter for which a connection is being opened, if any. The connect timers of this one and of those before
     /// it run.
     func lastConnecting(to key: Key) -> Waiter? {
         host(key).flatMap { host in host.waiting[min(host.opening, host.waiting.count) - 1] }
@@ -136,7 +136,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     /// Whether there are waiters for whom no connection is being opened.
     func hasUnservedWaiters(_ key: Key) -> Bool { host(key).map { $0.opening < $0.waiting.count } ?? false }
 
-    /// Returns whether another connection to a host is to be opened, and counts it. Ask after a slot became free.
+    /// Returns whether another connection to a host can be opened, and counts it. Call it when a slot has become free.
     func openNext(_ key: Key) -> Bool { host(key).map { open($0) } ?? false }
 
     // MARK: Connections
@@ -162,7 +162,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     /// A connection could not be opened.
     ///
-    /// - Returns: The waiter that fails with it; nil if there is none.
+    /// - Returns: The waiter that fails with it, if any.
     func openingFailed(_ key: Key) -> Waiter? {
         guard let host = host(key) else { return nil }
         host.opening -= 1
@@ -170,7 +170,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return host.waiting.take { _ in true }
     }
 
-    /// An attempt to open a connection was given up, because nobody needs it.
+    /// An attempt to open a connection was canceled, because no request needs it.
     func openingWasCancelled(_ key: Key) {
         guard let host = host(key) else { return }
         host.opening -= 1

@@ -74,8 +74,8 @@ final class HTTPConnection: LoopSocket {
         guard !isClosed else { return }
         guard let exchange else { return checkIdle() }
         exchange.attempt { () throws(Fault) in
-            // A connection is checked just before its next request is sent: a response that nobody asked for must not be taken for the
-            // response to that request.
+            // A kept connection is checked just before a request is sent. Otherwise, an unsolicited response would become the response
+            // to that request.
             if isKept, exchange.isUnsent, exchange.maySend, !isUsable() { return exchange.sending.mustSendAgain = true }
             try send(exchange)
             try receive(exchange)
@@ -83,12 +83,12 @@ final class HTTPConnection: LoopSocket {
         exchange.endTurn()
         let canReceive = exchange.mayReceive && (!unread.isEmpty || exchange.hasMoreToDecode)
         let canSend = exchange.maySend && isWritable && sendError == nil
-        // The exchange has used up its time in this turn, or the response lets the request go on.
+        // The exchange has used up its time in this turn, or the response allows the request to continue.
         if canReceive || canSend { queueTurn() }
         engine.turnEnded(exchange, on: self)
     }
 
-    /// Whether the connection is still open and nothing has arrived. Bytes that nobody asked for are no response to the next request.
+    /// Whether the connection is still open and nothing has arrived. Unsolicited bytes are no response to the next request.
     func isUsable() -> Bool {
         guard !isClosed, !hasHungUp, unread.isEmpty else { return false }
         var byte: UInt8 = 0

@@ -3,8 +3,8 @@ import Foundation
 
 /// Looks up the addresses of hosts, a limited number at a time, because each look-up occupies a thread.
 ///
-/// A look-up can't be stopped. One that nobody waits for any longer makes room for another, up to a limit, so that a resolver that
-/// does not answer can't occupy all threads. It belongs to the thread of a loop.
+/// A look-up can't be stopped. One without a waiter makes room for another, up to a limit, so that a resolver that does not answer
+/// can't occupy all threads. It belongs to the thread of a loop.
 final class Resolver<Waiter: AnyObject> {
     /// The result of a look-up, which its thread posts to the loop.
     struct Answer: Sendable {
@@ -55,7 +55,7 @@ final class Resolver<Waiter: AnyObject> {
         return nil
     }
 
-    /// Takes an answer, and returns who waits for it.
+    /// Takes an answer, and returns its waiters.
     func receive(_ answer: Answer, at now: UInt64) -> (waiters: [Waiter], addresses: Result<[SocketAddress], Fault>) {
         running.remove(answer.name)
         if case .success(let addresses) = answer.addresses, answer.generation == generation {

@@ -65,7 +65,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     @exclusivity(unchecked) private var hasOwnMessages = false
     /// When the current turn began, in nanoseconds of ``MonotonicClock``.
     @exclusivity(unchecked) private(set) var now = MonotonicClock.now
-    /// A buffer for what a socket reads in its turn.
+    /// A buffer for the bytes that a socket reads.
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
 
     init() throws { poller = try Poller() }

@@ -40,7 +40,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     /// The endings whose completions are being called, which can cause others.
     @exclusivity(unchecked) private var currentEndings: [Ending] = []
     @exclusivity(unchecked) private var isShutDown = false
-    /// Changes when connections that are in use now must not be kept.
+    /// Changes when the idle connections are closed. Connections of an older generation are closed after their exchange.
     @exclusivity(unchecked) private(set) var generation = 0
     /// Never later than the next deadline.
     @exclusivity(unchecked) private(set) var nextDeadline = UInt64.max

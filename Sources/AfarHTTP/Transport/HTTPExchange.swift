@@ -14,7 +14,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     struct Sending {
         /// What is done with the response.
         enum Decision {
-            /// The head has not arrived, or somebody else decides.
+            /// The head has not arrived, or the decision is pending.
             case awaited
             case taken
             case discarded

@@ -89,7 +89,7 @@ public final class HTTPTransport: CallbackTransport {
         for engine in running { engine.loop.post(.closeIdleConnections) }
     }
 
-    /// The current connections, by host. Each thread is asked, so this takes a moment, but no network.
+    /// The current connections, by host. Each thread reports its own, so this takes a moment, but no network.
     public var connectionStatistics: ConnectionStatistics? {
         get async {
             // An engine that has ended would not answer.

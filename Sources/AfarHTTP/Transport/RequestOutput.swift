@@ -20,7 +20,7 @@ struct RequestOutput {
     private static let sizeLineLength = 12
 
     private var buffer: [UInt8]
-    /// The part of the buffer that has to be sent.
+    /// The part of the buffer that was not sent yet.
     private var unsent: Range<Int>
     private let feed: BodyFeed?
     private var hasLastPiece: Bool
@@ -30,7 +30,7 @@ struct RequestOutput {
     private(set) var byteCount: Int64 = 0
 
     /// - Parameters:
-    ///   - inlineBody: A small body that is sent with the head; nil if there is none, or if it comes from `feed`.
+    ///   - inlineBody: A small body that is sent with the head; nil without a body, or if it comes from `feed`.
     ///   - feed: The source of a body that is read while it is sent.
     init(head: RequestHead, inlineBody: Data?, feed: BodyFeed?) {
         buffer = head.bytes

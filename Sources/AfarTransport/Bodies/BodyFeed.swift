@@ -1,10 +1,10 @@
 package import Foundation
 
-/// Where a request's body comes from while libcurl sends it.
+/// The source of a request's body while a transport sends it.
 package final class BodyFeed {
     package enum Answer {
         case bytes(Int)
-        /// Nothing is ready; the feed calls back when there is.
+        /// Nothing is ready. The pump calls back when something is.
         case wait
     }
 
@@ -17,7 +17,7 @@ package final class BodyFeed {
     private let source: Source
     /// The length to send, nil for a chunked body.
     package let length: Int64?
-    /// Bytes handed to libcurl since the body's start.
+    /// The number of bytes read since the body's start.
     package private(set) var byteCount: Int64 = 0
 
     package init(data: Data) {
@@ -84,7 +84,7 @@ package final class BodyFeed {
         return true
     }
 
-    /// To be called once, when nothing more is read.
+    /// Call it once, after the last read.
     package func close() {
         switch source {
         case .memory: break

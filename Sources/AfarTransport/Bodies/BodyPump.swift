@@ -1,7 +1,7 @@
 import Foundation
 
 /// Carries the chunks of a streamed request body from the task that makes them to the loop that sends them. One chunk
-/// waits at a time: the next is asked for when the loop has sent the one before.
+/// waits at a time: the next one is requested when the loop has sent the previous one.
 package final class BodyPump: Sendable {
     private struct State {
         var chunk = Data()
@@ -10,10 +10,10 @@ package final class BodyPump: Sendable {
         var loopWaits = false
         var maker: UnsafeContinuation<Bool, Never>?
         var isCancelled = false
-        /// Nil once cancelled: the maker may go on for long, and must not keep alive what nobody waits for.
+        /// Nil after cancellation: the reader can run for long, and must not retain the exchange.
         var onReady: (@Sendable () -> Void)?
 
-        /// What is to be called now: something only when the loop waits, and once for each time that it does.
+        /// Returns the closure to call now, once each time that the loop waits; nil if it doesn't wait.
         mutating func takeCall() -> (@Sendable () -> Void)? {
             defer { loopWaits = false }
             return loopWaits ? onReady : nil
@@ -59,7 +59,7 @@ package final class BodyPump: Sendable {
         if state.withLock({ $0.isCancelled }) { task.cancel() }
     }
 
-    /// For the loop: copies what is there; 0 at the end, nil when it must wait.
+    /// For the loop: copies the next bytes. Returns 0 at the end, and nil if the loop must wait.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int? {
         let (count, fault, maker) = state.withLock { state -> (Int?, Fault?, UnsafeContinuation<Bool, Never>?) in
             guard !state.chunk.isEmpty else {
@@ -96,7 +96,7 @@ package final class BodyPump: Sendable {
         state.withLock { $0.isCancelled ? nil : stream.claim() }
     }
 
-    /// Waits until the loop has taken the chunk; false when it wants no more.
+    /// Waits until the loop has taken the chunk. Returns false if it needs no more.
     private func put(_ chunk: Data) async -> Bool {
         guard !chunk.isEmpty else { return true }
         return await withUnsafeContinuation { continuation in

@@ -16,7 +16,7 @@ package final class ChunkBuffer {
 
         init(size: Int) { self.size = size }
 
-        /// The body is over, and no block is needed any more.
+        /// The body has ended, and no block is needed.
         func close() {
             let waiting = state.withLock { state in
                 state.limit = 0

@@ -117,7 +117,7 @@ extension TransportTests {
             }
         }
 
-        /// The bytes that follow a response belong to nobody.
+        /// The bytes that follow a response are no response to the next request.
         @Test(arguments: [Self.ok("evil"), ""])
         func aWaiterGetsNoConnectionThatHasMoreOrHasEnded(_ surplus: String) async throws {
             let gate = RawServer.Gate()

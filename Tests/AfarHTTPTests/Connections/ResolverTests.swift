@@ -57,7 +57,7 @@ import Testing
             #expect(resolver.isLookingUp(names[index]))
             resolver.abandon(names[index], waiters[index])
         }
-        // Three look-ups run that nobody waits for, so the next one has to wait.
+        // Three look-ups without a waiter run, so the next one waits.
         #expect(!resolver.isLookingUp(names[3]))
         resolver.abandon(names[3], waiters[3])
         #expect(!resolver.isLookingUp(names[4]))
