@@ -14,10 +14,14 @@ struct TestServerTests {
     }
 
     @Test func refusesConnectionsAfterStop() async throws {
-        let server = try await TestServer.start()
-        await server.stop()
-        await server.stop()
-        await #expect(throws: Curl.Failed.self) { try await Curl.get(server.url("/get")) }
+        // Another process can get the port of a stopped server, so one refusal is enough.
+        for _ in 0..<3 {
+            let server = try await TestServer.start()
+            await server.stop()
+            await server.stop()
+            do { _ = try await Curl.get(server.url("/get")) } catch is Curl.Failed { return }
+        }
+        Issue.record("connections were accepted after the server stopped")
     }
 
     @Test func aStoppedServerIsReleasedThoughItsHandlersHoldIt() async throws {
