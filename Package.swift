@@ -67,7 +67,7 @@ let systemLibraries: [Target] = [
 
 let libraries: [Target] = [
     .library("AfarTrust", [.onLinux("COpenSSL")]),
-    .library("AfarTransport", ["AfarTrust", "CZlib", .httpTypes]),
+    .library("AfarTransport", ["AfarTrust", .onLinux("CEpoll"), "CZlib", .httpTypes]),
     .library("AfarStages", ["AfarTransport", .httpTypes]),
     .library("AfarPublicSuffix", ["AfarStages", .onLinux("CLibpsl")]),
     .library("AfarWebSocket", ["AfarTransport", "CZlib", .httpTypes]),

@@ -19,6 +19,7 @@ final class CurlLoop: @unchecked Sendable {
     private static let knownHostLimit = 1_000
 
     private let mailbox = Locked(Mailbox())
+    private let events: EpollSet
     private let poller: Poller
     private let thread = Atomic<pthread_t>(0)
 
@@ -54,12 +55,13 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var now = MonotonicClock.now
 
     init(configuration: CurlTransport.Configuration, tls: TLSSettings) throws {
-        poller = try Poller()
+        events = try EpollSet()
+        poller = Poller(set: events)
         pools = CurlPools(poller: poller, configuration: configuration, tls: tls)
         hostLimiter = HostLimiter(
             limitPerHost: configuration.maximumConnectionsPerHost, groupSize: CurlPools.groupSize)
         lookupLimiter = LookupLimiter(limit: configuration.maximumLookups)
-        try startThread()
+        try DetachedThread.start("afar.curl") { [self] in run() }
     }
 
     /// Leaves a message. May be called from any thread. When the thread has ended, messages about transfers, which are
@@ -74,7 +76,7 @@ final class CurlLoop: @unchecked Sendable {
         if thread.load(ordering: .relaxed) == pthread_self() {
             hasOwnMessages = true
         } else {
-            poller.wake()
+            events.wake()
         }
     }
 
@@ -82,10 +84,9 @@ final class CurlLoop: @unchecked Sendable {
 
     func run() {
         thread.store(pthread_self(), ordering: .relaxed)
-        prepareThread()
         while !hasEnded() {
             for pool in pools.all { pool.applyInterests() }
-            let count = poller.wait(milliseconds: pollTimeout())
+            let count = events.wait(milliseconds: pollTimeout())
             now = MonotonicClock.now
             iteration += 1
             for index in 0..<count {

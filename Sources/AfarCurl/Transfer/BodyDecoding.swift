@@ -37,7 +37,7 @@ final class BodyDecoding {
             let count = try decoder.decode(&bytes, into: piece)
             return UnsafeRawBufferPointer(rebasing: piece[..<count])
         } catch {
-            throw Fault(error.code, error.message)
+            throw Fault(error)
         }
     }
 
@@ -49,6 +49,6 @@ final class BodyDecoding {
     func wasTaken(_ body: UnsafeRawBufferPointer) { repeatedCount = max(0, repeatedCount - body.count) }
 
     func finish() throws(Fault) {
-        do { try decoder.finish() } catch { throw Fault(error.code, error.message) }
+        do { try decoder.finish() } catch { throw Fault(error) }
     }
 }

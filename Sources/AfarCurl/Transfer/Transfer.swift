@@ -110,12 +110,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         state = TransferState(
             options: hop.exchange.options, totalTimeout: hop.totalTimeout, isWatched: isStreamed,
             now: MonotonicClock.now)
-        sink =
-            switch hop.exchange.delivery {
-            case .collect(let limit): BodySink(collecting: limit)
-            case .file(let descriptor, let limit): BodySink(descriptor: descriptor, limit: limit)
-            case .stream, .connection: BodySink(collecting: 0)
-            }
+        sink = BodySink(hop.exchange.delivery)
     }
 
     /// Makes the stream of a streamed response.

@@ -1,5 +1,4 @@
 import AfarTransport
-import CEpoll
 import Foundation
 
 /// An attempt to connect to one of a host's addresses (RFC 8305). It belongs to the thread of its engine's loop.

@@ -85,8 +85,6 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         (self.limitPerHost, self.idleLimit) = (max(1, limitPerHost), max(0, idleLimit))
     }
 
-    private func host(_ key: Key) -> Host? { hosts[key] }
-
     private func makeHost(_ key: Key) -> Host {
         if let host = hosts[key] { return host }
         let host = Host()
@@ -109,9 +107,11 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return open(host) ? .open : .wait
     }
 
+    private func hasRoom(_ host: Host) -> Bool { host.idle.count + host.inUse + host.opening < limitPerHost }
+
     /// Returns whether another connection can be opened, and counts it.
     private func open(_ host: Host) -> Bool {
-        guard host.opening < host.waiting.count, host.idle.count + host.inUse + host.opening < limitPerHost else {
+        guard host.opening < host.waiting.count, hasRoom(host) else {
             return false
         }
         host.opening += 1
@@ -122,7 +122,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     ///
     /// - Returns: Whether one connection more is being opened than is needed.
     func withdraw(_ waiter: Waiter, key: Key) -> Bool {
-        guard let host = host(key), host.waiting.take(where: { $0.waiter === waiter }) != nil else { return false }
+        guard let host = hosts[key], host.waiting.take(where: { $0.waiter === waiter }) != nil else { return false }
         defer { discardIfUnused(key, host) }
         return host.opening > host.waiting.count
     }
@@ -130,14 +130,14 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     /// The last waiter for which a connection is being opened, if any. The connect timers of this one and of those before
     /// it run.
     func lastConnecting(to key: Key) -> Waiter? {
-        host(key).flatMap { host in host.waiting[min(host.opening, host.waiting.count) - 1] }
+        hosts[key].flatMap { host in host.waiting[min(host.opening, host.waiting.count) - 1] }
     }
 
     /// Whether there are waiters for whom no connection is being opened.
-    func hasUnservedWaiters(_ key: Key) -> Bool { host(key).map { $0.opening < $0.waiting.count } ?? false }
+    func hasUnservedWaiters(_ key: Key) -> Bool { hosts[key].map { $0.opening < $0.waiting.count } ?? false }
 
     /// Returns whether another connection to a host can be opened, and counts it. Call it when a slot has become free.
-    func openNext(_ key: Key) -> Bool { host(key).map { open($0) } ?? false }
+    func openNext(_ key: Key) -> Bool { hosts[key].map { open($0) } ?? false }
 
     // MARK: Connections
 
@@ -164,7 +164,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     ///
     /// - Returns: The waiter that fails with it, if any.
     func openingFailed(_ key: Key) -> Waiter? {
-        guard let host = host(key) else { return nil }
+        guard let host = hosts[key] else { return nil }
         host.opening -= 1
         defer { discardIfUnused(key, host) }
         return host.waiting.take { _ in true }
@@ -172,7 +172,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     /// An attempt to open a connection was canceled, because no request needs it.
     func openingWasCancelled(_ key: Key) {
-        guard let host = host(key) else { return }
+        guard let host = hosts[key] else { return }
         host.opening -= 1
         discardIfUnused(key, host)
     }
@@ -181,21 +181,21 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     ///
     /// - Returns: Whether there was room.
     func countAgain(_ key: Key) -> Bool {
-        guard let host = host(key), host.idle.count + host.inUse + host.opening < limitPerHost else { return false }
+        guard let host = hosts[key], hasRoom(host) else { return false }
         host.inUse += 1
         return true
     }
 
     /// A connection in use was closed, or no longer counts.
     func closed(_ key: Key) {
-        guard let host = host(key) else { return }
+        guard let host = hosts[key] else { return }
         host.inUse -= 1
         discardIfUnused(key, host)
     }
 
     /// An idle connection was closed by the server.
     func idleConnectionClosed(_ connection: Connection, key: Key) {
-        guard let host = host(key), let index = host.idle.firstIndex(where: { $0.connection === connection }) else {
+        guard let host = hosts[key], let index = host.idle.firstIndex(where: { $0.connection === connection }) else {
             return
         }
         host.idle.remove(at: index)
@@ -227,7 +227,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     /// Takes an idle connection to a host that has no room for another one.
     func makeRoom(_ key: Key) -> Connection? {
-        guard let host = host(key), let oldest = host.idle.first, host.opening < host.waiting.count else { return nil }
+        guard let host = hosts[key], let oldest = host.idle.first, host.opening < host.waiting.count else { return nil }
         return takeIdle { $0.number == oldest.number }.first
     }
 

@@ -1,5 +1,4 @@
 import AfarTransport
-import CEpoll
 import Foundation
 
 /// The times of opening a connection, in nanoseconds of ``MonotonicClock``.
@@ -85,7 +84,7 @@ final class HTTPConnection: LoopSocket {
         let canSend = exchange.maySend && isWritable && sendError == nil
         // The exchange has used up its time in this turn, or the response allows the request to continue.
         if canReceive || canSend { queueTurn() }
-        engine.turnEnded(exchange, on: self)
+        engine.turnEnded(exchange)
     }
 
     /// Whether the connection is still open and nothing has arrived. Unsolicited bytes are no response to the next request.

@@ -88,14 +88,17 @@ final class Resolver<Waiter: AnyObject> {
             guard wanted < limit, running.count - wanted < limit * Self.abandonedPerLookup else { return }
             let name = queue.removeFirst()
             running.insert(name)
-            let code = DetachedThread.start { [post, generation] in
-                let addresses = Result { () throws(Fault) in try SocketAddress.lookUp(name) }
-                post(Answer(name: name, generation: generation, addresses: addresses))
+            do {
+                try DetachedThread.start("afar.lookup") { [post, generation] in
+                    let addresses = Result { () throws(Fault) in try SocketAddress.lookUp(name) }
+                    post(Answer(name: name, generation: generation, addresses: addresses))
+                }
+            } catch {
+                let fault = Fault(
+                    .outOfResources, "no thread could be started to look up the host's name",
+                    systemError: (error as? POSIXError)?.code.rawValue)
+                post(Answer(name: name, generation: generation, addresses: .failure(fault)))
             }
-            guard code != 0 else { continue }
-            let fault = Fault(
-                .outOfResources, "no thread could be started to look up the host's name", systemError: code)
-            post(Answer(name: name, generation: generation, addresses: .failure(fault)))
         }
     }
 }

@@ -9,3 +9,7 @@ package struct HTTP1Error: Error, Equatable {
 
     static func malformed(_ message: String) -> HTTP1Error { HTTP1Error(.malformedResponse, message) }
 }
+
+extension Fault {
+    init(_ error: HTTP1Error) { self.init(error.code, error.message) }
+}

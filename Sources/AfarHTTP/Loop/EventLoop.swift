@@ -1,5 +1,4 @@
 import AfarTransport
-import CEpoll
 import Foundation
 import Synchronization
 
@@ -52,6 +51,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     }
 
     private let mailbox = Locked(Mailbox())
+    private let events: EpollSet
     private let poller: Poller
     private let thread = Atomic<pthread_t>(0)
 
@@ -68,7 +68,10 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     /// A buffer for the bytes that a socket reads.
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
 
-    init() throws { poller = try Poller() }
+    init() throws {
+        events = try EpollSet()
+        poller = Poller(set: events)
+    }
 
     deinit { buffer.deallocate() }
 
@@ -76,8 +79,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     func start(_ client: Client) throws {
         // Safe because from now on the client is used on the thread only, except for messages.
         nonisolated(unsafe) let client = client
-        let code = DetachedThread.start { [self] in run(client) }
-        guard code == 0 else { throw POSIXError(.init(rawValue: code) ?? .EAGAIN) }
+        try DetachedThread.start("afar.http") { [self] in run(client) }
     }
 
     /// Posts a message. Can be called from any thread. Messages that arrive after the end of the thread are dropped.
@@ -88,7 +90,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
             return mailbox.messages.count == 1
         }
         guard mustWake else { return }
-        if thread.load(ordering: .relaxed) == pthread_self() { hasOwnMessages = true } else { poller.wake() }
+        if thread.load(ordering: .relaxed) == pthread_self() { hasOwnMessages = true } else { events.wake() }
     }
 
     // MARK: The loop's thread
@@ -121,10 +123,8 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
 
     private func run(_ client: Client) {
         thread.store(pthread_self(), ordering: .relaxed)
-        afar_name_thread("afar.http")
-        blockSIGPIPE()
         while !hasEnded(client) {
-            let count = poller.wait(milliseconds: timeout(of: client))
+            let count = events.wait(milliseconds: timeout(of: client))
             now = MonotonicClock.now
             for index in 0..<count { notify(poller.event(index)) }
             // Before the messages: a response that has arrived makes a connection available to the next request.
@@ -135,14 +135,6 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
         }
         client.close()
         registrations = []
-    }
-
-    /// Writing to a pipe without a reader must fail, not end the process.
-    private func blockSIGPIPE() {
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGPIPE)
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
     private func notify(_ event: Poller.Event) {

@@ -41,7 +41,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     @exclusivity(unchecked) private var currentEndings: [Ending] = []
     @exclusivity(unchecked) private var isShutDown = false
     /// Changes when the idle connections are closed. Connections of an older generation are closed after their exchange.
-    @exclusivity(unchecked) private(set) var generation = 0
+    @exclusivity(unchecked) private var generation = 0
     /// Never later than the next deadline.
     @exclusivity(unchecked) private(set) var nextDeadline = UInt64.max
 
@@ -209,7 +209,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     }
 
     /// A connection has done what was possible for its exchange.
-    func turnEnded(_ exchange: HTTPExchange, on connection: HTTPConnection) {
+    func turnEnded(_ exchange: HTTPExchange) {
         if exchange.state.fault == nil, exchange.sending.mustSendAgain { return sendAgain(exchange) }
         if exchange.state.fault != nil || exchange.isComplete { return finish(exchange) }
         noteDeadline(of: exchange)
@@ -271,20 +271,19 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             if connection.isCounted { pool.closed(connection.key) }
             return openNext(connection.key)
         }
-        connection.isKept = true
         // The server closes it after that time, so it is not used in the last second of it.
         let keepAlive = exchange.keepAliveTimeout.map { Double(max(0, $0 - 1)) } ?? .infinity
         makeAvailable(connection, isFresh: false, for: min(maximumIdleTime, keepAlive))
     }
 
     private func makeAvailable(_ connection: HTTPConnection, isFresh: Bool, for seconds: TimeInterval) {
-        let deadline = seconds < 1e9 ? loop.now + UInt64(max(0, seconds) * 1e9) : .max
+        let deadline = MonotonicClock.deadline(after: seconds, from: loop.now)
         let waiter = pool.available(connection, key: connection.key, isFresh: isFresh, idleUntil: deadline)
+        connection.isKept = !isFresh || waiter == nil
         if let waiter {
             begin(waiter, on: connection)
             admit(pool.lastConnecting(to: connection.key))
         } else {
-            connection.isKept = true
             connection.becomeIdle()
             noteDeadline(deadline)
             for surplus in pool.takeSurplus() { closeIdle(surplus) }
@@ -351,8 +350,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     private func startAttempt(for exchange: HTTPExchange) {
         admit(pool.lastConnecting(to: exchange.key))
-        let timeout = Duration(timeout: exchange.hop.exchange.options.connectTimeout)
-        let deadline = loop.now + UInt64(max(0, timeout / .seconds(1)) * 1e9)
+        let timeout = exchange.hop.exchange.options.connectTimeout
+        let deadline = MonotonicClock.deadline(after: timeout, from: loop.now)
         let attempt = ConnectionAttempt(exchange.key, engine: self, deadline: deadline)
         attempt.index = attempts.count
         attempts.append(attempt)

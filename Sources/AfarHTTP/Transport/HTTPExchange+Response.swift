@@ -56,7 +56,7 @@ extension HTTPExchange {
             }
             return event
         } catch {
-            throw Fault(error.code, error.message)
+            throw Fault(error)
         }
     }
 
@@ -73,7 +73,7 @@ extension HTTPExchange {
         sending.expectationDeadline = nil
         if isLateTimeout(head) { return sending.mustSendAgain = true }
         if head.status == 417, sendsExpectation {
-            guard isRewindable else {
+            guard rewindBody() else {
                 throw Fault(
                     .requestBodyFailed,
                     "the server refused the expectation (417) when a part of the body was sent, which can't be sent again"
@@ -164,7 +164,7 @@ extension HTTPExchange {
         do throws(TransportError) {
             count = try coding.decode(&rest, into: room)
         } catch {
-            throw Fault(error.code, error.message)
+            throw Fault(error)
         }
         _ = try sink.write(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(room)[..<count]), evenIfFull: true)
         return bytes.count - rest.count
@@ -181,7 +181,7 @@ extension HTTPExchange {
 
     private func endResponse() throws(Fault) {
         if !isDiscarded, let coding = sending.decoder {
-            do throws(TransportError) { try coding.finish() } catch { throw Fault(error.code, error.message) }
+            do throws(TransportError) { try coding.finish() } catch { throw Fault(error) }
         }
         sending.isResponseComplete = true
     }
@@ -192,7 +192,7 @@ extension HTTPExchange {
         do throws(HTTP1Error) {
             if case .end? = try sending.parser.receiveEndOfInput(isClean: true) { try endResponseAtClose() }
         } catch {
-            throw Fault(error.code, error.message)
+            throw Fault(error)
         }
     }
 

@@ -3,12 +3,11 @@ import Foundation
 
 /// The result of an exchange, and its metrics.
 extension HTTPExchange {
-    /// What the caller gets. Nil if the response was delivered before.
+    /// What the caller gets, unless the response was delivered before.
     func result(phase: TransportError.Phase) -> Result<TransportResponse, any Error> {
         sink.flush()
         let report = report
-        let isOver = state.fault == nil || state.fault?.code != .cancelled
-        if let head = sending.responseHead, isDiscarded, isOver {
+        if let head = sending.responseHead, isDiscarded, state.fault?.code != .cancelled {
             return .success(TransportResponse(head: head, body: .data(Data()), report: report))
         }
         if state.fault == nil, let head = sending.responseHead {

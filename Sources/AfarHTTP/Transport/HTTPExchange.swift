@@ -114,12 +114,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
         state = TransferState(
             options: hop.exchange.options, totalTimeout: hop.totalTimeout, isWatched: isStreamed, now: startTime)
-        sink =
-            switch hop.exchange.delivery {
-            case .collect(let limit): BodySink(collecting: limit)
-            case .file(let descriptor, let limit): BodySink(descriptor: descriptor, limit: limit)
-            case .stream, .connection: BodySink(collecting: 0)
-            }
+        sink = BodySink(hop.exchange.delivery)
     }
 
     deinit { piece?.deallocate() }
@@ -184,7 +179,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     }
 
     private func prepareSending(_ exchange: Exchange) throws(Fault) {
-        do throws(HTTP1Error) { head = try exchange.head(feed: feed) } catch { throw Fault(error.code, error.message) }
+        do throws(HTTP1Error) { head = try exchange.head(feed: feed) } catch { throw Fault(error) }
         sending = Sending(
             parser: ResponseParser(.init(head, url: exchange.responseURL), options: exchange.options),
             output: RequestOutput(head: head, inlineBody: feed == nil ? exchange.inlineBody : nil, feed: feed))
@@ -231,21 +226,23 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     /// connection, and the server didn't receive the request, or may receive it twice (RFC 9110, section 9.2.2).
     var mayBeSentAgain: Bool {
         guard sending.wasReused, sendCount <= 1, !sending.parser.hasReceivedBytes else { return false }
-        return sending.output.byteCount == 0 || head.method.isIdempotent && isRewindable
+        return sending.output.byteCount == 0 || head.method.isIdempotent && rewindBody()
     }
 
     /// Whether a 408 on a kept connection means that the server had closed it before the request arrived (RFC 9110, section 15.5.9).
     func isLateTimeout(_ head: ResponseHead) -> Bool {
-        head.status == 408 && sending.wasReused && sendCount == 1 && self.head.method.isIdempotent && isRewindable
+        head.status == 408 && sending.wasReused && sendCount == 1 && self.head.method.isIdempotent
             && FieldScanner.elements(of: head.values(for: .connection)).contains { $0.asciiLowercased == "close" }
+            && rewindBody()
     }
 
-    var isRewindable: Bool { feed.map { sending.output.bodyByteCount == 0 || $0.seek(to: 0) } ?? true }
+    /// Starts the body over. Returns false if it can't be read again.
+    func rewindBody() -> Bool { feed?.seek(to: 0) ?? true }
 
     /// Prepares for another connection.
     func rewind() throws(Fault) {
         connection = nil
-        guard isRewindable, feed?.seek(to: 0) ?? true else {
+        guard rewindBody() else {
             throw Fault(.requestBodyFailed, "the request's body can't be sent again")
         }
         try prepareSending(sendsExpectation ? hop.exchange : hop.exchange.withoutExpectation)

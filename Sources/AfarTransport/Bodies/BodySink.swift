@@ -22,6 +22,15 @@ package struct BodySink {
     /// Decoded bytes so far.
     package private(set) var byteCount: Int64 = 0
 
+    /// Creates the sink of a delivery. That of a stream is replaced when its source has been made.
+    package init(_ delivery: ResponseDelivery) {
+        switch delivery {
+        case .collect(let limit): self.init(collecting: limit)
+        case .file(let descriptor, let limit): self.init(descriptor: descriptor, limit: limit)
+        case .stream, .connection: self.init(collecting: 0)
+        }
+    }
+
     package init(collecting limit: Int64?) {
         target = .memory(GrowingBuffer())
         self.limit = limit

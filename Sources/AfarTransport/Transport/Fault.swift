@@ -16,10 +16,13 @@ package struct Fault: Error {
         self.underlying = underlying
     }
 
+    /// Takes the cause of an error that a decoder threw.
+    package init(_ error: TransportError) { self.init(error.code, error.message) }
+
     package static let cancelled = Fault(.cancelled, "the exchange was cancelled")
 
-    /// More of a body is there than is read for nothing.
-    package static let discarded = Fault(.responseTooLarge, "nobody wants the response's body")
+    /// A body that is discarded exceeds the limit up to which it is read.
+    package static let discarded = Fault(.responseTooLarge, "the response's body is discarded")
 
     package static func connectTimeout(_ seconds: TimeInterval) -> Fault {
         Fault(.timedOut, "no connection was made within \(seconds.formatted()) s (connect timeout)")

@@ -48,7 +48,7 @@ package struct TransferState {
         connectTimeout = options.connectTimeout
         idleTimeout = options.idleTimeout
         self.totalTimeout = totalTimeout
-        totalDeadline = Self.deadline(after: totalTimeout, from: now)
+        totalDeadline = MonotonicClock.deadline(after: totalTimeout, from: now)
         let bytes = options.minimumTransferRate * options.idleTimeout
         idleBytes = bytes > 0 && !isWatched ? Int64(min(bytes, 1e15)) : 0
     }
@@ -58,7 +58,7 @@ package struct TransferState {
     package mutating func admit(at now: UInt64) {
         guard phase == .queued else { return }
         phase = .connecting
-        connectDeadline = Self.deadline(after: connectTimeout, from: now)
+        connectDeadline = MonotonicClock.deadline(after: connectTimeout, from: now)
     }
 
     /// Returns whether it was not connected before.
@@ -81,7 +81,9 @@ package struct TransferState {
 
     /// The first byte of a head has arrived. The rest of it must arrive within the idle timeout, however much activity there is.
     package mutating func beginHead(at now: UInt64) {
-        if phase == .connected, headDeadline == .max { headDeadline = Self.deadline(after: idleTimeout, from: now) }
+        if phase == .connected, headDeadline == .max {
+            headDeadline = MonotonicClock.deadline(after: idleTimeout, from: now)
+        }
     }
 
     /// An informational head is there: the server is alive. How many there may be is limited elsewhere.
@@ -101,7 +103,7 @@ package struct TransferState {
 
     /// Nobody wants the body: what is left of it may take a moment.
     package mutating func discard(at now: UInt64) {
-        totalDeadline = min(totalDeadline, Self.deadline(after: Self.longestDiscarding, from: now))
+        totalDeadline = min(totalDeadline, MonotonicClock.deadline(after: Self.longestDiscarding, from: now))
     }
 
     /// In seconds.
@@ -116,7 +118,7 @@ package struct TransferState {
     private mutating func startIdleTimer(at now: UInt64) {
         guard phase == .connected || phase == .receiving, !isIdleTimerPaused else { return }
         activeBytes = 0
-        idleDeadline = Self.deadline(after: idleTimeout, from: now)
+        idleDeadline = MonotonicClock.deadline(after: idleTimeout, from: now)
     }
 
     /// Remembers why the transfer must fail; the first cause stays.
@@ -158,10 +160,5 @@ package struct TransferState {
         if now >= headDeadline { return .headTimeout(idleTimeout) }
         if now >= idleDeadline { return .idleTimeout(idleTimeout, byteCount: activeBytes) }
         return nil
-    }
-
-    private static func deadline(after seconds: TimeInterval, from now: UInt64) -> UInt64 {
-        guard seconds < 1e9 else { return .max }
-        return now + UInt64(max(0, seconds) * 1e9)
     }
 }

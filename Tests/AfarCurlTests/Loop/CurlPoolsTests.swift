@@ -8,7 +8,8 @@ import Testing
     private let configuration = CurlTransport.Configuration()
 
     @Test func poolsBelongToTheirSecurity() throws {
-        var pools = CurlPools(poller: try Poller(), configuration: configuration, tls: TLSSettings(configuration))
+        var pools = CurlPools(
+            poller: try Poller(set: EpollSet()), configuration: configuration, tls: TLSSettings(configuration))
         let (a, b) = (
             ConnectionSecurity(identity: nil, evaluation: { _, _ in }),
             ConnectionSecurity(identity: nil, evaluation: { _, _ in })
@@ -22,7 +23,8 @@ import Testing
     }
 
     @Test func poolsBelongToTheirInterfaceAndVersion() throws {
-        var pools = CurlPools(poller: try Poller(), configuration: configuration, tls: TLSSettings(configuration))
+        var pools = CurlPools(
+            poller: try Poller(set: EpollSet()), configuration: configuration, tls: TLSSettings(configuration))
         let security = ConnectionSecurity(identity: nil, evaluation: { _, _ in })
         var exchange = Exchange(request: HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/"))
         exchange.options.network.interface = "lo"
@@ -44,7 +46,8 @@ import Testing
 
     /// Each has descriptors, and hosts that cannot be reached are many.
     @Test func thePoolOfAHostThatNeverAnsweredIsClosed() throws {
-        var pools = CurlPools(poller: try Poller(), configuration: configuration, tls: TLSSettings(configuration))
+        var pools = CurlPools(
+            poller: try Poller(set: EpollSet()), configuration: configuration, tls: TLSSettings(configuration))
         _ = pools.pool(ofGroup: 0, for: nil)
         for _ in 0..<10 {
             let security = ConnectionSecurity(identity: nil, evaluation: { _, _ in })

@@ -1,0 +1,55 @@
+#if os(Linux)
+    import CEpoll
+    import Foundation
+
+    /// An epoll set, and an eventfd by which other threads wake the thread that waits for its events.
+    package final class EpollSet: @unchecked Sendable {
+        // Sendable because the descriptors never change. `wake` is the only method that other threads call.
+
+        private static let wakeTag = UInt64.max
+        private let epoll: Int32
+        private let eventfd: Int32
+        private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 1024)
+
+        package init() throws {
+            epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+            eventfd = epoll < 0 ? -1 : afar_eventfd()
+            // Edge-triggered: each write is one event, and the counter needs no reading.
+            guard eventfd >= 0, set(eventfd, EPOLL_CTL_ADD, EPOLLIN.rawValue | EPOLLET.rawValue, tag: Self.wakeTag)
+            else {
+                throw POSIXError(.init(rawValue: errno) ?? .EMFILE)
+            }
+        }
+
+        deinit {
+            if eventfd >= 0 { close(eventfd) }
+            if epoll >= 0 { close(epoll) }
+            events.deallocate()
+        }
+
+        /// Makes `wait` return. Can be called from any thread.
+        package func wake() {
+            var one: UInt64 = 1
+            _ = write(eventfd, &one, MemoryLayout<UInt64>.size)
+        }
+
+        /// Waits for events for this many milliseconds; -1 waits until there are some.
+        ///
+        /// - Returns: The number of events. They are valid until the next call.
+        package func wait(milliseconds: Int32) -> Int {
+            max(0, Int(epoll_wait(epoll, events.baseAddress, Int32(events.count), milliseconds)))
+        }
+
+        /// One of the events. The tag is nil if `wake` was called.
+        package func event(_ index: Int) -> (tag: UInt64?, events: UInt32) {
+            let event = events[index]
+            let tag = withUnsafePointer(to: event, afar_epoll_tag)
+            return (tag == Self.wakeTag ? nil : tag, event.events)
+        }
+
+        /// Changes a registration by `EPOLL_CTL_…`. Returns whether the kernel accepted it; if not, `errno` has the reason.
+        package func set(_ descriptor: Int32, _ operation: Int32, _ events: UInt32 = 0, tag: UInt64 = 0) -> Bool {
+            afar_epoll_set(epoll, operation, descriptor, events, tag) == 0
+        }
+    }
+#endif
