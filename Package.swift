@@ -67,7 +67,7 @@ let systemLibraries: [Target] = [
 
 let libraries: [Target] = [
     .library("AfarTrust", [.onLinux("COpenSSL")]),
-    .library("AfarTransport", ["AfarTrust", .onLinux("CEpoll"), "CZlib", .httpTypes]),
+    .library("AfarTransport", ["AfarTrust", .onLinux("CEpoll"), .onLinux("COpenSSL"), "CZlib", .httpTypes]),
     .library("AfarStages", ["AfarTransport", .httpTypes]),
     .library("AfarPublicSuffix", ["AfarStages", .onLinux("CLibpsl")]),
     .library("AfarWebSocket", ["AfarTransport", "CZlib", .httpTypes]),
@@ -77,7 +77,7 @@ let libraries: [Target] = [
     .library("AfarCompression", ["AfarCore", "CZlib"]),
     .library("AfarXML", ["AfarCore", "AfarSerializers", "CLibxml2", .httpTypes]),
     .library("AfarCurl", ["AfarTransport", "AfarTrust", "CEpoll", "CLibcurl", .onLinux("COpenSSL"), .httpTypes]),
-    .library("AfarHTTP", ["AfarTransport", "CEpoll", .httpTypes]),
+    .library("AfarHTTP", ["AfarTransport", "AfarTrust", "CEpoll", "COpenSSL", .httpTypes]),
     .library("AfarURLSession", ["AfarTransport", .httpTypes]),
     .library("AfarLogging", ["AfarCore", .swiftLog]),
     .library("AfarReachability", [.onLinux("CNetlink")]),
@@ -89,7 +89,7 @@ let libraries: [Target] = [
         "Afar",
         [
             "AfarCore", "AfarSerializers", "AfarCompression", "AfarPublicSuffix", "AfarReachability",
-            "AfarURLSession", .onLinux("AfarCurl"),
+            "AfarURLSession", .onLinux("AfarCurl"), .onLinux("AfarHTTP"),
         ]),
     .target(
         name: "CJSONDocument",

@@ -11,4 +11,5 @@
 #endif
 #if canImport(AfarCurl)
     @_exported public import AfarCurl
+    @_exported public import AfarHTTP
 #endif

@@ -1,4 +1,5 @@
 public import AfarCore
+import AfarTransport
 import AfarPublicSuffix
 public import AfarReachability
 public import Foundation
@@ -8,6 +9,7 @@ public import Foundation
 #endif
 #if canImport(AfarCurl)
     import AfarCurl
+    import AfarHTTP
 #else
     import AfarURLSession
 #endif
@@ -122,7 +124,9 @@ extension Session {
 
 private func platformTransport(for configuration: SessionConfiguration) -> any Transport {
     #if canImport(AfarCurl)
-        CurlTransport(configuration: .init(configuration))
+        FirstCapableTransport([
+            HTTPTransport(configuration: .init(configuration)), CurlTransport(configuration: .init(configuration)),
+        ])
     #else
         URLSessionTransport()
     #endif

@@ -1,6 +1,7 @@
 public import AfarTransport
 import CLibcurl
 import Foundation
+import HTTPTypes
 
 /// The transport on libcurl: HTTP/1.1 and HTTP/2 over TCP and TLS, with kept connections, driven by one thread for each four processors,
 /// one at least.
@@ -52,7 +53,7 @@ public final class CurlTransport: CallbackTransport {
     package func prepare(_ hop: Hop) throws -> any PreparedExchange {
         if case .connection = hop.exchange.delivery { return try ConnectionExchange(hop, over: self) }
         try capabilities.check(hop.exchange)
-        try tls.check(hop.exchange)
+        if hop.exchange.request.scheme == "https" { try tls.check(url: hop.exchange.url) }
         let plan = try RequestPlan(hop)
         let transfer = Transfer(hop, plan, loop: try runningLoop(for: plan.host, hop.exchange))
         if case .stream = hop.exchange.delivery { transfer.streamOwner = self }

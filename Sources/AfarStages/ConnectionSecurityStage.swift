@@ -44,8 +44,8 @@ package struct ConnectionSecurityStage: ExchangeStage {
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
         guard hop.exchange.request.scheme == "https" else { return nil }
-        let handler = hop.policies.serverTrustHandler
-        return handler != nil || provider.hasRequirements ? Run(provider, handler) : nil
+        let handler = hop.exchange.context[ServerTrustHandlerKey.self]
+        return handler != nil || provider.hasRequirements ? Run(provider, isHandled: handler != nil) : nil
     }
 
     private final class Run: StageRun {
@@ -60,18 +60,19 @@ package struct ConnectionSecurityStage: ExchangeStage {
         }
 
         private let provider: any ConnectionSecurityProvider
-        private let handler: ServerTrustHandler?
+        /// Whether the request has a handler.
+        private let isHandled: Bool
         private let state = InlineLocked(State())
 
-        init(_ provider: any ConnectionSecurityProvider, _ handler: ServerTrustHandler?) {
+        init(_ provider: any ConnectionSecurityProvider, isHandled: Bool) {
             self.provider = provider
-            self.handler = handler
+            self.isHandled = isHandled
         }
 
         func before(_ hop: Hop) -> Reply<RequestAction> {
             if let security = state.withLock({ $0.security }) { return .now(action(of: hop, under: security)) }
             let reply = provider.security(
-                forHost: hop.host, hasLeftOrigin: hop.hasLeftOrigin, isDecided: handler != nil)
+                forHost: hop.host, hasLeftOrigin: hop.hasLeftOrigin, isDecided: isHandled)
             switch reply {
             case .now(let result): return .now(action(of: hop, after: result))
             case .wait(let work): return .wait { [self] in action(of: hop, after: await work()) }
@@ -92,8 +93,6 @@ package struct ConnectionSecurityStage: ExchangeStage {
             guard let security else { return .send }
             var exchange = hop.exchange
             exchange.options.security = security
-            // The handler retains the request, and no later stage uses it.
-            if exchange.hasPolicies { exchange.policies.serverTrustHandler = nil }
             return .change(exchange)
         }
 
@@ -110,16 +109,10 @@ package struct ConnectionSecurityStage: ExchangeStage {
             guard count <= Self.decisionLimit else {
                 return .now(.fail(failure.refused("the server presents other certificates on each connection")))
             }
-            return .wait { [handler] in
-                let decision = await security.decide(
-                    on: undecided, ofHost: hop.host, port: hop.port, asking: handler, within: hop.timeLeft,
-                    waitingAtMost: min(hop.timeLeft, hop.exchange.options.longestWait))
-                return switch decision {
-                case .accepted: .again
-                case .refused(let cause as NoTrustDecision): .fail(failure.refused(cause.description, cause.code))
-                case .refused(let cause): .fail(failure.refused("the server is not trusted", because: cause))
-                case .abandoned: .fail(hop.cancellation)
-                }
+            return .wait {
+                guard let refusal = await hop.refusal(of: undecided, under: security) else { return .again }
+                guard refusal.code != .cancelled else { return .fail(hop.cancellation) }
+                return .fail(failure.refused(refusal.message, refusal.code, because: refusal.underlying))
             }
         }
     }
@@ -128,8 +121,6 @@ package struct ConnectionSecurityStage: ExchangeStage {
 extension Hop {
     /// The name or the address that the request is sent to.
     fileprivate var host: String { HostName(ofAuthority: exchange.request.authority ?? "").text }
-
-    fileprivate var port: Int { HostName.port(ofAuthority: exchange.request.authority ?? "") ?? 443 }
 
     fileprivate func untrusted(_ message: String, because cause: any Error) -> TransportError {
         TransportError(.certificateUntrusted, phase: .queued, url: exchange.url, message: message, underlying: cause)

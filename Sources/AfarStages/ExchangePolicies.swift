@@ -1,6 +1,6 @@
 /// The settings of a request for the built-in stages. Other stages define an ``ExchangeContextKey`` instead.
 ///
-/// The closures often retain the request. A stage that asks about redirects, challenges or server trust removes its closure from the
+/// The closures often retain the request. A stage that asks about redirects or challenges removes its closure from the
 /// exchange that it passes on.
 package struct ExchangePolicies: Sendable {
     /// How redirects are handled.
@@ -19,8 +19,6 @@ package struct ExchangePolicies: Sendable {
     package var cache = CachePolicy.standard
     /// Called before the cache stores a response.
     package var cacheHandler: CacheHandler?
-    /// Called for a server's certificates, before they are evaluated.
-    package var serverTrustHandler: ServerTrustHandler?
 
     package init() {}
 

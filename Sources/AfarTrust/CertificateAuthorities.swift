@@ -3,7 +3,8 @@ package import Foundation
 /// The certificates that a transport trusts. Their file is read when they are first needed, and then kept.
 package final class CertificateAuthorities: @unchecked Sendable {
     // Sendable because what changes is behind the lock.
-    private let file: URL?
+    /// The file of PEM certificates, if any.
+    package let file: URL?
     /// Whether certificates must follow RFC 5280 to the letter (`X509_V_FLAG_X509_STRICT`).
     package let areStrict: Bool
     private let lock = NSLock()
@@ -17,7 +18,15 @@ package final class CertificateAuthorities: @unchecked Sendable {
         self.areStrict = areStrict
     }
 
-    func store() throws(CertificateError) -> CertificateStore {
+    /// The operating system's file of trusted certificates; nil if it is in none of the usual places.
+    package static let systemFile: URL? =
+        [
+            // Debian and Alpine, Fedora and Amazon Linux, SUSE, macOS.
+            "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+            "/etc/ssl/cert.pem",
+        ].first { FileManager.default.isReadableFile(atPath: $0) }.map { URL(filePath: $0) }
+
+    package func store() throws(CertificateError) -> CertificateStore {
         guard let file else { throw .noCertificateAuthorities("no file of them is known") }
         lock.lock()
         defer { lock.unlock() }

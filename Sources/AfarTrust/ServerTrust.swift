@@ -51,11 +51,7 @@ public struct ServerTrust: Sendable {
     public func validateHost(_ host: String) throws(ServerTrustError) {
         guard let certificate = certificates.first else { throw .noCertificates }
         guard try certificate.isValid(forHost: host) else {
-            let all = certificate.subjectAlternativeNames
-            let names = all.prefix(20).map(\.description).joined(separator: ", ") + (all.count > 20 ? " and more" : "")
-            throw ServerTrustError(
-                .hostMismatch, "the certificate is for \(names.isEmpty ? "no host" : names), not for \(host)",
-                certificate: certificate)
+            throw .hostMismatch(certificate, host: host)
         }
     }
 
@@ -91,4 +87,12 @@ public struct ServerTrust: Sendable {
 
 extension ServerTrustError {
     static var noCertificates: Self { Self(.noCertificates, "the server presented no certificate") }
+
+    static func hostMismatch(_ certificate: Certificate?, host: String) -> Self {
+        let all = certificate?.subjectAlternativeNames ?? []
+        let names = all.prefix(20).map(\.description).joined(separator: ", ") + (all.count > 20 ? " and more" : "")
+        return Self(
+            .hostMismatch, "the certificate is for \(names.isEmpty ? "no host" : names), not for \(host)",
+            certificate: certificate)
+    }
 }

@@ -23,7 +23,7 @@
         }
     }
 
-    final class CertificateStore: Sendable {
+    package final class CertificateStore: Sendable {
         init(file: URL) throws(CertificateError) { throw .unsupported }
     }
 

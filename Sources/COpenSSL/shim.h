@@ -191,6 +191,30 @@ static inline int afar_use_identity(SSL *ssl, const char *certificates, int coun
     return isDone;
 }
 
+// Settings that all clients have in common. Renegotiation would let a server change its identity.
+static inline void afar_set_up_client(SSL_CTX *context) {
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_mode(
+        context,
+        SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_set_read_ahead(context, 1);
+}
+static inline int afar_set_authorities(SSL *ssl, X509_STORE *store) { return SSL_set1_verify_cert_store(ssl, store) == 1; }
+static inline void afar_set_object(SSL *ssl, void *object) { SSL_set_app_data(ssl, object); }
+static inline void *afar_object(const SSL *ssl) { return SSL_get_app_data(ssl); }
+static inline SSL *afar_connection_of(X509_STORE_CTX *context) {
+    return (SSL *)X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx());
+}
+
+// The result of a BIO's read or write that can't be done now.
+static inline int afar_would_block(BIO *bio, _Bool isReading) {
+    BIO_set_flags(bio, (isReading ? BIO_FLAGS_READ : BIO_FLAGS_WRITE) | BIO_FLAGS_SHOULD_RETRY);
+    return -1;
+}
+static inline int afar_reason(unsigned long error) { return ERR_GET_REASON(error); }
+static inline void afar_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
+
 // A place in each connection's settings for an object of ours, which is released with them; below 0 when there is none.
 static inline int afar_new_settings_place(CRYPTO_EX_free *release) {
     return SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, release);

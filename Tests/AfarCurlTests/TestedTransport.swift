@@ -33,6 +33,7 @@ protocol TestableConfiguration {
     var maximumIdleTime: TimeInterval { get set }
     var maximumThreads: Int { get set }
     var maximumLookups: Int { get set }
+    var certificateBundle: URL? { get set }
 }
 
 extension CurlTransport.Configuration: TestableConfiguration {}

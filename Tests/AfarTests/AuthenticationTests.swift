@@ -93,10 +93,10 @@ import Testing
     @Test(arguments: Use.allCases, [true, false])
     func aThousandRequestsWithAnExpiredTokenRefreshItOnce(use: Use, requiresRefresh: Bool) async throws {
         let server = try await start(givesTokens: true)
-        let service = Service(server.url("/token"), over: TransportKind.curl.session())
+        let service = Service(server.url("/token"), over: TransportKind.platform.session())
         let interceptor = AuthenticationInterceptor(
             authenticator: service, credential: Token(text: "stale", requiresRefresh: requiresRefresh))
-        let responses = await responses(of: 1000, from: server, over: .curl, by: use, interceptor)
+        let responses = await responses(of: 1000, from: server, over: .platform, by: use, interceptor)
         #expect(responses.count { $0.value == "secret" } == 1000)
         #expect(service.refreshCount == 1)
         #expect(server.requestCount(path: "/token") == 1)
@@ -107,10 +107,10 @@ import Testing
     @Test(arguments: Use.allCases, [true, false])
     func aRefreshThatFailsFailsAThousandRequestsOnce(use: Use, requiresRefresh: Bool) async throws {
         let server = try await start(givesTokens: false)
-        let service = Service(server.url("/token"), over: TransportKind.curl.session())
+        let service = Service(server.url("/token"), over: TransportKind.platform.session())
         let interceptor = AuthenticationInterceptor(
             authenticator: service, credential: Token(text: "stale", requiresRefresh: requiresRefresh))
-        let responses = await responses(of: 1000, from: server, over: .curl, by: use, interceptor)
+        let responses = await responses(of: 1000, from: server, over: .platform, by: use, interceptor)
         let causes = responses.compactMap { $0.error?.underlyingError?.asAFError?.responseCode }
         #expect(causes.count { $0 == 500 } == 1000)
         #expect(service.refreshCount == 1)

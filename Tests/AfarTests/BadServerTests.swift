@@ -20,7 +20,7 @@ import Testing
                 testDescription: "closes in the head", script: [.receiveHead, .send("HTTP/1.1 200 OK\r\nX: "), .close],
                 codes: [.badServerResponse, .networkConnectionLost],
                 // URLSession ends the process here.
-                kinds: [.curl]),
+                kinds: [.platform]),
             Case(
                 testDescription: "closes in the body",
                 script: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfour"), .close],
@@ -32,7 +32,7 @@ import Testing
             Case(
                 testDescription: "says two lengths",
                 script: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nfour"), .close],
-                codes: [.badServerResponse], kinds: [.curl]),
+                codes: [.badServerResponse], kinds: [.platform]),
             Case(
                 testDescription: "says a length beyond all numbers",
                 script: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nfour"), .close],
@@ -52,14 +52,14 @@ import Testing
                     .send(String(repeating: "X-Long: \(String(repeating: "x", count: 990))\r\n", count: 300)),
                     .send("Content-Length: 0\r\n\r\n"),
                 ],
-                codes: [.badServerResponse], kinds: [.curl]),
+                codes: [.badServerResponse], kinds: [.platform]),
             Case(
                 testDescription: "has a status of 1000",
                 script: [.respond("HTTP/1.1 1000 Odd\r\nContent-Length: 0\r\n\r\n"), .close],
                 codes: [.badServerResponse, .networkConnectionLost]),
             Case(
                 testDescription: "speaks no HTTP", script: [.respond("SSH-2.0-OpenSSH_9.2\r\n"), .close],
-                codes: [.badServerResponse, .networkConnectionLost], kinds: [.curl]),
+                codes: [.badServerResponse, .networkConnectionLost], kinds: [.platform]),
             Case(
                 testDescription: "sends broken gzip",
                 script: [

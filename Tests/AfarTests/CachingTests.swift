@@ -27,7 +27,7 @@ struct CachingTests {
     }
 
     private func session(
-        _ kind: TransportKind = .curl, _ store: any CacheStore = MemoryCacheStore(),
+        _ kind: TransportKind = .platform, _ store: any CacheStore = MemoryCacheStore(),
         _ configure: (inout SessionConfiguration) -> Void = { _ in }
     ) -> Session {
         kind.session { configuration in
@@ -143,7 +143,7 @@ struct CachingTests {
 
     @Test func aSessionWithoutAStoreKeepsNothing() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         for number in 1...2 { #expect(try await text(session, server.url("/counted")) == "\(number)") }
         await server.stop()
     }
@@ -158,7 +158,7 @@ struct CachingTests {
         #expect(server.requestCount == 2)
         #expect(server.lastRequest(path: "/etag/one")?.headers["If-None-Match"] == "\"one\"")
         let transactions = try #require(second.metrics?.transactionMetrics)
-        #expect(transactions.map(\.isFromCache) == (kind == .curl ? [false, true] : transactions.map(\.isFromCache)))
+        #expect(transactions.map(\.isFromCache) == (kind == .platform ? [false, true] : transactions.map(\.isFromCache)))
         #expect(transactions.last?.isFromCache == true)
         await server.stop()
     }
@@ -213,7 +213,7 @@ struct CachingTests {
             return .text("body").adding("ETag", "\"1\"")
         }
         let store = MemoryCacheStore()
-        let session = session(.curl, store)
+        let session = session(.platform, store)
         for _ in 0..<2 { #expect(try await text(session, server.url("/ended")) == "body") }
         #expect(store.count == 0)
         await server.stop()
@@ -226,7 +226,7 @@ struct CachingTests {
             counter.next() == 1 ? .text("good").adding("ETag", "\"1\"") : .text("bad", status: 503)
         }
         let store = MemoryCacheStore()
-        let session = session(.curl, store)
+        let session = session(.platform, store)
         #expect(try await text(session, server.url("/shaky")) == "good")
         #expect(try await text(session, server.url("/shaky")) == "bad")
         #expect(store.count == 1)
@@ -379,7 +379,7 @@ struct CachingTests {
             .text(String(repeating: "x", count: 5_000_000)).adding("Cache-Control", "max-age=60")
         }
         let store = MemoryCacheStore()
-        let session = session(.curl, store)
+        let session = session(.platform, store)
         let request = session.streamRequest(server.url("/file"))
         for await event in request.streamTask().streamingData() {
             if case .stream = event.event { break }
@@ -442,7 +442,7 @@ struct CachingTests {
         }
         server.route("/slow", methods: ["POST"]) { _ in .text("done") }
         let store = MemoryCacheStore()
-        let session = session(.curl, store)
+        let session = session(.platform, store)
         let url = server.url("/slow")
         async let old = text(session, url)
         while server.requestCount == 0 { await Task.yield() }
@@ -460,7 +460,7 @@ struct CachingTests {
     @Test func whatIsNewerAndNotKeptEndsWhatIsOlder() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let store = MemoryCacheStore()
-        let session = session(.curl, store)
+        let session = session(.platform, store)
         server.route("/growing") { request in
             let isLarge = request.headers["X-Large"] != nil
             let text = isLarge ? String(repeating: "x", count: 17 * 1024 * 1024) : "small"
@@ -546,7 +546,7 @@ struct CachingTests {
     }
 
     private func coalescing(_ store: any CacheStore = MemoryCacheStore()) -> Session {
-        session(.curl, store) { $0.coalescesRequests = true }
+        session(.platform, store) { $0.coalescesRequests = true }
     }
 
     @Test(.timeLimit(.minutes(1))) func requestsLikeOneThatIsOnItsWayWaitForIt() async throws {
@@ -636,7 +636,7 @@ struct CachingTests {
     @Test(.timeLimit(.minutes(1))) func whoWaitsHasItsOwnTimeout() async throws {
         let gate = try await Gate(["Cache-Control": "max-age=60"])
         let store = MemoryCacheStore()
-        let session = session(.curl, store) { configuration in
+        let session = session(.platform, store) { configuration in
             configuration.coalescesRequests = true
             configuration.timeoutIntervalForResource = 0.3
         }
@@ -702,7 +702,7 @@ struct CachingTests {
                 .adding("ETag", "\"\(number)\"")
         }
         let store = MemoryCacheStore()
-        let session = session(.curl, store)
+        let session = session(.platform, store)
         let url = server.url("/swr")
         #expect(try await text(session, url) == "1")
         #expect(try await text(session, url) == "1")
@@ -770,7 +770,7 @@ struct CachingTests {
         let server = try await TestServer.start()
         var request = URLRequest(url: server.url("/get"))
         request.cachePolicy = .returnCacheDataDontLoad
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let response = await session.request(request).serializingData().response
         #expect((response.error?.underlyingError as? URLError)?.code == .resourceUnavailable, "\(response)")
         #expect(server.requestCount == 0)
@@ -791,7 +791,7 @@ struct CachingTests {
     @Test func aHandlerDecidesWhatIsKept() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let store = MemoryCacheStore()
-        let session = session(.curl, store)
+        let session = session(.platform, store)
         let none = session.request(server.url("/counted")).cacheResponse(using: .doNotCache)
         #expect(try await none.serializingString().value == "1" && none.cachedResponseHandler is ResponseCacher)
         let changed = session.request(server.url("/counted"))
@@ -871,7 +871,7 @@ struct CachingTests {
             let error = await caching.request(request).serializingData().response.error
             #expect((error?.underlyingError as? URLError)?.code == .resourceUnavailable)
         }
-        let plain = TransportKind.curl.session { $0.requestCachePolicy = .returnCacheDataDontLoad }
+        let plain = TransportKind.platform.session { $0.requestCachePolicy = .returnCacheDataDontLoad }
         let error = await plain.request(url).serializingData().response.error
         #expect((error?.underlyingError as? URLError)?.code == .resourceUnavailable)
         #expect(server.requestCount == 0)
@@ -881,7 +881,7 @@ struct CachingTests {
     @Test func whatIsToComeFromTheServerItselfSaysSoWithoutACacheToo() async throws {
         let server = try await TestServer.start()
         server.route("/control") { .text($0.headers["Cache-Control"] ?? "none") }
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let text = try await session.request(server.url("/control")) {
             $0.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData
         }.serializingString().value
@@ -892,7 +892,7 @@ struct CachingTests {
     @Test func aHandlerMayBeSetAfterTheRequestHasBegun() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let store = MemoryCacheStore()
-        let session = session(.curl, store)
+        let session = session(.platform, store)
         let task = session.request(server.url("/counted")).cacheResponse(using: .cache).serializingString()
         _ = try await task.value
         // What needs nobody's code is done before the response is handed over.
@@ -913,7 +913,7 @@ struct CachingTests {
             configuration.cacheStore = store
             let session = Session(
                 configuration: configuration, cachedResponseHandler: cacher,
-                transport: TransportKind.curl.make(configuration))
+                transport: TransportKind.platform.make(configuration))
             _ = try await session.download(server.url("/counted")).serializingDownloadedFileURL().value
             #expect(store.count == count)
         }
@@ -939,7 +939,7 @@ struct CachingTests {
             let name = request.parameters["n"] ?? ""
             return .text(String(repeating: name, count: 1000)).adding("Cache-Control", "max-age=\(name.count)")
         }
-        let session = session(.curl, MemoryCacheStore(capacity: 100_000))
+        let session = session(.platform, MemoryCacheStore(capacity: 100_000))
         let wrong = try await withThrowingTaskGroup(of: Int.self) { group in
             for task in 0..<16 {
                 group.addTask {

@@ -77,7 +77,7 @@ import Testing
     @Test func rawBodiesAreDeliveredOnDemand() async throws {
         let server = try await TestServer.start()
         let gzip = Data([0x1F, 0x8B])
-        let raw = TransportKind.curl.session { $0.decodesContent = false }
+        let raw = TransportKind.platform.session { $0.decodesContent = false }
         let response = await raw.request(server.url("/gzip")).serializingData().response
         #expect(response.data?.prefix(2) == gzip)
         #expect(response.response?.headers["Content-Encoding"] == "gzip")

@@ -44,7 +44,7 @@ import Testing
     /// More destinations block than there are threads for tasks.
     @Test(.timeLimit(.minutes(1))) func slowDestinationsDoNotHoldOthersUp() async throws {
         let server = try await TestServer.start()
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let count = ProcessInfo.processInfo.activeProcessorCount + 1
         let gate = DispatchSemaphore(value: 0)
         let entered = Locked(0)

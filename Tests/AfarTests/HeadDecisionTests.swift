@@ -247,7 +247,7 @@ import Testing
             ],
             [.respond("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nthere")],
         ])
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         #expect(await session.request(server.url).serializingString().response.value == "there")
         await server.stop()
     }

@@ -47,7 +47,7 @@ import Testing
         #expect(received["accept-encoding"] == "identity")
         #expect(received["x-latin"] == "café 😀")
         // Foundation has one of its own where there is no other.
-        if kind == .curl { #expect(received["accept-language"] == nil) }
+        if kind == .platform { #expect(received["accept-language"] == nil) }
         await server.stop()
     }
 
@@ -63,7 +63,7 @@ import Testing
         let server = try await RawServer.start([
             .receiveHead, .send(redirect), .receiveHead, .send(answer), .waitForever,
         ])
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let response = await session.request(server.url).serializingData(emptyResponseCodes: [200]).response
         let disposition = try #require(response.response?.headers["Content-Disposition"])
         #expect(disposition == "attachment; filename=\"café.txt\"")

@@ -84,7 +84,7 @@ import Testing
     func aRequestsTimes(setting: Setting<RequestOptions, TimeInterval>) async throws {
         let server = try await TestServer.start()
         for (number, value) in Self.seconds.enumerated() {
-            let session = TransportKind.curl.session()
+            let session = TransportKind.platform.session()
             let request = session.request(server.url("/get")).options { setting.set(&$0, value) }
             let error = await request.serializingData().response.error
             if number < Self.unlimited { #expect(error == nil, "\(value)") }
@@ -117,7 +117,7 @@ import Testing
         }
 
         @Test(arguments: [Int.min, -1, 0, 65_536, .max]) func aStreamsPort(port: Int) async throws {
-            let session = TransportKind.curl.session()
+            let session = TransportKind.platform.session()
             let stream = session.stream(withHostName: "127.0.0.1", port: port)
             let error = await #expect(throws: AFError.self) { try await stream.readData(ofMinLength: 1, maxLength: 1) }
             #expect(error?.isInvalidURLError == true)
@@ -126,7 +126,7 @@ import Testing
 
         @Test(arguments: counts, counts) func aStreamsReads(minimum: Int, maximum: Int) async throws {
             let server = try await RawServer.start([.send("twelve bytes"), .close])
-            let session = TransportKind.curl.session()
+            let session = TransportKind.platform.session()
             for timeout in Self.seconds {
                 let stream = session.stream(withHostName: "127.0.0.1", port: Int(server.port))
                 try await stream.write(Data("x".utf8), timeout: timeout)
@@ -140,7 +140,7 @@ import Testing
 
     @Test(arguments: counts) func anUploadsLength(length: Int) async throws {
         let server = try await TestServer.start()
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
         continuation.yield(Data("body".utf8))
         continuation.finish()
@@ -154,7 +154,7 @@ import Testing
 
     @Test(arguments: [0, 1, UInt64.max]) func aFormsLengths(length: UInt64) async throws {
         let server = try await TestServer.start()
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         for threshold in [0, UInt64.max] {
             let upload = session.upload(
                 multipartFormData: { form in
@@ -171,7 +171,7 @@ import Testing
 
     @Test(arguments: counts) func anInputStreamsBuffer(size: Int) async throws {
         let server = try await TestServer.start()
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let request = session.streamRequest(server.url("/bytes/100000"))
         nonisolated(unsafe) let stream = try #require(request.asInputStream(bufferSize: size))
         let count = await withCheckedContinuation { continuation in
@@ -196,7 +196,7 @@ import Testing
                 completion(.retryWithDelay(value))
                 if isOver { request.cancel() }
             }
-            let session = TransportKind.curl.session()
+            let session = TransportKind.platform.session()
             let request = session.request(server.url("/status/503"), interceptor: Interceptor(retriers: [retrier]))
             let error = await request.validate().serializingData().response.error
             #expect(error?.isExplicitlyCancelledError == isOver && error != nil, "\(value)")
@@ -211,7 +211,7 @@ import Testing
                 let policy = RetryPolicy(
                     retryLimit: 1, exponentialBackoffBase: .max, exponentialBackoffScale: value, jitter: jitter,
                     maximumRetryAfter: value)
-                let session = TransportKind.curl.session(interceptor: policy)
+                let session = TransportKind.platform.session(interceptor: policy)
                 let request = session.request(server.url("/status/503")).validate()
                 #expect(await request.serializingData().response.error?.responseCode == 503)
                 #expect(request.retryCount == 1)
@@ -226,7 +226,7 @@ import Testing
             for count in Self.counts {
                 let limiter = RateLimiter(
                     requestsPerSecond: rate, burst: count, maximumRetryAfter: rate, retryLimit: count)
-                let session = TransportKind.curl.session(interceptor: limiter)
+                let session = TransportKind.platform.session(interceptor: limiter)
                 #expect(await session.request(server.url("/get")).serializingData().response.error == nil)
             }
         }
@@ -239,7 +239,7 @@ import Testing
 
     @Test(arguments: seconds) func aShutdownsLimit(limit: TimeInterval) async throws {
         let server = try await RawServer.start([.receiveHead, .waitForever])
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let response = session.request(server.url).serializingData()
         async let error = response.response.error
         try await server.head()

@@ -59,7 +59,7 @@ struct RedirectTests {
             .receiveHead, .send("HTTP/1.1 302 Found\r\nLocation: /b#secret\r\nContent-Length: 0\r\n\r\n"),
             .receiveHead, .send(Self.there), .close,
         ])
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let request = session.request(server.url.absoluteString + "a#secret")
         #expect(try await request.serializingString().value == "there")
         #expect(request.response?.url?.fragment == "secret")
@@ -103,7 +103,7 @@ struct RedirectTests {
         #expect((error?.underlyingError as? URLError)?.code == .httpTooManyRedirects)
         #expect(server.requests.count == 6)
         // All over one connection, where the connection is the transport's own.
-        if kind == .curl { #expect(server.connectionCount == 1) }
+        if kind == .platform { #expect(server.connectionCount == 1) }
         await server.stop()
     }
 
@@ -146,7 +146,7 @@ struct RedirectTests {
             let first = try #require(server.lastRequest(path: "/redirect-to"))
             for name in secrets {
                 // libcurl's transport keeps what is for a proxy from every server.
-                let isSent = kind != .curl || name != "proxy-authorization"
+                let isSent = kind != .platform || name != "proxy-authorization"
                 #expect((first.headers[name] == "hush") == isSent, "\(status) \(name)")
                 #expect(echo.headers[name] == nil, "\(status) \(name)")
             }
@@ -187,7 +187,7 @@ struct RedirectTests {
 
     @Test func aDownloadGoesOnThroughARedirect() async throws {
         let (server, directory) = (try await TestServer.start(), ScratchDirectory())
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let place = directory.url.appending(path: "file")
         // Breaks off at 2,000 bytes the first time it is asked.
         let url = server.url("/redirect-to?url=/range/5000%3Fcuts%3D2000")

@@ -30,7 +30,7 @@ struct RequestLineTests {
 
     @Test(arguments: targets) func aLocationIsRequestedAsWritten(written: String, sent: String) async throws {
         let server = try await RawServer.start([.respond(Self.location(written)), .respond(Self.there)])
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let request = session.request(server.url)
         #expect(try await request.serializingString().value == "there")
         #expect(Self.targets(server) == ["/", sent])
@@ -44,7 +44,7 @@ struct RequestLineTests {
         async throws
     {
         let server = try await RawServer.start([.respond(Self.location("/[]")), .respond(Self.there)])
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let request = session.request(server.url.absoluteString + "%5B%5D")
         if let redirector { request.redirect(using: redirector) }
         #expect(try await request.serializingString().value == "there")
@@ -54,7 +54,7 @@ struct RequestLineTests {
 
     @Test func aHandlersOwnURLIsSentAsItIs() async throws {
         let server = try await RawServer.start([.respond(Self.location("/[]")), .respond(Self.there)])
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let request = session.request(server.url).redirect(
             using: .modify { _, request, _ in
                 var request = request
@@ -68,7 +68,7 @@ struct RequestLineTests {
 
     @Test(arguments: targets) func aURLAsTextIsRequestedAsWritten(written: String, sent: String) async throws {
         let server = try await RawServer.start([.loop([.respond(Self.there)])])
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let url = String(server.url.absoluteString.dropLast() + written)
         _ = try await session.request(url).serializingString().value
         _ = try await session.upload(Data(), to: url).serializingString().value
@@ -79,7 +79,7 @@ struct RequestLineTests {
 
     @Test func whatIsAddedToTheURLFollowsWhatIsWritten() async throws {
         let server = try await RawServer.start([.loop([.respond(Self.there)])])
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let url = server.url.absoluteString + "?names[]=%26|"
         _ = try await session.request(url, parameters: ["a": "[b]"]).serializingString().value
         let adapter = Adapter { request, _, completion in
@@ -102,7 +102,7 @@ struct RequestLineTests {
             request.headers.add(name: "X-Signature", value: "of the query")
             completion(.success(request))
         }
-        let session = TransportKind.curl.session(interceptor: RetryPolicy())
+        let session = TransportKind.platform.session(interceptor: RetryPolicy())
         let url = server.url.absoluteString + "?names[]=%26|"
         _ = try await session.request(url).serializingString().value
         let signed = session.request(url, interceptor: signer)
@@ -117,7 +117,7 @@ struct RequestLineTests {
 
     @Test func aURLIsRequestedAsFoundationHasIt() async throws {
         let server = try await RawServer.start([.loop([.respond(Self.there)])])
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         for query in ["?names[]=x", "?t=A_%26_B&p=r|c", "?t=A_%26_B"] {
             let url = try #require(URL(string: server.url.absoluteString + query))
             _ = try await session.request(url).serializingString().value
@@ -139,7 +139,7 @@ struct RequestLineTests {
 
     @Test func theCurlCommandHasTheURLAsItIsSent() async throws {
         let server = try await RawServer.start([.loop([.respond(Self.there)])])
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let request = session.request(server.url.absoluteString + "?names[]=%26|#f")
         _ = try await request.serializingString().value
         let command = request.cURLDescription()

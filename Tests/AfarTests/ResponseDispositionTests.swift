@@ -103,7 +103,7 @@ import Testing
 
     @Test func theFirstRefusalCounts() async throws {
         let server = try await TestServer.start()
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let asked = Locked<[Int]>([])
         let request = session.request(server.url("/large/1000"))
         for (index, answer) in [Request.ResponseDisposition.allow, .cancel, .allow].enumerated() {
@@ -119,7 +119,7 @@ import Testing
 
     @Test func aHandlerThatNeverAnswersLosesToACancel() async throws {
         let server = try await TestServer.start()
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let asked = Signal()
         let request = session.request(server.url("/large/1000"))
             .onHTTPResponse(on: queue) { _, _ in asked.set() }
@@ -132,7 +132,7 @@ import Testing
 
     @Test func aLateHandlerIsToldAtOnce() async throws {
         let server = try await TestServer.start()
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let request = session.request(server.url("/large/1000"))
         _ = await request.serializingData().response
         let status = await withCheckedContinuation { continuation in

@@ -212,7 +212,7 @@ import Testing
     @Test func whatACacheAnswersDoesNotPassThem() async throws {
         let server = try await TestServer.start()
         let stage = Stage()
-        let session = session(.curl, [stage]) { $0.cacheStore = MemoryCacheStore() }
+        let session = session(.platform, [stage]) { $0.cacheStore = MemoryCacheStore() }
         for _ in 0..<3 { _ = try await session.request(server.url("/cache/60")).serializingData().value }
         #expect(stage.begun.withLock { $0.count } == 1)
         await server.stop()

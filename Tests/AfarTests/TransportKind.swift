@@ -1,12 +1,14 @@
 import Afar
 import AfarCore
 import AfarTestServer
+import AfarTransport
 import Foundation
 import Testing
 
 /// The transports that every integration test runs over.
 enum TransportKind: String, CaseIterable, CustomTestStringConvertible {
-    case curl
+    /// What a session uses by default.
+    case platform
     case urlSession
 
     var testDescription: String { rawValue }
@@ -23,7 +25,10 @@ enum TransportKind: String, CaseIterable, CustomTestStringConvertible {
 
     func make(_ configuration: SessionConfiguration) -> any Transport {
         switch self {
-        case .curl: CurlTransport(configuration: .init(configuration))
+        case .platform:
+            FirstCapableTransport([
+                HTTPTransport(configuration: .init(configuration)), CurlTransport(configuration: .init(configuration)),
+            ])
         case .urlSession: URLSessionTransport()
         }
     }

@@ -11,7 +11,7 @@ import Testing
     @Test func aFileThatIsMissingIsNotBlamedOnAServerAskedBefore() async throws {
         let server = try await TestServer.start()
         let other = try await TestServer.start()
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         _ = try await session.request(other.url("/get")).serializingData().value
         await other.stop()
         let response = await session.upload(Self.noFile, to: server.url("/upload")).serializingData().response
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func aFileMustHaveAFileURL() async throws {
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let url = try #require(URL(string: "https://ada:pass@example.com/file"))
         let error = await session.upload(url, to: "http://127.0.0.1:1/").serializingData().response.error
         guard case .createUploadableFailed = error else {

@@ -173,7 +173,7 @@ import Testing
 
     @Test func aFileIsRemovedOnceOnly() async throws {
         let server = try await TestServer.start()
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let file = directory.url.appendingPathComponent("body")
         try Data("body".utf8).write(to: file)
         let upload = FileUpload(
@@ -190,7 +190,7 @@ import Testing
     @Test(arguments: [200, 503], [true, false])
     func aFileIsRemovedWhenAsked(status: Int, shouldRemove: Bool) async throws {
         let server = try await TestServer.start()
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let file = directory.url.appendingPathComponent("body")
         try Data("body".utf8).write(to: file)
         let upload = FileUpload(
@@ -208,7 +208,7 @@ import Testing
             func createUploadable() throws -> UploadRequest.Uploadable { throw NoBody() }
             func asURLRequest() throws -> URLRequest { try URLRequest(url: "http://127.0.0.1:1", method: .post) }
         }
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let error = await session.upload(Broken()).serializingData().response.error
         #expect(error?.isCreateUploadableError == true)
         #expect(error?.underlyingError is NoBody)

@@ -82,7 +82,7 @@ import Testing
     @Test func aHeaderOfTheCallersCountsInstead() async throws {
         let server = try await TestServer.start()
         let url = server.url("/get").absoluteString.replacing("://", with: "://us%3Aer:p@")
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let response = await session.request(url, headers: [.authorization(bearerToken: "t")])
             .serializingData().response
         #expect(response.error == nil)

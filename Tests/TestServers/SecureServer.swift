@@ -120,7 +120,8 @@ public final class SecureServer: Sendable {
               log_format bytes "$server_port $request_length"; access_log \(folder.path)/access.log bytes;
               \(settings.contains("keepalive_requests") ? "" : "keepalive_requests 1000000;")
               default_type text/plain;
-              ssl_ciphers DEFAULT@SECLEVEL=0; ssl_session_cache shared:tls:1m;
+              ssl_ciphers DEFAULT@SECLEVEL=0;
+              \(settings.contains("ssl_session_cache") ? "" : "ssl_session_cache shared:tls:1m;")
               ssl_client_certificate \(certificates.authority.path);
               map $ssl_client_s_dn $client { default $ssl_client_s_dn; "" none; }
               \(settings.contains("ssl_protocols") ? "" : "ssl_protocols TLSv1.2 TLSv1.3;")

@@ -95,14 +95,13 @@ extension Request {
         options?.options.apply(to: &exchange.options)
         try stack.capabilities.check(exchange)
         exchange.observer = ExchangeEvents.make(of: self)
-        let (redirects, challenges, trust) = (
-            redirectPolicy(for: urlRequest, by: handler), challengeHandler, serverTrustHandler
-        )
-        if redirects != nil || credential != nil || challenges != nil || trust != nil {
+        if let serverTrustHandler { exchange.context[ServerTrustHandlerKey.self] = serverTrustHandler }
+        let (redirects, challenges) = (redirectPolicy(for: urlRequest, by: handler), challengeHandler)
+        if redirects != nil || credential != nil || challenges != nil {
             var policies = exchange.policies
             if let redirects { policies.redirects = redirects }
             policies.credential = credential.flatMap { Credential($0, for: exchange.request) }
-            (policies.challengeHandler, policies.serverTrustHandler) = (challenges, trust)
+            policies.challengeHandler = challenges
             exchange.policies = policies
         }
         try useCache(for: urlRequest, in: &exchange)

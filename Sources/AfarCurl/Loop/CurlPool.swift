@@ -137,7 +137,7 @@ final class CurlPool {
     }
 
     func setRoute(_ route: ConnectionRoute, _ options: CurlOptions) throws(CurlOptions.Failure) {
-        try route.apply(to: options, tls.certificateBundle)
+        try route.apply(to: options, tls.authorities.file?.path)
     }
 
     /// The certificates that are trusted.

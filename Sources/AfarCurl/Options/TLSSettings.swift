@@ -1,41 +1,15 @@
 import AfarTransport
 import CLibcurl
 import Foundation
-import HTTPTypes
 
-/// How a transport's connections are secured; the same for all its threads.
-final class TLSSettings: Sendable {
-    /// The certificates that are trusted.
-    let authorities: CertificateAuthorities
-    let certificateBundle: String?
-    let cipherList: String?
-    let tls13CipherSuites: String?
-    let keyLog: KeyLog?
-
-    init(_ configuration: CurlTransport.Configuration) {
-        certificateBundle = configuration.certificateBundle?.path
-        cipherList = configuration.tlsCipherList
-        tls13CipherSuites = configuration.tls13CipherSuites
-        keyLog = configuration.tlsKeyLogFile.map { KeyLog(file: $0) }
-        authorities = CertificateAuthorities(
-            file: configuration.certificateBundle ?? CurlLibrary.shared.certificateBundle,
-            areStrict: configuration.validatesCertificatesStrictly)
-    }
-
-    /// Throws when an exchange's secure connection cannot be as it is wanted.
-    func check(_ exchange: Exchange) throws {
-        if exchange.request.scheme == "https" { try check(url: exchange.url) }
-    }
-
-    /// Throws when secure connections cannot be as they are wanted.
-    func check(url: String) throws {
-        guard let keyLog, keyLog.descriptor < 0 else { return }
-        throw TransportError(
-            .invalidUse, phase: .queued, url: url,
-            message:
-                "the file for TLS keys, \(keyLog.file.path), cannot be written: it has to be a regular file of this "
-                + "user's that nobody else may read",
-            systemError: keyLog.systemError)
+extension TLSSettings {
+    convenience init(_ configuration: CurlTransport.Configuration) {
+        self.init(
+            authorities: CertificateAuthorities(
+                file: configuration.certificateBundle ?? CurlLibrary.shared.certificateBundle,
+                areStrict: configuration.validatesCertificatesStrictly),
+            cipherList: configuration.tlsCipherList, tls13CipherSuites: configuration.tls13CipherSuites,
+            keyLogFile: configuration.tlsKeyLogFile)
     }
 
     /// TLS: verified, at least 1.2. A directory of certificates is switched off because it keeps libcurl from caching
@@ -48,7 +22,7 @@ final class TLSSettings: Sendable {
         try options.set(CURLOPT_SSL_VERIFYPEER, isEvaluated ? 0 : 1)
         try options.set(CURLOPT_SSL_VERIFYHOST, isEvaluated ? 0 : 2)
         try options.set(CURLOPT_CAPATH, nil)
-        if let certificateBundle { try options.set(CURLOPT_CAINFO, certificateBundle) }
+        if let file = authorities.file { try options.set(CURLOPT_CAINFO, file.path) }
         let version =
             switch minimumVersion {
             case .v12: CURL_SSLVERSION_TLSv1_2
@@ -64,37 +38,6 @@ final class TLSSettings: Sendable {
         handle.handshake = needsHandshake ? Handshake(security, isStrict: authorities.areStrict, logsTo: keyLog) : nil
         try handle.handshake?.apply(to: options)
     }
-}
-
-/// A file to which the secrets of handshakes are added, in the form that Wireshark reads.
-final class KeyLog: Sendable {
-    let file: URL
-    /// Below 0 when the file could not be opened.
-    let descriptor: Int32
-    let systemError: Int32
-
-    init(file: URL) {
-        self.file = file
-        // A pipe without a reader would hold up whoever opens it.
-        let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-        let opened = open(file.path, flags, 0o600)
-        let error = opened < 0 ? errno : 0
-        guard opened >= 0, !Self.isPrivate(opened) else {
-            (descriptor, systemError) = (opened, error)
-            return
-        }
-        close(opened)
-        (descriptor, systemError) = (-1, EPERM)
-    }
-
-    /// Whether it is a regular file of this user's that nobody else may read or write.
-    private static func isPrivate(_ descriptor: Int32) -> Bool {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return false }
-        return status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid() && status.st_mode & 0o077 == 0
-    }
-
-    deinit { if descriptor >= 0 { close(descriptor) } }
 }
 
 extension CurlOptions {

@@ -355,17 +355,6 @@ extension SocketConnection.State {
     }
 }
 
-extension ServerTrustError.Code {
-    fileprivate var transportCode: TransportError.Code {
-        switch self {
-        case .expired: .certificateHasBadDate
-        case .notYetValid: .certificateNotYetValid
-        case .selfSigned, .unknownAuthority: .certificateHasUnknownRoot
-        default: .certificateUntrusted
-        }
-    }
-}
-
 extension CurlFailure {
     /// What a failure of TLS is, by what OpenSSL says.
     fileprivate init(ofTLS message: String) {

@@ -11,7 +11,7 @@ import Foundation
 /// certificates without an evaluator, and logs keys. It belongs to one loop's thread.
 final class Handshake {
     /// What the server presented where a handshake was ended, for somebody to decide on, and what was agreed on by then.
-    @exclusivity(unchecked) var undecided: (chain: PresentedChain, agreement: TLSConnection.Agreement?)?
+    @exclusivity(unchecked) var undecided: (chain: PresentedChain, agreement: TLSAgreement?)?
     private let security: ConnectionSecurity?
     private let isStrict: Bool
     private let keyLog: KeyLog?

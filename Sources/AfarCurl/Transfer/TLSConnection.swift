@@ -68,10 +68,13 @@ import Foundation
             return ending
         }
 
-        /// Whether bytes wait inside OpenSSL, which doesn't count the header of a record whose content hasn't arrived.
-        var hasPendingData: Bool {
-            SSL_has_pending(ssl) != 0 || String(cString: SSL_rstate_string(ssl)) == "RB"
-        }
+        private var connection: OpenSSLConnection { OpenSSLConnection(ssl) }
+
+        var hasPendingData: Bool { connection.hasPendingData }
+
+        var agreement: TLSAgreement? { connection.agreement }
+
+        var presentedChain: PresentedChain { connection.presentedChain }
 
         /// Whether data, an alert, the beginning of a record or the end of the connection has arrived. Session tickets and key updates
         /// are processed here and don't count.
@@ -89,64 +92,12 @@ import Foundation
             ERR_clear_error()
             return error != SSL_ERROR_WANT_READ || isInRecord
         }
-
-        /// What was agreed on in the handshake.
-        var agreement: Agreement? {
-            guard let cipher = SSL_get_current_cipher(ssl) else { return nil }
-            return Agreement(
-                versionNumber: UInt16(truncatingIfNeeded: SSL_version(ssl)),
-                version: String(cString: SSL_get_version(ssl)),
-                cipherSuiteNumber: SSL_CIPHER_get_protocol_id(cipher),
-                cipherSuite: CipherSuiteNames.name(of: cipher))
-        }
-
-        /// What the server presented in the handshake.
-        var presentedChain: PresentedChain {
-            let chain = SSL_get_peer_cert_chain(ssl)
-            let certificates = (0..<afar_x509_count(chain)).compactMap { index in
-                afar_x509_at(chain, index).flatMap { certificate in Data(encoding: { i2d_X509(certificate, $0) }) }
-            }
-            var bytes: UnsafePointer<UInt8>?
-            let count = afar_ocsp_response(ssl, &bytes)
-            let response = count > 0 ? bytes.map { Data(bytes: $0, count: count) } : nil
-            return PresentedChain(certificates: certificates, stapledOCSPResponse: response)
-        }
-    }
-
-    extension TLSConnection {
-        /// A version of TLS and a cipher suite.
-        struct Agreement {
-            let versionNumber: UInt16
-            let version: String
-            let cipherSuiteNumber: UInt16
-            let cipherSuite: String
-        }
-    }
-
-    /// The names of cipher suites, each made once.
-    private enum CipherSuiteNames {
-        private static let names = Locked<[UInt16: String]>([:])
-
-        static func name(of cipher: OpaquePointer) -> String {
-            let number = SSL_CIPHER_get_protocol_id(cipher)
-            return names.withLock { names in
-                if let name = names[number] { return name }
-                let name = String(cString: SSL_CIPHER_standard_name(cipher) ?? SSL_CIPHER_get_name(cipher))
-                names[number] = name
-                return name
-            }
-        }
     }
 #else
     /// Only OpenSSL's connections can be looked into.
     struct TLSConnection {
-        struct Agreement {
-            let (versionNumber, cipherSuiteNumber): (UInt16, UInt16)
-            let (version, cipherSuite): (String, String)
-        }
-
         init?(_ handle: EasyHandle) { return nil }
-        var agreement: Agreement? { nil }
+        var agreement: TLSAgreement? { nil }
         var speaksHTTP2: Bool { false }
         var ending: TLSEnding? { nil }
         var hasPendingData: Bool { false }

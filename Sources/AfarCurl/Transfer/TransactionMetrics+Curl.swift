@@ -51,11 +51,4 @@ extension TransactionMetrics {
         note(transfer.agreement ?? transfer.handle?.handshake?.undecided?.agreement)
         countOfResponseBodyBytesAfterDecoding = transfer.sink.byteCount
     }
-
-    /// Takes what was agreed on in a handshake, if there was one.
-    mutating func note(_ agreement: TLSConnection.Agreement?) {
-        guard let agreement else { return }
-        (tlsProtocolVersion, tlsProtocolNumber) = (agreement.version, agreement.versionNumber)
-        (tlsCipherSuite, tlsCipherSuiteNumber) = (agreement.cipherSuite, agreement.cipherSuiteNumber)
-    }
 }

@@ -78,7 +78,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// When the last of a body that libcurl asks for was handed to it.
     @exclusivity(unchecked) private(set) var bodyEnd: Date?
     /// What was agreed on in the TLS handshake; nil without TLS.
-    @exclusivity(unchecked) private(set) var agreement: TLSConnection.Agreement?
+    @exclusivity(unchecked) private(set) var agreement: TLSAgreement?
     /// Whether other transfers use the connection at the same time.
     @exclusivity(unchecked) private var isOnSharedConnection = false
     /// How the server ends the TLS connection; nil without TLS, and over HTTP/2, where streams have ends of their own.

@@ -1,11 +1,14 @@
 import AfarTransport
 import Foundation
 
-/// An attempt to connect to one of a host's addresses (RFC 8305). It belongs to the thread of its engine's loop.
+/// An attempt to open a connection: to connect to one of a host's addresses (RFC 8305), and to secure the connection if the scheme
+/// requires it. It belongs to the thread of its engine's loop.
 ///
 /// The families of addresses alternate. If an address doesn't answer in time, the next one is tried as well, and the first connection
 /// wins.
-final class ConnectionAttempt {
+final class ConnectionAttempt: @unchecked Sendable {
+    // Sendable because other threads only pass it back to its loop.
+
     /// A socket that is being connected.
     private final class Candidate: LoopSocket {
         let descriptor: Int32
@@ -37,6 +40,10 @@ final class ConnectionAttempt {
     private var candidates: [Candidate] = []
     private var nextAddressTime = UInt64.max
     private(set) var phase = TransportError.Phase.resolving
+    /// The connection that is being secured.
+    private(set) var connection: HTTPConnection?
+    /// The exchange for which the server's certificates are being evaluated.
+    private var asker: HTTPExchange?
     /// The last failure.
     private var fault = Fault(.cannotFindHost, "the host's name has no address")
 
@@ -72,6 +79,12 @@ final class ConnectionAttempt {
     }
 
     func cancel() {
+        stopConnecting()
+        asker = nil
+        connection?.close()
+    }
+
+    private func stopConnecting() {
         for candidate in candidates { close(candidate) }
         candidates = []
         (addresses, nextAddressTime) = ([], .max)
@@ -152,8 +165,78 @@ final class ConnectionAttempt {
     }
 
     private func succeed(_ descriptor: Int32, _ address: SocketAddress) {
-        cancel()
+        stopConnecting()
         times.connectEnd = MonotonicClock.now
-        engine.attemptSucceeded(self, HTTPConnection(descriptor, to: address, key: key, times: times, engine: engine))
+        let connection = HTTPConnection(descriptor, to: address, key: key, times: times, engine: engine)
+        self.connection = connection
+        guard engine.loop.add(connection) else {
+            return end(with: Fault(.outOfResources, "the connection could not be watched"))
+        }
+        guard key.security != nil else { return engine.attemptSucceeded(self, connection) }
+        phase = .tlsHandshake
+        do throws(Fault) {
+            try engine.startTLS(on: connection)
+        } catch {
+            return end(with: error)
+        }
+        connection.attempt = self
+        secure(connection)
+    }
+
+    private func end(with fault: Fault) {
+        connection?.close()
+        engine.attemptFailed(self, fault)
+    }
+
+    // MARK: TLS
+
+    /// Continues the handshake.
+    func secure(_ connection: HTTPConnection) {
+        guard let tls = connection.tls, asker == nil else { return }
+        do throws(Fault) {
+            switch try tls.handshake() {
+            case .wouldBlock: return
+            case .undecided: evaluateTrust(of: tls)
+            case .done:
+                times.secureEnd = MonotonicClock.now
+                (connection.times, connection.attempt) = (times, nil)
+                engine.attemptSucceeded(self, connection)
+            }
+        } catch {
+            end(with: error)
+        }
+    }
+
+    /// Evaluates the server's certificates for the first exchange that waits for a connection. The connect timeout continues.
+    private func evaluateTrust(of tls: TLSStream) {
+        guard let asker = engine.firstWaiter(for: self), let security = key.security?.settings else {
+            return engine.cancel(self)
+        }
+        self.asker = asker
+        // Half of the time for a thread, half for the evaluation.
+        let timeLeft = Duration.nanoseconds(Int64(clamping: max(deadline, engine.loop.now) - engine.loop.now)) / 2
+        asker.hop.run { [engine, undecided = tls.undecidedTrust] in
+            let refusal = await asker.hop.refusal(of: undecided, under: security, waitingAtMost: timeLeft)
+            engine.loop.post(.evaluated(self, for: asker, refusal))
+        }
+    }
+
+    /// The evaluation has ended.
+    func receive(_ refusal: Fault?, for asker: HTTPExchange) {
+        guard let connection, self.asker === asker else { return }
+        self.asker = nil
+        if let refusal {
+            connection.close()
+            engine.attemptFailed(self, refusal, failing: asker)
+        } else {
+            connection.tls?.trustServer()
+            secure(connection)
+        }
+    }
+
+    /// An exchange no longer waits. If the evaluation runs for it, another one begins.
+    func withdraw(_ exchange: HTTPExchange) {
+        guard asker === exchange, let tls = connection?.tls else { return }
+        evaluateTrust(of: tls)
     }
 }

@@ -3,21 +3,39 @@ import HTTPTypes
 
 /// Everything that distinguishes connections: a request can use a connection with an equal key only.
 struct ConnectionKey: Hashable {
+    /// What distinguishes connections over TLS.
+    struct Security: Hashable {
+        let minimumVersion: ExchangeOptions.TLSVersion
+        /// The client's identity and the evaluation of certificates; nil for the transport's defaults.
+        let settings: ConnectionSecurity?
+
+        static func == (lhs: Self, rhs: Self) -> Bool {
+            lhs.minimumVersion == rhs.minimumVersion && lhs.settings === rhs.settings
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(settings.map { ObjectIdentifier($0) }) }
+    }
+
     /// The host's name or address, without brackets, in lower case.
     let host: String
     let port: Int
+    /// Nil without TLS.
+    let security: Security?
 
-    /// The key for a request.
+    /// The key for an exchange.
     ///
     /// - Throws: `invalidURL` if the port isn't one.
-    init(_ request: HTTPRequest) throws(HTTP1Error) {
+    init(_ request: HTTPRequest, _ options: ExchangeOptions) throws(HTTP1Error) {
         let authority = request.authority ?? ""
+        let isSecure = request.scheme == "https"
+        security =
+            isSecure ? Security(minimumVersion: options.minimumTLSVersion, settings: options.security) : nil
         var name = authority[...]
-        var port = 80
+        var port = isSecure ? 443 : 80
         if let colon = authority.utf8.lastIndex(of: UInt8(ascii: ":")), authority.utf8.last != UInt8(ascii: "]") {
             let digits = authority[colon...].dropFirst()
             name = authority[..<colon]
-            guard digits.utf8.allSatisfy(\.isDigit), let number = UInt16(digits.isEmpty ? "80" : digits) else {
+            guard digits.utf8.allSatisfy(\.isDigit), let number = digits.isEmpty ? UInt16(port) : UInt16(digits) else {
                 throw HTTP1Error(.invalidURL, "the port is not a number from 0 to 65535")
             }
             port = Int(number)
@@ -30,6 +48,7 @@ struct ConnectionKey: Hashable {
     /// The origin for statistics.
     var origin: String {
         let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
-        return "http://\(name)" + (port == 80 ? "" : ":\(port)")
+        let isDefault = port == (security == nil ? 80 : 443)
+        return "\(security == nil ? "http" : "https")://\(name)" + (isDefault ? "" : ":\(port)")
     }
 }

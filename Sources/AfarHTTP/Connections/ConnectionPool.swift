@@ -162,13 +162,16 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     /// A connection could not be opened.
     ///
+    /// - Parameter waiter: The waiter that fails with it, if it still waits; nil for the first one.
     /// - Returns: The waiter that fails with it, if any.
-    func openingFailed(_ key: Key) -> Waiter? {
+    func openingFailed(_ key: Key, failing waiter: Waiter? = nil) -> Waiter? {
         guard let host = hosts[key] else { return nil }
         host.opening -= 1
         defer { discardIfUnused(key, host) }
-        return host.waiting.take { _ in true }
+        return host.waiting.take { waiter == nil || $0.waiter === waiter }
     }
+
+    func firstWaiter(_ key: Key) -> Waiter? { hosts[key].flatMap { $0.waiting[0] } }
 
     /// An attempt to open a connection was canceled, because no request needs it.
     func openingWasCancelled(_ key: Key) {

@@ -6,6 +6,8 @@ struct ConnectionTimes {
     var lookupStart: UInt64 = 0
     var lookupEnd: UInt64 = 0
     var connectEnd: UInt64 = 0
+    /// The end of the TLS handshake; 0 without TLS.
+    var secureEnd: UInt64 = 0
 }
 
 /// An open connection, which carries one exchange at a time. It belongs to the thread of its engine's loop.
@@ -13,10 +15,16 @@ final class HTTPConnection: LoopSocket {
     /// The most bytes that are sent, or read, in one turn.
     private static let turnLimit = 256 * 1024
 
-    let descriptor: Int32
     let key: ConnectionKey
-    let times: ConnectionTimes
+    @exclusivity(unchecked) var times: ConnectionTimes
     private unowned let engine: HTTPEngine
+    private let socket: SocketStream
+    /// Nil without TLS.
+    @exclusivity(unchecked) private(set) var tls: TLSStream?
+    /// The socket, or TLS over it.
+    @exclusivity(unchecked) private var stream: any ByteStream
+    /// The attempt that is still securing the connection.
+    @exclusivity(unchecked) weak var attempt: ConnectionAttempt?
     @exclusivity(unchecked) var exchange: HTTPExchange?
     /// Whether the connection was used or idle before its exchange.
     @exclusivity(unchecked) var isKept = false
@@ -25,14 +33,11 @@ final class HTTPConnection: LoopSocket {
     /// Whether the connection counts towards the limit of its host.
     @exclusivity(unchecked) var isCounted = true
     @exclusivity(unchecked) private(set) var isClosed = false
-    @exclusivity(unchecked) private var isReadable = false
-    @exclusivity(unchecked) private var isWritable = true
-    @exclusivity(unchecked) private(set) var hasHungUp = false
     @exclusivity(unchecked) private var isQueued = false
     /// Bytes that were read, and that the exchange has not taken yet.
     @exclusivity(unchecked) private var unread: [UInt8] = []
     /// Why sending failed. What the server has sent before is read first.
-    @exclusivity(unchecked) private var sendError: Int32?
+    @exclusivity(unchecked) private var sendFault: Fault?
     private let address: SocketAddress
     private(set) lazy var remote = address.numbers
     private(set) lazy var local = isClosed ? nil : SocketAddress(localOf: descriptor)?.numbers
@@ -40,15 +45,28 @@ final class HTTPConnection: LoopSocket {
     init(
         _ descriptor: Int32, to address: SocketAddress, key: ConnectionKey, times: ConnectionTimes, engine: HTTPEngine
     ) {
-        (self.descriptor, self.address, self.key, self.times) = (descriptor, address, key, times)
-        self.engine = engine
+        socket = SocketStream(descriptor)
+        stream = socket
+        (self.address, self.key, self.times, self.engine) = (address, key, times, engine)
     }
 
     deinit { if !isClosed { Foundation.close(descriptor) } }
 
+    var descriptor: Int32 { socket.descriptor }
+
+    var hasHungUp: Bool { socket.hasHungUp }
+
+    /// Prepares TLS. The attempt that opens the connection drives the handshake.
+    func startTLS(_ context: TLSContext, resuming session: TLSSession?) throws(Fault) -> TLSStream {
+        let tls = try TLSStream(over: socket, to: key, context, resuming: session)
+        (self.tls, stream) = (tls, tls)
+        return tls
+    }
+
     func close() {
         guard !isClosed else { return }
         isClosed = true
+        tls?.shutDown()
         engine.loop.remove(self)
         Foundation.close(descriptor)
     }
@@ -56,9 +74,7 @@ final class HTTPConnection: LoopSocket {
     // MARK: Turns
 
     func update(_ event: Poller.Event) {
-        if event.isReadable { isReadable = true }
-        if event.isWritable { isWritable = true }
-        if event.hasHungUp { hasHungUp = true }
+        socket.update(event)
         queueTurn()
     }
 
@@ -71,6 +87,7 @@ final class HTTPConnection: LoopSocket {
     func takeTurn() {
         isQueued = false
         guard !isClosed else { return }
+        if let attempt { return attempt.secure(self) }
         guard let exchange else { return checkIdle() }
         exchange.attempt { () throws(Fault) in
             // A kept connection is checked just before a request is sent. Otherwise, an unsolicited response would become the response
@@ -81,7 +98,7 @@ final class HTTPConnection: LoopSocket {
         }
         exchange.endTurn()
         let canReceive = exchange.mayReceive && (!unread.isEmpty || exchange.hasMoreToDecode)
-        let canSend = exchange.maySend && isWritable && sendError == nil
+        let canSend = exchange.maySend && stream.mayWrite && sendFault == nil
         // The exchange has used up its time in this turn, or the response allows the request to continue.
         if canReceive || canSend { queueTurn() }
         engine.turnEnded(exchange)
@@ -90,45 +107,43 @@ final class HTTPConnection: LoopSocket {
     /// Whether the connection is still open and nothing has arrived. Unsolicited bytes are no response to the next request.
     func isUsable() -> Bool {
         guard !isClosed, !hasHungUp, unread.isEmpty else { return false }
-        var byte: UInt8 = 0
-        return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN
+        socket.expectBytes()
+        return stream.lookForArrival() == .nothing
     }
 
     /// The connection has become idle. What has arrived since the last read is looked at.
-    func becomeIdle() { if isReadable { queueTurn() } }
+    func becomeIdle() { if stream.mayRead { queueTurn() } }
 
     private func checkIdle() {
-        guard isReadable || hasHungUp else { return }
-        isReadable = false
-        if !isUsable() { engine.idleConnectionEnded(self) }
+        guard stream.mayRead || hasHungUp else { return }
+        // A part of a record can be the beginning of a session ticket.
+        if hasHungUp || !unread.isEmpty || stream.lookForArrival() == .something { engine.idleConnectionEnded(self) }
     }
 
     // MARK: Sending
 
     private func send(_ exchange: HTTPExchange) throws(Fault) {
         var budget = Self.turnLimit
-        while isWritable, sendError == nil, budget > 0, exchange.maySend {
-            let progress = try exchange.sending.output.send { bytes in
-                Foundation.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-            }
-            switch progress {
+        let stream = stream
+        while stream.mayWrite, sendFault == nil, budget > 0, exchange.maySend {
+            switch try exchange.sending.output.send({ stream.write($0) }) {
             case .end: return exchange.didSendAll()
             case .wait: return exchange.waitForBody()
-            case .wrote(let count, let total):
-                guard count >= 0 else {
-                    if errno == EINTR { continue }
-                    isWritable = false
-                    if errno != EAGAIN {
-                        (sendError, isReadable) = (errno, true)
-                        exchange.sending.isSendingBroken = true
-                    }
-                    continue
-                }
-                if count < total { isWritable = false }
+            case .result(.bytes(let count)):
                 budget -= count
                 exchange.didSend(count)
+            case .result(.wouldBlock): return
+            case .result(.end): return fail(Fault(.connectionLost, "the server closed the connection"), exchange)
+            case .result(.failed(let fault)): return fail(fault, exchange)
             }
         }
+    }
+
+    /// Sending has failed. What has arrived before that is still read.
+    private func fail(_ fault: Fault, _ exchange: HTTPExchange) {
+        sendFault = fault
+        socket.expectBytes()
+        exchange.sending.isSendingBroken = true
     }
 
     // MARK: Receiving
@@ -136,26 +151,22 @@ final class HTTPConnection: LoopSocket {
     private func receive(_ exchange: HTTPExchange) throws(Fault) {
         try deliverUnread(to: exchange)
         var budget = Self.turnLimit
-        while exchange.mayReceive, unread.isEmpty, isReadable {
+        let stream = stream
+        while exchange.mayReceive, unread.isEmpty, stream.mayRead {
             guard budget > 0 else { return queueTurn() }
             let buffer = engine.loop.buffer
-            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
-            if count > 0 {
+            switch stream.read(into: buffer) {
+            case .bytes(let count):
                 budget -= count
-                // A short read has emptied the socket. The next bytes are an event of their own.
-                if count < buffer.count, !hasHungUp { isReadable = false }
                 let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
                 let taken = try exchange.receive(bytes)
                 if taken < count { unread = Array(bytes[taken...]) }
-            } else if count == 0 {
-                isReadable = false
-                return try exchange.receiveEnd()
-            } else if errno != EINTR {
-                isReadable = false
-                if errno != EAGAIN { return try exchange.connectionFailed(errno) }
+            case .wouldBlock: break
+            case .end(let isClean): return try exchange.receiveEnd(isClean: isClean)
+            case .failed(let fault): return try exchange.connectionFailed(fault)
             }
         }
-        if let sendError, exchange.mayReceive, !isReadable { try exchange.connectionFailed(sendError) }
+        if let sendFault, exchange.mayReceive, !stream.mayRead { try exchange.connectionFailed(sendFault) }
     }
 
     private func deliverUnread(to exchange: HTTPExchange) throws(Fault) {

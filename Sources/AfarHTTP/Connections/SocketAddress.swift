@@ -85,6 +85,9 @@ extension SocketAddress {
         return addresses
     }
 
+    /// Whether a name is an address.
+    static func isAddress(_ name: String) -> Bool { (try? lookUp(name, isAddress: true)) != nil }
+
     /// The addresses of a name that needs no look-up: an address, or a name for this machine (RFC 6761, section 6.3). Nil for others.
     static func known(_ name: String) -> [SocketAddress]? {
         let bare = name.hasSuffix(".") ? String(name.dropLast()) : name

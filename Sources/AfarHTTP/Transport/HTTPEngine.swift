@@ -17,6 +17,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         case bodyReady(HTTPExchange)
         case decided(HTTPExchange, HeadDecision)
         case lookedUp(Resolver<ConnectionAttempt>.Answer)
+        /// A server's certificates were evaluated for an exchange, and refused unless there is no fault.
+        case evaluated(ConnectionAttempt, for: HTTPExchange, Fault?)
         case closeIdleConnections
         case countConnections(@Sendable ([ConnectionStatistics.Host]) -> Void)
         case run(InlineJob)
@@ -31,6 +33,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     let loop: EventLoop<HTTPEngine>
     private let maximumIdleTime: TimeInterval
+    private let tls: TLSContext
+    @exclusivity(unchecked) private var sessions = TLSSessions()
 
     private let pool: ConnectionPool<ConnectionKey, HTTPConnection, HTTPExchange>
     private let resolver: Resolver<ConnectionAttempt>
@@ -45,10 +49,10 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     /// Never later than the next deadline.
     @exclusivity(unchecked) private(set) var nextDeadline = UInt64.max
 
-    init(configuration: HTTPTransport.Configuration) throws {
+    init(configuration: HTTPTransport.Configuration, tls: TLSContext) throws {
         let loop = try EventLoop<HTTPEngine>()
         self.loop = loop
-        maximumIdleTime = configuration.maximumIdleTime
+        (maximumIdleTime, self.tls) = (configuration.maximumIdleTime, tls)
         pool = ConnectionPool(
             limitPerHost: configuration.maximumConnectionsPerHost, idleLimit: configuration.maximumIdleConnections)
         resolver = Resolver(limit: configuration.maximumLookups) { loop.post(.lookedUp($0)) }
@@ -83,9 +87,11 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         case .lookedUp(let answer):
             let (waiting, addresses) = resolver.receive(answer, at: loop.now)
             for attempt in waiting { lookedUp(addresses, for: attempt) }
+        case .evaluated(let attempt, let asker, let refusal): attempt.receive(refusal, for: asker)
         case .closeIdleConnections:
             generation += 1
             resolver.clear()
+            sessions.removeAll()
             for connection in pool.takeAllIdle() { closeIdle(connection) }
         case .countConnections(let answer):
             answer(
@@ -239,7 +245,12 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         let result = exchange.result(phase: phase)
         remove(exchange)
         releaseConnection(of: exchange)
-        if exchange.isWaiting, pool.withdraw(exchange, key: exchange.key) { cancelSurplusAttempt(to: exchange.key) }
+        if exchange.isWaiting {
+            if pool.withdraw(exchange, key: exchange.key) { cancelSurplusAttempt(to: exchange.key) }
+            if exchange.key.security != nil {
+                for attempt in attempts where attempt.key == exchange.key { attempt.withdraw(exchange) }
+            }
+        }
         exchange.release()
         if let completion = exchange.takeCompletion() {
             endings.append(Ending(completion: completion, result: result))
@@ -371,19 +382,20 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     func attemptSucceeded(_ attempt: ConnectionAttempt, _ connection: HTTPConnection) {
         guard remove(attempt) else { return connection.close() }
         connection.generation = generation
-        guard !isShutDown, loop.add(connection) else {
+        guard !isShutDown else {
             connection.close()
-            return failWaiter(for: attempt, Fault(.outOfResources, "the connection could not be watched"))
+            return failWaiter(for: attempt, .cancelled)
         }
         makeAvailable(connection, isFresh: true, for: maximumIdleTime)
     }
 
-    func attemptFailed(_ attempt: ConnectionAttempt, _ fault: Fault) {
-        if remove(attempt) { failWaiter(for: attempt, fault) }
+    /// - Parameter waiter: The exchange that fails with it, if it still waits. By default, it is the first one.
+    func attemptFailed(_ attempt: ConnectionAttempt, _ fault: Fault, failing waiter: HTTPExchange? = nil) {
+        if remove(attempt) { failWaiter(for: attempt, fault, waiter) }
     }
 
-    private func failWaiter(for attempt: ConnectionAttempt, _ fault: Fault) {
-        if let waiter = pool.openingFailed(attempt.key) {
+    private func failWaiter(for attempt: ConnectionAttempt, _ fault: Fault, _ waiter: HTTPExchange? = nil) {
+        if let waiter = pool.openingFailed(attempt.key, failing: waiter) {
             waiter.isWaiting = false
             waiter.lastAttempt = attempt
             waiter.state.fail(fault)
@@ -409,12 +421,22 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         return true
     }
 
-    private func cancel(_ attempt: ConnectionAttempt) {
+    func cancel(_ attempt: ConnectionAttempt) {
         guard remove(attempt) else { return }
         resolver.abandon(attempt.key.host, attempt)
         attempt.cancel()
         pool.openingWasCancelled(attempt.key)
         openNext(attempt.key)
+    }
+
+    /// The first exchange that waits for the connection of an attempt.
+    func firstWaiter(for attempt: ConnectionAttempt) -> HTTPExchange? { pool.firstWaiter(attempt.key) }
+
+    func startTLS(on connection: HTTPConnection) throws(Fault) {
+        let key = connection.key
+        let stream = try connection.startTLS(tls, resuming: sessions.take(for: key, at: loop.now))
+        let started = generation
+        stream.onSession = { [unowned self] session in if generation == started { sessions.add(session, for: key) } }
     }
 
     /// How far the connection of a waiting exchange is.

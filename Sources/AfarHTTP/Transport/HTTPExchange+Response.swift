@@ -187,10 +187,11 @@ extension HTTPExchange {
     }
 
     /// The server has closed the connection.
-    func receiveEnd() throws(Fault) {
+    func receiveEnd(isClean: Bool) throws(Fault) {
         if mayBeSentAgain { return sending.mustSendAgain = true }
+        let isAuthentic = isClean || hop.exchange.options.acceptsBodiesWithoutTLSCloseNotify
         do throws(HTTP1Error) {
-            if case .end? = try sending.parser.receiveEndOfInput(isClean: true) { try endResponseAtClose() }
+            if case .end? = try sending.parser.receiveEndOfInput(isClean: isAuthentic) { try endResponseAtClose() }
         } catch {
             throw Fault(error)
         }
@@ -201,9 +202,9 @@ extension HTTPExchange {
     }
 
     /// Reading failed, or sending failed and everything that the server had sent was read.
-    func connectionFailed(_ code: Int32) throws(Fault) {
+    func connectionFailed(_ fault: Fault) throws(Fault) {
         if mayBeSentAgain { return sending.mustSendAgain = true }
         let end = sending.responseHead == nil ? "the response arrived" : "the end of the response's body"
-        throw Fault(.connectionLost, "the connection broke before \(end)", systemError: code)
+        throw Fault(fault.code, "\(fault.message) before \(end)", systemError: fault.systemError)
     }
 }

@@ -48,10 +48,16 @@ extension HTTPExchange {
             metrics.domainLookupEndDate = date(times.lookupEnd)
             metrics.connectStartDate = metrics.domainLookupEndDate
             metrics.connectEndDate = date(times.connectEnd)
+            if key.security != nil {
+                metrics.secureConnectionStartDate = metrics.connectEndDate
+                metrics.secureConnectionEndDate = date(times.secureEnd)
+                metrics.connectEndDate = metrics.secureConnectionEndDate
+            }
         }
-        if let connection = lastConnection {
+        if let connection = lastConnection ?? lastAttempt?.connection {
             (metrics.remoteAddress, metrics.remotePort) = (connection.remote?.address, connection.remote?.port)
             (metrics.localAddress, metrics.localPort) = (connection.local?.address, connection.local?.port)
+            metrics.note(connection.tls?.agreement)
         }
         metrics.requestStartDate = date(sending.requestStart)
         metrics.requestEndDate = date(sending.requestEnd)

@@ -1,8 +1,10 @@
 public import AfarTransport
+import AfarTrust
 public import Foundation
 import HTTPTypes
 
-/// A transport with an HTTP/1.1 engine of its own (RFC 9112) for Linux. So far, it sends requests without TLS and without proxies only.
+/// A transport with an HTTP/1.1 engine of its own (RFC 9112) for Linux, with TLS by OpenSSL. So far, it doesn't support proxies, Unix
+/// sockets and other network settings.
 ///
 /// Connections belong to their transport. Sessions that share a transport share its connections. All methods can be called from any
 /// thread.
@@ -26,6 +28,22 @@ public final class HTTPTransport: CallbackTransport {
         /// The maximum number of host names that are looked up at a time. Each look-up takes a thread. The number is divided among
         /// the threads that drive connections, and rounded up. The default is 16.
         public var maximumLookups = 16
+        /// A file of PEM certificates to trust instead of the system's; nil, which is the default, for the system's.
+        public var certificateBundle: URL?
+        /// Whether the certificates of servers must follow RFC 5280 strictly (OpenSSL's `X509_V_FLAG_X509_STRICT`). Those of private
+        /// authorities often lack a key identifier, for example. It applies to evaluators too. The default is false.
+        public var validatesCertificatesStrictly = false
+        /// The ciphers for TLS 1.2 in OpenSSL's format, such as `"ECDHE+AESGCM:!RSA"`; nil, which is the default, for OpenSSL's
+        /// defaults. If OpenSSL doesn't understand the list, each request over https fails with
+        /// ``TransportError/Code-swift.struct/secureConnectionFailed``.
+        public var tlsCipherList: String?
+        /// The cipher suites for TLS 1.3, such as `"TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"`; nil, which is the default,
+        /// for OpenSSL's defaults.
+        public var tls13CipherSuites: String?
+        /// A file to which the secrets of each TLS handshake are appended, for tools such as Wireshark; nil, which is the default, for
+        /// none. Anyone who can read the file can read all that was sent, so it is for debugging only. It is created with mode 0600. If
+        /// it can't be opened, requests over https fail.
+        public var tlsKeyLogFile: URL?
 
         /// Creates the default configuration.
         public init() {}
@@ -40,6 +58,7 @@ public final class HTTPTransport: CallbackTransport {
     }
 
     private let configuration: Configuration
+    private let tls: TLSContext
     /// Each is nil until its first exchange.
     private let engines: Locked<[HTTPEngine?]>
     /// The features of this transport.
@@ -47,12 +66,20 @@ public final class HTTPTransport: CallbackTransport {
         name: "http",
         features: [
             .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
-            .connectTimeout, .informationalResponses, .trailers, .anyMethod, .minimumTransferRate,
+            .connectTimeout, .informationalResponses, .trailers, .anyMethod, .minimumTransferRate, .minimumTLSVersion,
+            .serverTrust, .clientIdentity,
         ], contentCodings: ContentDecoder.codings)
 
     /// Creates a transport. Its threads run from the first exchange that needs them until it is released.
     public init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
+        tls = TLSContext(
+            TLSSettings(
+                authorities: CertificateAuthorities(
+                    file: configuration.certificateBundle ?? CertificateAuthorities.systemFile,
+                    areStrict: configuration.validatesCertificatesStrictly),
+                cipherList: configuration.tlsCipherList, tls13CipherSuites: configuration.tls13CipherSuites,
+                keyLogFile: configuration.tlsKeyLogFile))
         engines = Locked(Array(repeating: nil, count: configuration.threadCount))
     }
 
@@ -67,12 +94,15 @@ public final class HTTPTransport: CallbackTransport {
 
     package func prepare(_ hop: Hop) throws -> any PreparedExchange {
         try capabilities.check(hop.exchange)
-        guard hop.exchange.request.scheme == "http" else {
-            throw hop.failure(.unsupportedURL, "the scheme \"\(hop.exchange.request.scheme ?? "")\" is not http")
+        switch hop.exchange.request.scheme {
+        case "http": break
+        case "https": try prepareTLS(for: hop)
+        case let scheme:
+            throw hop.failure(.unsupportedURL, "the scheme \"\(scheme ?? "")\" is neither http nor https")
         }
         let key: ConnectionKey
         do throws(HTTP1Error) {
-            key = try ConnectionKey(hop.exchange.request)
+            key = try ConnectionKey(hop.exchange.request, hop.exchange.options)
         } catch {
             throw hop.failure(error.code, error.message)
         }
@@ -84,7 +114,16 @@ public final class HTTPTransport: CallbackTransport {
         return exchange
     }
 
-    /// Closes connections that no exchange uses, and forgets the addresses of hosts. Returns immediately.
+    private func prepareTLS(for hop: Hop) throws {
+        try tls.settings.check(url: hop.exchange.url)
+        do throws(Fault) {
+            try tls.prepare(isEvaluated: hop.exchange.options.security?.evaluation != nil)
+        } catch {
+            throw hop.failure(error.code, error.message)
+        }
+    }
+
+    /// Closes connections that no exchange uses, and forgets the addresses of hosts and TLS sessions. Returns immediately.
     public func closeIdleConnections() {
         for engine in running { engine.loop.post(.closeIdleConnections) }
     }
@@ -133,7 +172,7 @@ public final class HTTPTransport: CallbackTransport {
         do {
             return try engines.withLock { engines in
                 if let engine = engines[index] { return engine }
-                let started = try HTTPEngine(configuration: configuration.forOneThread)
+                let started = try HTTPEngine(configuration: configuration.forOneThread, tls: tls)
                 engines[index] = started
                 return started
             }

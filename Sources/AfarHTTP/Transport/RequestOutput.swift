@@ -5,8 +5,8 @@ import HTTPTypes
 /// The bytes of a request on their way to a socket: the head, then the body as it is read, chunked if its length is unknown.
 struct RequestOutput {
     enum Progress {
-        /// The result of the system call: a number of bytes, or -1 for an error in `errno`.
-        case wrote(Int, of: Int)
+        /// The result of writing.
+        case result(StreamResult)
         /// The body's source has nothing ready.
         case wait
         /// The whole request was sent.
@@ -50,18 +50,17 @@ struct RequestOutput {
     var isBeforeBody: Bool { !hasLastPiece && unsent.isEmpty && bodyByteCount == 0 }
 
     /// Sends the next bytes by calling `write` at most once.
-    mutating func send(_ write: (UnsafeRawBufferPointer) -> Int) throws(Fault) -> Progress {
+    mutating func send(_ write: (UnsafeRawBufferPointer) -> StreamResult) throws(Fault) -> Progress {
         if unsent.isEmpty, !hasLastPiece {
             guard try fill() else { return .wait }
         }
         guard !unsent.isEmpty else { return .end }
-        let total = unsent.count
-        let count = buffer.withUnsafeBytes { write(UnsafeRawBufferPointer(rebasing: $0[unsent])) }
-        if count > 0 {
+        let result = buffer.withUnsafeBytes { write(UnsafeRawBufferPointer(rebasing: $0[unsent])) }
+        if case .bytes(let count) = result {
             unsent = (unsent.lowerBound + count)..<unsent.upperBound
             byteCount += Int64(count)
         }
-        return .wrote(count, of: total)
+        return .result(result)
     }
 
     /// Reads a piece of the body. Returns false if none is ready.

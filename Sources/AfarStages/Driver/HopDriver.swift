@@ -6,8 +6,7 @@ import Foundation
 /// discarded. It manages what all hops share: the total timeout, the report, the observer, and cancellation. It never waits: its
 /// owner runs slow work.
 package final class HopDriver: Sendable {
-    /// Work that can suspend, or that calls user code.
-    package typealias Work = @Sendable () async -> Void
+    package typealias Work = Hop.Work
 
     /// The owner's next task.
     package enum Event: Sendable {
@@ -127,12 +126,15 @@ package final class HopDriver: Sendable {
 
     private func send(over route: Route) {
         let hop = route.hop
-        hop.send(decidingBy: { [self] head in decide(on: head) }, observedBy: observer.map { _ in self })
+        hop.send(
+            decidingBy: { [self] head in decide(on: head) }, observedBy: observer.map { _ in self },
+            running: { [self] work in post(.run(work)) })
         if route.hasBegun, !hop.grantTimeLeft() {
             note(route)
             return complete(.failure(hop.timeout))
         }
         var prepared: (any PreparedExchange)?
+        let transport = transport.sender(for: hop.exchange)
         if case .callback(let transport) = transport {
             do { prepared = try transport.prepare(hop) } catch {
                 note(route)

@@ -75,6 +75,15 @@ public struct TransactionMetrics: Sendable, Hashable {
     public init() {}
 }
 
+extension TransactionMetrics {
+    /// Takes the TLS version and the cipher suite, if there are any.
+    package mutating func note(_ agreement: TLSAgreement?) {
+        guard let agreement else { return }
+        (tlsProtocolVersion, tlsProtocolNumber) = (agreement.version, agreement.versionNumber)
+        (tlsCipherSuite, tlsCipherSuiteNumber) = (agreement.cipherSuite, agreement.cipherSuiteNumber)
+    }
+}
+
 extension TransactionMetrics: CustomStringConvertible, CustomDebugStringConvertible {
     /// The connection, the duration of each phase and the byte counts, on one line.
     public var description: String {

@@ -1,5 +1,6 @@
 package import AfarTrust
 package import Foundation
+import HTTPTypes
 
 /// The client's identity, and the evaluation of server certificates. Connections opened with one instance are not used with
 /// another.
@@ -167,6 +168,18 @@ package struct NoTrustDecision: Error, CustomStringConvertible {
     }
 }
 
+extension ServerTrustError.Code {
+    /// The code of a request's error.
+    package var transportCode: TransportError.Code {
+        switch self {
+        case .expired: .certificateHasBadDate
+        case .notYetValid: .certificateNotYetValid
+        case .selfSigned, .unknownAuthority: .certificateHasUnknownRoot
+        default: .certificateUntrusted
+        }
+    }
+}
+
 /// The handler rejected a server's certificates.
 private struct RefusedByHandler: Error, CustomStringConvertible {
     var description: String { "the certificates were refused" }
@@ -229,3 +242,30 @@ package enum ServerTrustAnswer: Sendable {
 
 /// Decides about a server's certificates before they are evaluated.
 package typealias ServerTrustHandler = @Sendable (ServerTrust, _ port: Int) async -> ServerTrustAnswer
+
+/// The handler of an exchange. It often retains the request.
+package enum ServerTrustHandlerKey: ExchangeContextKey {
+    package static let defaultValue: ServerTrustHandler? = nil
+}
+
+extension Hop {
+    /// Decides whether a server that presented certificates is the intended one.
+    ///
+    /// - Parameter longestWait: The longest time to wait for a thread that runs the evaluation; nil for the shortest timeout.
+    /// - Returns: Why it isn't the intended one; nil if it is.
+    package func refusal(
+        of undecided: UndecidedTrust, under security: ConnectionSecurity, waitingAtMost longestWait: Duration? = nil
+    ) async -> Fault? {
+        let authority = exchange.request.authority ?? ""
+        let decision = await security.decide(
+            on: undecided, ofHost: HostName(ofAuthority: authority).text,
+            port: HostName.port(ofAuthority: authority) ?? 443, asking: exchange.context[ServerTrustHandlerKey.self],
+            within: timeLeft, waitingAtMost: min(timeLeft, longestWait ?? exchange.options.longestWait))
+        return switch decision {
+        case .accepted: nil
+        case .refused(let cause as NoTrustDecision): Fault(cause.code, cause.description)
+        case .refused(let cause): Fault(.certificateUntrusted, "the server is not trusted", underlying: cause)
+        case .abandoned: .cancelled
+        }
+    }
+}

@@ -8,6 +8,9 @@ import HTTPTypes
 public final class Hop: @unchecked Sendable {
     // Sendable because the mutable state changes only before a transport receives the hop.
 
+    /// Work that can suspend, or that calls user code.
+    package typealias Work = @Sendable () async -> Void
+
     /// The exchange, as modified by the previous stages.
     public let exchange: Exchange
     /// Why this hop was sent instead of another; nil for the first one.
@@ -21,6 +24,7 @@ public final class Hop: @unchecked Sendable {
     /// Receives the events of the exchange.
     @exclusivity(unchecked) package private(set) var observer: (any ExchangeObserver)?
     @exclusivity(unchecked) private var decide: (@Sendable (ResponseHead) -> HeadDecision)?
+    @exclusivity(unchecked) private var runWork: (@Sendable (@escaping Work) -> Void)?
     private let deadline: ContinuousClock.Instant
 
     /// Creates the first hop. The total timeout starts now.
@@ -49,11 +53,19 @@ public final class Hop: @unchecked Sendable {
     package static let none = Hop(Exchange(request: HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil)))
 
     /// Replaces the exchange's head decision and observer with those of the driver.
+    ///
+    /// - Parameter run: Runs work in a task of the request.
     package func send(
         decidingBy decide: @escaping @Sendable (ResponseHead) -> HeadDecision,
-        observedBy observer: (any ExchangeObserver)?
+        observedBy observer: (any ExchangeObserver)?, running run: @escaping @Sendable (@escaping Work) -> Void
     ) {
-        (self.decide, self.observer) = (decide, observer)
+        (self.decide, self.observer, runWork) = (decide, observer, run)
+    }
+
+    /// Runs work for a transport: in a task of the request, which is canceled when the exchange has ended, or in a new task if no driver
+    /// sent the hop. Work isn't run after the exchange has ended.
+    package func run(_ work: @escaping Work) {
+        if let runWork { runWork(work) } else { Task(executorPreference: QueueExecutor.global) { await work() } }
     }
 
     /// Sets the hop's total timeout to the time that is left. Returns whether any time is left.

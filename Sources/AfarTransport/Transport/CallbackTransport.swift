@@ -38,8 +38,22 @@ package enum ExchangeSender: Sendable {
     case callback(any CallbackTransport)
     /// A custom transport, or a wrapper around another.
     case awaited(any Transport)
+    /// The first transport that has the required features, or the last one.
+    indirect case firstCapable([(sender: ExchangeSender, features: TransportCapabilities.Features)])
 
     package init(_ transport: any Transport) {
-        self = (transport as? any CallbackTransport).map { .callback($0) } ?? .awaited(transport)
+        switch transport {
+        case let choice as FirstCapableTransport where !choice.transports.isEmpty:
+            self = .firstCapable(choice.transports.map { (ExchangeSender($0), $0.capabilities.features) })
+        case let transport as any CallbackTransport: self = .callback(transport)
+        default: self = .awaited(transport)
+        }
+    }
+
+    /// The sender for an exchange, which is never ``firstCapable(_:)``.
+    package func sender(for exchange: borrowing Exchange) -> ExchangeSender {
+        guard case .firstCapable(let candidates) = self, let last = candidates.last else { return self }
+        let features = exchange.requiredFeatures
+        return (candidates.first { $0.features.isSuperset(of: features) } ?? last).sender.sender(for: exchange)
     }
 }

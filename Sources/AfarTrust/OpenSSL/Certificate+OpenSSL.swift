@@ -81,15 +81,20 @@
         /// Whether the certificate is for a host, a name or an address.
         func isValid(forHost host: String) throws(ServerTrustError) -> Bool {
             guard let certificate = X509.read(derEncoded) else { throw .noCertificates }
+            return Self.isValid(certificate.raw, forHost: host)
+        }
+
+        /// Whether a certificate is for a host, a name or an address.
+        static func isValid(_ certificate: OpaquePointer, forHost host: String) -> Bool {
             var name = host
             if name.hasPrefix("["), name.hasSuffix("]") { name = String(name.dropFirst().dropLast()) }
             // An address is never compared with names, whose wildcards might fit.
-            if Self.isAddress(name) { return X509_check_ip_asc(certificate.raw, name, 0) == 1 }
+            if isAddress(name) { return X509_check_ip_asc(certificate, name, 0) == 1 }
             if name.hasSuffix(".") { name.removeLast() }
             // OpenSSL takes a dot at the beginning for any name below.
             guard !name.isEmpty, !name.hasPrefix(".") else { return false }
             let flags = UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS)
-            return X509_check_host(certificate.raw, name, name.utf8.count, flags, nil) == 1
+            return X509_check_host(certificate, name, name.utf8.count, flags, nil) == 1
         }
     }
 

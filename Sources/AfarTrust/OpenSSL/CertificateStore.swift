@@ -2,10 +2,10 @@
     import COpenSSL
     import Foundation
 
-    /// Certificates that are trusted. It is not changed after it was made, so it may be used on any thread.
-    final class CertificateStore: @unchecked Sendable {
+    /// Trusted certificates. The store doesn't change after its creation, so it can be used on any thread.
+    package final class CertificateStore: @unchecked Sendable {
         // Sendable because OpenSSL only reads from it.
-        let raw: OpaquePointer
+        package let raw: OpaquePointer
 
         /// One that trusts nobody.
         init() throws(CertificateError) {

@@ -3,7 +3,7 @@
     import Foundation
 
     /// Validates what a server has presented.
-    struct ChainValidation {
+    package struct ChainValidation {
         private let trust: ServerTrust
         private let revocationLists: [Data]
 
@@ -24,11 +24,7 @@
             let lists = try revocationListStack()
             defer { afar_crl_stack_free(lists) }
             return try withContext(over: store) { context throws(ServerTrustError) in
-                let parameters = X509_STORE_CTX_get0_param(context)
-                X509_VERIFY_PARAM_set_auth_level(parameters, Self.securityLevel)
-                X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_TRUSTED_FIRST))
-                // As libcurl has it: whoever names an authority in the middle as trusted means it.
-                X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+                let parameters = Self.setRules(of: context)
                 if !revocationLists.isEmpty {
                     X509_STORE_CTX_set0_crls(context, lists)
                     X509_VERIFY_PARAM_set_flags(
@@ -39,6 +35,29 @@
                 }
                 return Self.certificates(in: X509_STORE_CTX_get0_chain(context))
             }
+        }
+
+        @discardableResult
+        private static func setRules(of context: OpaquePointer) -> OpaquePointer? {
+            let parameters = X509_STORE_CTX_get0_param(context)
+            X509_VERIFY_PARAM_set_auth_level(parameters, securityLevel)
+            X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_TRUSTED_FIRST))
+            // As in libcurl: an intermediate authority that was listed as trusted is trusted.
+            X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+            return parameters
+        }
+
+        /// Validates the chain of a handshake, and its host, by the same rules as ``ServerTrust/validate()`` and
+        /// ``ServerTrust/validateHost(_:)``.
+        ///
+        /// - Returns: What is wrong; nil if nothing is. The context then has the error too, so that OpenSSL sends a fitting alert.
+        package static func error(inHandshake context: OpaquePointer, host: String, isStrict: Bool) -> ServerTrustError? {
+            setRules(of: context)
+            guard ServerChainRules.validate(context, isStrict: isStrict) else { return error(of: context) }
+            let certificate = X509_STORE_CTX_get0_cert(context)
+            if let certificate, Certificate.isValid(certificate, forHost: host) { return nil }
+            X509_STORE_CTX_set_error(context, X509_V_ERR_HOSTNAME_MISMATCH)
+            return .hostMismatch(certificate.flatMap { Certificate($0) }, host: host)
         }
 
         /// The chain as far as its signatures are right; the server's own certificate always, whose key it has shown to have.

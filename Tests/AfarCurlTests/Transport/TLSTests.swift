@@ -10,13 +10,11 @@ extension TransportTests {
     @Suite struct TLSTests {
         private func withTLSServer(
             _ certificate: TLSServer.Certificate, arguments: [String] = [],
-            _ body: (TLSServer, CurlTransport) async throws -> Void
+            _ body: (TLSServer, any TestableTransport) async throws -> Void
         ) async throws {
             let server = try await TLSServer(certificate, arguments: arguments)
             defer { server.stop() }
-            var configuration = CurlTransport.Configuration()
-            configuration.certificateBundle = server.authority
-            try await body(server, CurlTransport(configuration: configuration))
+            try await body(server, makeTransport { $0.certificateBundle = server.authority })
         }
 
         @Test func aTrustedCertificateIsAccepted() async throws {
@@ -52,16 +50,14 @@ extension TransportTests {
 
         @Test func aPrivateAuthorityIsNotTrustedByItself() async throws {
             try await withTLSServer(.good) { server, _ in
-                let error = try await transportError { try await CurlTransport().send(Exchange(server.url)) }
+                let error = try await transportError { try await makeTransport().send(Exchange(server.url)) }
                 #expect(error.code == .certificateHasUnknownRoot)
             }
         }
 
         @Test func aMissingBundleTrustsNobody() async throws {
             try await withTLSServer(.good) { server, _ in
-                var configuration = CurlTransport.Configuration()
-                configuration.certificateBundle = URL(fileURLWithPath: "/nonexistent.pem")
-                let transport = CurlTransport(configuration: configuration)
+                let transport = makeTransport { $0.certificateBundle = URL(fileURLWithPath: "/nonexistent.pem") }
                 let error = try await transportError { try await transport.send(Exchange(server.url)) }
                 #expect(error.code == .secureConnectionFailed)
             }
@@ -90,7 +86,7 @@ extension TransportTests {
             let plain: [RawServer.Step] = [.receive(10), .send("HTTP/1.1 400 Bad Request\r\n\r\n"), .receiveAll]
             try await withRawServer(plain, [.respond("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")]) { server in
                 let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
-                let transport = CurlTransport()
+                let transport = makeTransport()
                 let error = try await transportError { try await transport.send(Exchange(url)) }
                 #expect(error.code == .secureConnectionFailed)
                 #expect(error.phase == .tlsHandshake)
@@ -102,7 +98,7 @@ extension TransportTests {
             try await withRawServer([.waitForever]) { server in
                 let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
                 let exchange = Exchange(url).with { $0.connectTimeout = 0.5 }
-                let error = try await transportError { try await CurlTransport().send(exchange) }
+                let error = try await transportError { try await makeTransport().send(exchange) }
                 #expect(error.code == .timedOut)
                 #expect(error.phase == .tlsHandshake)
                 try await server.peerClosed(0)

@@ -5,8 +5,9 @@ import Testing
 @testable import AfarHTTP
 
 @Suite struct ConnectionKeyTests {
-    private func key(_ authority: String) throws -> ConnectionKey {
-        try ConnectionKey(HTTPRequest(method: .get, scheme: "http", authority: authority, path: "/"))
+    private func key(_ authority: String, scheme: String = "http") throws -> ConnectionKey {
+        try ConnectionKey(
+            HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/"), ExchangeOptions())
     }
 
     @Test func allSpellingsOfAHostAreOne() throws {
@@ -27,6 +28,8 @@ import Testing
         #expect(try key("a").origin == "http://a")
         #expect(try key("a:81").origin == "http://a:81")
         #expect(try key("[::1]:81").origin == "http://[::1]:81")
+        #expect(try key("a:443", scheme: "https").origin == "https://a")
+        #expect(try key("a:80", scheme: "https").origin == "https://a:80")
     }
 
     /// A new option must be classified here: does it distinguish connections? If so, it belongs in the key.
@@ -36,11 +39,28 @@ import Testing
             "decompressionLimit", "maximumHeadBytes", "maximumFieldCount", "maximumInformationalResponses",
             "acceptsBodiesWithoutTLSCloseNotify",
         ]
-        // The transport refuses exchanges with these, or they have no effect without TLS.
-        let refused: Set<String> = [
-            "httpVersion", "minimumTLSVersion", "security", "connectionAuthentication", "networkBox", "protocolClasses",
-        ]
+        let ofConnections: Set<String> = ["minimumTLSVersion", "security"]
+        // The transport refuses exchanges with these.
+        let refused: Set<String> = ["httpVersion", "connectionAuthentication", "networkBox", "protocolClasses"]
         let options = Mirror(reflecting: ExchangeOptions()).children.compactMap(\.label)
-        #expect(Set(options) == ofExchanges.union(refused))
+        #expect(Set(options) == ofExchanges.union(ofConnections).union(refused))
+    }
+
+    @Test func whatIsAgreedOnInTheHandshakeDistinguishesConnections() throws {
+        let request = HTTPRequest(method: .get, scheme: "https", authority: "a", path: "/")
+        func key(_ change: (inout ExchangeOptions) -> Void = { _ in }) throws -> ConnectionKey {
+            var options = ExchangeOptions()
+            change(&options)
+            return try ConnectionKey(request, options)
+        }
+        let security = ConnectionSecurity(identity: nil, evaluation: nil)
+        #expect(try key() == key())
+        #expect(try key() != key { $0.minimumTLSVersion = .v13 })
+        #expect(try key { $0.security = security } == key { $0.security = security })
+        #expect(try key { $0.security = security } != key())
+        #expect(
+            try key { $0.security = security }
+                != key { $0.security = ConnectionSecurity(identity: nil, evaluation: nil) })
+        #expect(try self.key("a:443") != self.key("a:443", scheme: "https"))
     }
 }

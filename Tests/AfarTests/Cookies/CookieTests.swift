@@ -53,7 +53,7 @@ import Testing
 
     @Test func eachHopHasTheCookiesOfItsHost() async throws {
         let server = try await Self.server()
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let app = try url(server, host: "app.localhost", "/set?own=app;Path=/&all=1;Domain=app.localhost;Path=/")
         _ = try await text(app, session)
         _ = try await text(try url(server, host: "other.localhost", "/set?own=other;Path=/"), session)
@@ -114,12 +114,12 @@ import Testing
 
     @Test func sessionsHaveStoresOfTheirOwn() async throws {
         let server = try await Self.server()
-        let (one, two) = (TransportKind.curl.session(), TransportKind.curl.session())
+        let (one, two) = (TransportKind.platform.session(), TransportKind.platform.session())
         _ = try await text(server.url("/set?a=1;Path=/"), one)
         #expect(try await text(server.url("/get/a"), two) == "")
-        let shared = TransportKind.curl.session { $0.cookieStore = one.cookieStore }
+        let shared = TransportKind.platform.session { $0.cookieStore = one.cookieStore }
         #expect(try await text(server.url("/get/a"), shared) == "a=1")
-        let none = TransportKind.curl.session { $0.cookieStore = nil }
+        let none = TransportKind.platform.session { $0.cookieStore = nil }
         _ = try await text(server.url("/set?a=1;Path=/"), none)
         #expect(try await text(server.url("/get/a"), none) == "")
         await server.stop()
@@ -127,15 +127,15 @@ import Testing
 
     @Test func theNamesOfURLSessionMeanTheSame() async throws {
         let server = try await Self.server()
-        let never = TransportKind.curl.session { $0.httpCookieAcceptPolicy = .never }
+        let never = TransportKind.platform.session { $0.httpCookieAcceptPolicy = .never }
         _ = try await text(server.url("/set?a=1;Path=/"), never)
         #expect(never.cookieStore?.isEmpty == true)
-        let silent = TransportKind.curl.session { $0.httpShouldSetCookies = false }
+        let silent = TransportKind.platform.session { $0.httpShouldSetCookies = false }
         _ = try await text(server.url("/set?a=1;Path=/"), silent)
         #expect(silent.cookieStore?.all.count == 1)
         #expect(try await text(server.url("/get/a"), silent) == "")
 
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         _ = try await text(server.url("/set?a=1;Path=/"), session)
         let without = session.request(server.url("/get/a")) { $0.httpShouldHandleCookies = false }
         #expect(try await without.serializingString(emptyResponseCodes: [200]).value == "")
@@ -167,7 +167,7 @@ import Testing
 
     @Test func theCurlCommandHasTheCookies() async throws {
         let server = try await Self.server()
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         _ = try await text(server.url("/set?a=s3cret;Path=/"), session)
         let request = session.request(server.url("/get/a"))
         _ = try await request.serializingString().value

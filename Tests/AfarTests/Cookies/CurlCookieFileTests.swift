@@ -40,7 +40,7 @@ import Testing
 
     private func session() throws -> (Session, FileCookieStore) {
         let store = try FileCookieStore(file: file)
-        return (TransportKind.curl.session { $0.cookieStore = store }, store)
+        return (TransportKind.platform.session { $0.cookieStore = store }, store)
     }
 
     private static let all: Set = ["dated=with spaces", "plain=1", "empty=", "wide=2"]

@@ -46,7 +46,7 @@ import Testing
         let count = Locked(0)
         let monitor = ClosureEventMonitor()
         monitor.requestDidValidateRequestResponseDataWithResult = { _, _, _, _, _ in count.withLock { $0 += 1 } }
-        let session = Session(eventMonitors: [monitor], transport: TransportKind.curl.make(.default))
+        let session = Session(eventMonitors: [monitor], transport: TransportKind.platform.make(.default))
         _ = await session.request(server.url("/get")).validate().serializingData().response
         monitor.queue.sync {}
         #expect(count.withLock { $0 } == 2)

@@ -100,7 +100,7 @@ import Testing
         let queue = DispatchQueue(label: "requests", attributes: .concurrent)
         let interceptor = Unlocked(on: queue)
         let session = Session(
-            requestQueue: queue, interceptor: interceptor, transport: TransportKind.curl.make(.default))
+            requestQueue: queue, interceptor: interceptor, transport: TransportKind.platform.make(.default))
         await makeRequests(20, of: session, server.url("/status/500"))
         #expect(interceptor.calls == 80)
         #expect(interceptor.overlaps == 0)

@@ -61,7 +61,7 @@ import Testing
             [.respond(Self.head + "data: c\n\n"), .close],
             [Self.noMore],
         ])
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         var ids: [String] = []
         for try await event in Pauses().source(session, server) { ids.append(event.id) }
         #expect(ids == ["1", id, "1"])
@@ -117,7 +117,7 @@ import Testing
         let server = try await RawServer.start(scripts: [
             [.respond(Self.head + "retry: 30\ndata: a\n\n"), .close], [Self.noMore],
         ])
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let clock = ContinuousClock()
         var came: ContinuousClock.Instant?
         for try await _ in session.serverSentEvents(server.url) { came = clock.now }
@@ -177,7 +177,7 @@ import Testing
     func aServerThatNeverSpokeTheProtocolIsThrown(scheme: String) async throws {
         let server = try await RawServer.start([.send("SSH-2.0-OpenSSH_9.2\r\n"), .waitForever])
         let address = server.url.absoluteString.replacingOccurrences(of: "http:", with: "\(scheme):")
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         var source = session.serverSentEvents(address, reconnection: .init(maximumFailures: 3))
         let pauses = Locked(0)
         source.pause = { [pauses] _ in pauses.withLock { $0 += 1 } }
@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test func aRequestThatCannotBeMadeIsThrown() async throws {
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         var iterator = session.serverSentEvents("http://[bad").makeAsyncIterator()
         let error = await #expect(throws: AFError.self) { try await iterator.next() }
         #expect(error?.isInvalidURLError == true)
@@ -201,7 +201,7 @@ import Testing
             [.respond(Self.head + "data: a\n\n"), .close], [.respond(Self.head), .close], [.receiveHead, .close],
         ])
         let pauses = Pauses()
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         var iterator = pauses.source(session, server, maximumFailures: 2).makeAsyncIterator()
         #expect(try await iterator.next()?.data == "a")
         let error = await #expect(throws: AFError.self) { try await iterator.next() }
@@ -241,7 +241,7 @@ import Testing
 
     @Test func cancellingTheTaskEndsTheWait() async throws {
         let server = try await RawServer.start([.respond(Self.head + "data: a\n\n"), .close])
-        let session = TransportKind.curl.session()
+        let session = TransportKind.platform.session()
         let waits = Signal()
         var source = session.serverSentEvents(server.url)
         source.pause = { _ in
@@ -272,7 +272,7 @@ import Testing
             [.respond(Self.head + "data: b\n\n"), .close],
             [Self.noMore],
         ])
-        let session = TransportKind.curl.session(interceptor: RetryPolicy(exponentialBackoffScale: 0.001))
+        let session = TransportKind.platform.session(interceptor: RetryPolicy(exponentialBackoffScale: 0.001))
         let pauses = Pauses()
         var events: [ServerSentEvent] = []
         for try await event in pauses.source(session, server) { events.append(event) }

@@ -106,7 +106,7 @@ import Testing
             [.respond("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + #"{"id":1,"te"#), .reset],
             [.respond("HTTP/1.1 200 OK\r\nContent-Length: 19\r\n\r\n" + #"{"id":2,"text":""}"# + "\n")],
         ])
-        let session = TransportKind.curl.session(interceptor: RetryPolicy(exponentialBackoffScale: 0.001))
+        let session = TransportKind.platform.session(interceptor: RetryPolicy(exponentialBackoffScale: 0.001))
         var values: [Line] = []
         var errors: [AFError] = []
         for await stream in session.streamRequest(server.url).streamTask().streamingJSONLines(Line.self) {

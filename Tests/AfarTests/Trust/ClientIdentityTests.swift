@@ -185,10 +185,11 @@ import Testing
             let refused = await refusing.request(server.url).serializingString().response
             #expect(refused.error?.isServerTrustEvaluationError == true, "\(refused)")
         }
-        // Each accepted connection is seen as one, with one certificate.
+        // The certificate is sent once for each accepted connection, unless that resumes a session.
         for count in 1...2 {
             _ = try await accepting.request(server.url).validate().serializingString().value
-            #expect(server.clientsSeen == Array(repeating: "CN = client-a", count: count))
+            #expect((1...count).contains(server.clientsSeen.count))
+            #expect(server.clientsSeen.allSatisfy { $0 == "CN = client-a" })
         }
     }
 
@@ -226,7 +227,7 @@ import Testing
         let isTrusting: Bool
     }
 
-    private func parties(on transport: CurlTransport) throws -> [Party] {
+    private func parties(on transport: HTTPTransport) throws -> [Party] {
         let key = try #require(Certificate.certificates(contentsOf: certificates.file("good.crt")).first).publicKey
         let evaluators: [(any ServerTrustEvaluating)?] = [
             nil, DefaultTrustEvaluator(), PublicKeysTrustEvaluator(keys: [key]), DisabledTrustEvaluator(),
@@ -248,10 +249,10 @@ import Testing
     @Test func noConnectionServesAPolicyOrAnIdentityThatItWasNotOpenedFor() async throws {
         let server = try await server()
         let url = try server.url("asking")
-        var transportConfiguration = CurlTransport.Configuration()
+        var transportConfiguration = HTTPTransport.Configuration()
         transportConfiguration.certificateBundle = certificates.authority
         transportConfiguration.maximumConnectionsPerHost = 4
-        let parties = try parties(on: CurlTransport(configuration: transportConfiguration))
+        let parties = try parties(on: HTTPTransport(configuration: transportConfiguration))
         let users = Locked<[String: Set<Int>]>([:])
         let counts = Locked((right: 0, wrong: 0))
         // Under a sanitizer there is time for fewer.

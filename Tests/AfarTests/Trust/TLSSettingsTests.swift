@@ -10,11 +10,11 @@ import Testing
 
     init() throws { certificates = try TestCertificates.shared.get() }
 
-    private func session(_ change: (inout CurlTransport.Configuration) -> Void) -> Session {
-        var configuration = CurlTransport.Configuration()
+    private func session(_ change: (inout HTTPTransport.Configuration) -> Void) -> Session {
+        var configuration = HTTPTransport.Configuration()
         configuration.certificateBundle = certificates.authority
         change(&configuration)
-        return Session(transport: CurlTransport(configuration: configuration))
+        return Session(transport: HTTPTransport(configuration: configuration))
     }
 
     private func server(_ settings: String = "") async throws -> SecureServer {

@@ -1,0 +1,101 @@
+import AfarTransport
+import Foundation
+
+/// Bytes in both directions: a socket, or TLS over another stream. Reading and writing never block.
+protocol ByteStream: AnyObject {
+    /// Whether reading may return something other than ``StreamResult/wouldBlock``.
+    var mayRead: Bool { get }
+    /// Whether writing may return something other than ``StreamResult/wouldBlock``.
+    var mayWrite: Bool { get }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamResult
+
+    /// Writes bytes that aren't empty. If it would block, the next call must begin with the same bytes.
+    func write(_ bytes: UnsafeRawBufferPointer) -> StreamResult
+
+    /// Looks for what has arrived while no request uses the connection, without taking data.
+    func lookForArrival() -> StreamArrival
+}
+
+enum StreamArrival {
+    /// Nothing, or messages of TLS itself, such as session tickets.
+    case nothing
+    /// A part of a TLS record.
+    case part
+    /// Data, an alert or the end.
+    case something
+}
+
+enum StreamResult {
+    case bytes(Int)
+    case wouldBlock
+    /// The peer sends no more.
+    ///
+    /// - Parameter isClean: Whether the end is authentic. Over TLS, anyone on the network can end the TCP connection.
+    case end(isClean: Bool)
+    indirect case failed(Fault)
+}
+
+/// A socket that is connected. It remembers what its loop has reported about it.
+final class SocketStream: ByteStream {
+    let descriptor: Int32
+    @exclusivity(unchecked) private var isReadable = false
+    @exclusivity(unchecked) private var isWritable = true
+    /// Whether the peer has closed its side, or the connection is broken.
+    @exclusivity(unchecked) private(set) var hasHungUp = false
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    var mayRead: Bool { isReadable }
+    var mayWrite: Bool { isWritable }
+
+    func update(_ event: Poller.Event) {
+        if event.isReadable { isReadable = true }
+        if event.isWritable { isWritable = true }
+        if event.hasHungUp { hasHungUp = true }
+    }
+
+    /// The next read asks the operating system, even if no event was reported.
+    func expectBytes() { isReadable = true }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamResult {
+        while isReadable {
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count > 0 {
+                // A short read has emptied the socket. The next bytes are an event of their own.
+                if count < buffer.count, !hasHungUp { isReadable = false }
+                return .bytes(count)
+            }
+            if count == 0 { return .end(isClean: true) }
+            if errno == EINTR { continue }
+            isReadable = false
+            if errno != EAGAIN { return failure(errno) }
+        }
+        return .wouldBlock
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) -> StreamResult {
+        while isWritable {
+            let count = send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            if count >= 0 {
+                if count < bytes.count { isWritable = false }
+                return .bytes(count)
+            }
+            if errno == EINTR { continue }
+            isWritable = false
+            if errno != EAGAIN { return failure(errno) }
+        }
+        return .wouldBlock
+    }
+
+    private func failure(_ code: Int32) -> StreamResult {
+        // What has arrived before can still be read.
+        .failed(Fault(.connectionLost, "the connection broke", systemError: code))
+    }
+
+    func lookForArrival() -> StreamArrival {
+        var byte: UInt8 = 0
+        isReadable = false
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) < 0 && errno == EAGAIN ? .nothing : .something
+    }
+}

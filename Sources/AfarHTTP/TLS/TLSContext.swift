@@ -1,0 +1,91 @@
+import AfarTransport
+import AfarTrust
+import COpenSSL
+import Foundation
+
+/// What all TLS connections of a transport have in common: its settings in OpenSSL's form, created when they are first needed, and the
+/// certificate authorities.
+final class TLSContext: Sendable {
+    /// Owns OpenSSL's object, which doesn't change after its creation.
+    private final class Owner: @unchecked Sendable {
+        // Sendable because OpenSSL counts the object's references atomically.
+        let raw: OpaquePointer
+
+        init(_ raw: OpaquePointer) { self.raw = raw }
+
+        deinit { SSL_CTX_free(raw) }
+    }
+
+    let settings: TLSSettings
+    private let created = Locked<Result<Owner, Fault>?>(nil)
+
+    init(_ settings: TLSSettings) { self.settings = settings }
+
+    /// Loads what connections need. Call it before the first connection and not on the thread of a loop, because reading the certificate
+    /// authorities takes long.
+    ///
+    /// - Parameter isEvaluated: Whether an evaluator decides about certificates.
+    func prepare(isEvaluated: Bool) throws(Fault) {
+        _ = try owner()
+        if !isEvaluated { _ = try authorities() }
+    }
+
+    /// Creates OpenSSL's object for a connection.
+    func makeConnection() throws(Fault) -> OpaquePointer {
+        guard let ssl = SSL_new(try owner().raw) else { throw .outOfMemory }
+        return ssl
+    }
+
+    func authorities() throws(Fault) -> CertificateStore {
+        do throws(CertificateError) {
+            return try settings.authorities.store()
+        } catch {
+            throw Fault(.secureConnectionFailed, error.description)
+        }
+    }
+
+    private func owner() throws(Fault) -> Owner {
+        try created.withLock { [settings] created in
+            let result = created ?? Result { () throws(Fault) in try Self.make(settings) }
+            created = result
+            return result
+        }.get()
+    }
+
+    private static func make(_ settings: TLSSettings) throws(Fault) -> Owner {
+        guard let raw = SSL_CTX_new(TLS_client_method()) else { throw .outOfMemory }
+        let owner = Owner(raw)
+        try setUp(raw, settings)
+        return owner
+    }
+
+    private static func setUp(_ raw: OpaquePointer, _ settings: TLSSettings) throws(Fault) {
+        defer { ERR_clear_error() }
+        if let list = settings.cipherList, SSL_CTX_set_cipher_list(raw, list) != 1 {
+            throw Fault(.secureConnectionFailed, "OpenSSL does not accept the list of ciphers for TLS 1.2: \"\(list)\"")
+        }
+        if let list = settings.tls13CipherSuites, SSL_CTX_set_ciphersuites(raw, list) != 1 {
+            throw Fault(.secureConnectionFailed, "OpenSSL does not accept the list of suites for TLS 1.3: \"\(list)\"")
+        }
+        let name = "http/1.1"
+        let protocols = [UInt8(name.utf8.count)] + Array(name.utf8)
+        guard SSL_CTX_set_alpn_protos(raw, protocols, UInt32(protocols.count)) == 0 else { throw .outOfMemory }
+        afar_set_up_client(raw)
+        if let keyLog = settings.keyLog { afar_log_keys(raw, keyLog.descriptor) }
+        afar_set_validation(
+            raw,
+            { context, _ in
+                guard let context, let stream = TLSStream.validating(context) else { return 0 }
+                return stream.validate(context) ? 1 : 0
+            }, nil)
+        SSL_CTX_sess_set_new_cb(raw) { ssl, session in
+            guard let ssl, let session, let stream = TLSStream.of(ssl) else { return 0 }
+            stream.receiveSession(session)
+            return 1
+        }
+    }
+}
+
+extension Fault {
+    static let outOfMemory = Fault(.outOfResources, "OpenSSL has no memory left")
+}

@@ -1,0 +1,61 @@
+import AfarTransport
+import COpenSSL
+
+/// A TLS session that a server offered for resumption.
+final class TLSSession {
+    let raw: OpaquePointer
+    /// The certificates that an evaluator has accepted; nil without an evaluator.
+    let chain: PresentedChain?
+    /// Until when it can be resumed, in nanoseconds of ``MonotonicClock``.
+    let expiry: UInt64
+
+    /// How long a session is kept at most, in seconds: later the certificates are validated again.
+    private static let longestUse = 3_600
+
+    /// - Parameter raw: A session whose reference is taken over.
+    init(_ raw: OpaquePointer, _ chain: PresentedChain?) {
+        (self.raw, self.chain) = (raw, chain)
+        let seconds = min(max(0, SSL_SESSION_get_timeout(raw)), Self.longestUse)
+        expiry = MonotonicClock.now + UInt64(seconds) * 1_000_000_000
+    }
+
+    deinit { SSL_SESSION_free(raw) }
+
+    /// Whether a server can resume it: a session without an identifier or a ticket can't be resumed.
+    var isResumable: Bool { SSL_SESSION_is_resumable(raw) == 1 }
+}
+
+/// The sessions that can be resumed, a limited number, oldest first. Each is used once (RFC 8446, appendix C.4). It belongs to the
+/// thread of a loop.
+struct TLSSessions {
+    private static let limit = 128
+    private static let limitPerKey = 4
+
+    private var entries: [(key: ConnectionKey, session: TLSSession)] = []
+
+    mutating func add(_ session: TLSSession, for key: ConnectionKey) {
+        guard session.isResumable else { return }
+        let own = entries.indices.filter { entries[$0].key == key }
+        if own.count >= Self.limitPerKey, let oldest = own.first {
+            entries.remove(at: oldest)
+        } else if entries.count >= Self.limit {
+            entries.removeFirst()
+        }
+        entries.append((key, session))
+    }
+
+    /// Takes the latest session, if its certificates are still accepted.
+    mutating func take(for key: ConnectionKey, at now: UInt64) -> TLSSession? {
+        entries.removeAll { $0.session.expiry <= now }
+        guard let index = entries.lastIndex(where: { $0.key == key }) else { return nil }
+        let session = entries.remove(at: index).session
+        // With an evaluator, a chain must be evaluated in a full handshake, because a resumed one has no OCSP response.
+        if let security = key.security?.settings, let chain = session.chain, !security.accepts(chain) {
+            entries.removeAll { $0.key == key }
+            return nil
+        }
+        return session
+    }
+
+    mutating func removeAll() { entries = [] }
+}

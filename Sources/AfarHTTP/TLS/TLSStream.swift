@@ -1,0 +1,314 @@
+import AfarTransport
+import AfarTrust
+import COpenSSL
+import Foundation
+
+/// The client's side of TLS over another stream. OpenSSL reads and writes through a BIO, which calls the other stream.
+///
+/// It belongs to the thread of a loop.
+final class TLSStream: ByteStream {
+    enum Progress {
+        /// The handshake is complete, and the server is trusted.
+        case done
+        case wouldBlock
+        /// The server's certificates must be evaluated. Call ``trustServer()``, then continue.
+        case undecided
+    }
+
+    /// What a stalled read or write waits for: OpenSSL may have to write before it can read, and the reverse.
+    private enum Obstacle { case none, reading, writing }
+
+    private let lower: any ByteStream
+    private let ssl: OpaquePointer
+    private let host: String
+    private let security: ConnectionSecurity?
+    private let context: TLSContext
+    /// The session that the server is asked to resume.
+    private let session: TLSSession?
+    @exclusivity(unchecked) private var readObstacle = Obstacle.none
+    @exclusivity(unchecked) private var writeObstacle = Obstacle.none
+    /// Why the other stream has failed, or that it has ended.
+    @exclusivity(unchecked) private var lowerFault: Fault?
+    @exclusivity(unchecked) private var hasLowerEnded = false
+    @exclusivity(unchecked) private var isFinished = false
+    @exclusivity(unchecked) private var isTrusted = false
+    /// What was wrong with the server's certificates, without an evaluator.
+    @exclusivity(unchecked) private var trustError: ServerTrustError?
+    /// Called with the sessions that the server offers for resumption.
+    @exclusivity(unchecked) var onSession: ((TLSSession) -> Void)?
+    /// The sessions that arrived before the server was trusted.
+    @exclusivity(unchecked) private var sessions: [TLSSession] = []
+
+    private(set) lazy var presentedChain = OpenSSLConnection(ssl).presentedChain
+
+    /// - Parameter session: A session to resume, if the server still has it.
+    init(
+        over lower: any ByteStream, to key: ConnectionKey, _ context: TLSContext, resuming session: TLSSession?
+    ) throws(Fault) {
+        (self.lower, ssl, self.context, self.session) = (lower, try context.makeConnection(), context, session)
+        (host, security) = (key.host.hasSuffix(".") ? String(key.host.dropLast()) : key.host, key.security?.settings)
+        afar_set_object(ssl, Unmanaged.passUnretained(self).toOpaque())
+        guard let bio = StreamBIO.make(for: self) else { throw .outOfMemory }
+        SSL_set_bio(ssl, bio, bio)
+        SSL_set_connect_state(ssl)
+        let version = key.security?.minimumVersion == .v13 ? TLS1_3_VERSION : TLS1_2_VERSION
+        guard afar_set_connection_minimum(ssl, version) != 0 else { throw .outOfMemory }
+        // An address is no server name (RFC 6066, section 3).
+        if SocketAddress.isAddress(host) == false, afar_set_server_name(ssl, host) == 0 { throw .outOfMemory }
+        if security?.evaluation != nil {
+            SSL_set_verify(ssl, SSL_VERIFY_NONE, nil)
+            afar_ask_for_ocsp_response(ssl)
+        } else {
+            guard afar_set_authorities(ssl, try context.authorities().raw) != 0 else { throw .outOfMemory }
+            SSL_set_verify(ssl, SSL_VERIFY_PEER, nil)
+        }
+        SSL_set_cert_cb(ssl, { ssl, _ in ssl.flatMap { TLSStream.of($0) }?.presentIdentity() ?? 0 }, nil)
+        // A server may also ask after the handshake (RFC 8446, section 4.6.2).
+        if security?.identity != nil { SSL_set_post_handshake_auth(ssl, 1) }
+        if let session { SSL_set_session(ssl, session.raw) }
+    }
+
+    deinit { SSL_free(ssl) }
+
+    /// The stream of an OpenSSL connection.
+    static func of(_ ssl: OpaquePointer) -> TLSStream? {
+        afar_object(ssl).map { Unmanaged<TLSStream>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// The stream whose certificates are validated in a context.
+    static func validating(_ context: OpaquePointer) -> TLSStream? { afar_connection_of(context).flatMap { of($0) } }
+
+    // MARK: The handshake
+
+    /// Continues the handshake as far as possible.
+    func handshake() throws(Fault) -> Progress {
+        guard !isFinished else { return decide() }
+        ERR_clear_error()
+        let code = SSL_do_handshake(ssl)
+        guard code != 1 else {
+            isFinished = true
+            return decide()
+        }
+        switch SSL_get_error(ssl, code) {
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
+        case SSL_ERROR_WANT_X509_LOOKUP: return .undecided
+        default: throw handshakeFault
+        }
+    }
+
+    private func decide() -> Progress {
+        guard !isTrusted else { return .done }
+        guard isAccepted else { return .undecided }
+        trustServer()
+        return .done
+    }
+
+    /// Whether the server's certificates don't need to be evaluated: without an evaluator, OpenSSL has validated them.
+    private var isAccepted: Bool {
+        guard let security, security.evaluation != nil else { return true }
+        return isTrusted || security.accepts(presentedChain)
+    }
+
+    /// The server is the intended one. From now on the client's identity is presented if the server asks for it.
+    func trustServer() {
+        isTrusted = true
+        // Unlike later versions, TLS 1.2 doesn't offer a new session when one is resumed.
+        if let session, SSL_session_reused(ssl) == 1, SSL_version(ssl) == TLS1_2_VERSION { onSession?(session) }
+        for session in sessions { onSession?(session) }
+        sessions = []
+    }
+
+    /// The certificates that must be evaluated.
+    var undecidedTrust: UndecidedTrust { UndecidedTrust(presentedChain, authorities: context.settings.authorities) }
+
+    /// The version and the cipher suite; nil before they are negotiated.
+    var agreement: TLSAgreement? { OpenSSLConnection(ssl).agreement }
+
+    private var handshakeFault: Fault {
+        if let trustError {
+            return Fault(trustError.code.transportCode, "\(trustError)")
+        }
+        if hasLowerEnded {
+            return Fault(.secureConnectionFailed, "the server closed the connection during the TLS handshake")
+        }
+        if let lowerFault {
+            return Fault(
+                .secureConnectionFailed, "the connection broke during the TLS handshake",
+                systemError: lowerFault.systemError)
+        }
+        return opensslFault(.secureConnectionFailed, "the TLS handshake failed")
+    }
+
+    private func opensslFault(_ code: TransportError.Code, _ message: String) -> Fault {
+        let error = ERR_peek_last_error()
+        defer { ERR_clear_error() }
+        let reason = ERR_reason_error_string(error).map { ": " + String(cString: $0) } ?? ""
+        return Fault(Self.code(ofAlert: afar_reason(error)) ?? code, message + reason)
+    }
+
+    /// The code for an alert about the client's certificate (RFC 8446, section 6.2). It can arrive after the handshake.
+    private static func code(ofAlert reason: Int32) -> TransportError.Code? {
+        switch reason {
+        case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED: .clientCertificateRequired
+        case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, SSL_R_TLSV1_ALERT_UNKNOWN_CA, SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED,
+            SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED, SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN,
+            SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+            .clientCertificateRejected
+        default: nil
+        }
+    }
+
+    /// OpenSSL asks whether a chain is valid. With an evaluator, that is decided later.
+    func validate(_ context: OpaquePointer) -> Bool {
+        guard security?.evaluation == nil else { return true }
+        let isStrict = self.context.settings.authorities.areStrict
+        trustError = ChainValidation.error(inHandshake: context, host: host, isStrict: isStrict)
+        return trustError == nil
+    }
+
+    /// The server asks for the client's identity.
+    ///
+    /// - Returns: For OpenSSL: 1 to continue, 0 for a failure, -1 to wait for a decision about the server.
+    private func presentIdentity() -> Int32 {
+        guard isAccepted else { return -1 }
+        guard let identity = security?.identity else { return 1 }
+        let certificates = ([identity.certificate] + identity.intermediates).map(\.pemEncoded).joined()
+        let key = identity.pemEncodedPrivateKey
+        return afar_use_identity(ssl, certificates, Int32(certificates.utf8.count), key, Int32(key.utf8.count))
+    }
+
+    /// The server offers a session. It is passed on as soon as the server is trusted.
+    func receiveSession(_ raw: OpaquePointer) {
+        let session = TLSSession(raw, security?.evaluation == nil ? nil : presentedChain)
+        if isTrusted { onSession?(session) } else { sessions.append(session) }
+    }
+
+    // MARK: Bytes
+
+    var mayRead: Bool {
+        switch readObstacle {
+        case .none: true
+        case .reading: lower.mayRead
+        case .writing: lower.mayWrite
+        }
+    }
+
+    var mayWrite: Bool { writeObstacle == .reading ? lower.mayRead : lower.mayWrite }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamResult {
+        ERR_clear_error()
+        readObstacle = .none
+        let count = SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
+        return count > 0 ? .bytes(Int(count)) : result(of: count, \.readObstacle)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) -> StreamResult {
+        ERR_clear_error()
+        writeObstacle = .none
+        let count = SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count))
+        return count > 0 ? .bytes(Int(count)) : result(of: count, \.writeObstacle)
+    }
+
+    private func result(of code: Int32, _ obstacle: ReferenceWritableKeyPath<TLSStream, Obstacle>) -> StreamResult {
+        switch SSL_get_error(ssl, code) {
+        case SSL_ERROR_WANT_READ: self[keyPath: obstacle] = .reading
+        case SSL_ERROR_WANT_WRITE: self[keyPath: obstacle] = .writing
+        case SSL_ERROR_ZERO_RETURN: return .end(isClean: true)
+        default:
+            if hasLowerEnded { return .end(isClean: false) }
+            return .failed(lowerFault ?? opensslFault(.connectionLost, "the server ended the TLS connection"))
+        }
+        return .wouldBlock
+    }
+
+    func lookForArrival() -> StreamArrival {
+        ERR_clear_error()
+        var byte: UInt8 = 0
+        let code = SSL_peek(ssl, &byte, 1)
+        guard code <= 0, SSL_get_error(ssl, code) == SSL_ERROR_WANT_READ else {
+            ERR_clear_error()
+            return .something
+        }
+        readObstacle = .reading
+        return OpenSSLConnection(ssl).hasPendingData ? .part : .nothing
+    }
+
+    /// Announces the end (`close_notify`), if that is possible without waiting.
+    func shutDown() {
+        guard isFinished, lowerFault == nil else { return }
+        SSL_shutdown(ssl)
+        ERR_clear_error()
+    }
+
+    // MARK: The other stream
+
+    /// OpenSSL reads from the other stream.
+    fileprivate func receive(into buffer: UnsafeMutableRawBufferPointer, for bio: OpaquePointer) -> Int32 {
+        afar_clear_retry(bio)
+        switch lower.read(into: buffer) {
+        case .bytes(let count):
+            writeObstacle = .none
+            return Int32(count)
+        case .wouldBlock: return afar_would_block(bio, true)
+        case .end:
+            hasLowerEnded = true
+            return 0
+        case .failed(let fault):
+            lowerFault = fault
+            return -1
+        }
+    }
+
+    /// OpenSSL writes to the other stream.
+    fileprivate func send(_ bytes: UnsafeRawBufferPointer, for bio: OpaquePointer) -> Int32 {
+        afar_clear_retry(bio)
+        switch lower.write(bytes) {
+        case .bytes(let count):
+            readObstacle = .none
+            return Int32(count)
+        case .wouldBlock: return afar_would_block(bio, false)
+        case .end: return -1
+        case .failed(let fault):
+            lowerFault = fault
+            return -1
+        }
+    }
+
+    fileprivate var hasEnded: Bool { hasLowerEnded }
+}
+
+/// OpenSSL's view of a stream.
+private enum StreamBIO {
+    // Safe because it doesn't change after its creation.
+    private nonisolated(unsafe) static let method: OpaquePointer? = {
+        guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "afar") else { return nil }
+        BIO_meth_set_read(method) { bio, buffer, count in
+            guard let bio, let stream = stream(of: bio) else { return -1 }
+            return stream.receive(into: UnsafeMutableRawBufferPointer(start: buffer, count: Int(count)), for: bio)
+        }
+        BIO_meth_set_write(method) { bio, bytes, count in
+            guard let bio, let stream = stream(of: bio) else { return -1 }
+            return stream.send(UnsafeRawBufferPointer(start: bytes, count: Int(count)), for: bio)
+        }
+        BIO_meth_set_ctrl(method) { bio, command, _, _ in
+            switch command {
+            case BIO_CTRL_FLUSH: 1
+            case BIO_CTRL_EOF: bio.flatMap { stream(of: $0) }?.hasEnded == true ? 1 : 0
+            default: 0
+            }
+        }
+        return method
+    }()
+
+    private static func stream(of bio: OpaquePointer) -> TLSStream? {
+        BIO_get_data(bio).map { Unmanaged<TLSStream>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Creates a BIO, which doesn't retain the stream.
+    static func make(for stream: TLSStream) -> OpaquePointer? {
+        guard let method, let bio = BIO_new(method) else { return nil }
+        BIO_set_data(bio, Unmanaged.passUnretained(stream).toOpaque())
+        BIO_set_init(bio, 1)
+        return bio
+    }
+}
