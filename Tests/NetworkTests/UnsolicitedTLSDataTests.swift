@@ -67,8 +67,7 @@ import Testing
     @Test(arguments: [true, false])
     func aSecondResponseUnderAnEvaluatorIsNotTaken(isTLS13: Bool) async throws {
         let gate = RawServer.Gate()
-        // The evaluator makes its decision after the first connection.
-        let server = try await RawServer.start(scripts: [[], Self.smuggling(after: gate), Self.fresh])
+        let server = try await RawServer.start(scripts: [Self.smuggling(after: gate), Self.fresh])
         let relay = try TLSRelay(to: server.port, certificates, isTLS13: isTLS13)
         let session = session(evaluators: ["localhost": DisabledTrustEvaluator()])
         let first = session.request(relay.url).onHTTPResponse { _ in gate.open() }

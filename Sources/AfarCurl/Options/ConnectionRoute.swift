@@ -28,22 +28,13 @@ struct ConnectionRoute: Equatable {
     init?(_ hop: Hop, isSecure: Bool, isAdopted: Bool, authority: String) throws {
         guard let settings = hop.exchange.options.networkBox?.settings else { return nil }
         do {
-            let texts = [settings.unixSocket, settings.interface, settings.localAddress].compactMap(\.self)
-            for text in texts + settings.connectTo.flatMap({ [$0.key, $0.value] }) { try Self.check(text) }
-            try settings.checkLocalNames()
+            try settings.validate()
             unixSocket = settings.unixSocket
-            connectTo = try settings.connectTo.sorted { Self.isMoreSpecific($0.key, $1.key) }
-                .map { try Self.entry($0.key, $0.value) }
-            interface =
-                switch (settings.interface, settings.localAddress) {
-                case (nil, nil): nil
-                case (let name?, nil): "if!" + name
-                case (nil, let address?): "host!" + address
-                case (_?, _?): throw InvalidSetting("an interface and a local address contradict each other")
-                }
-            proxy =
-                unixSocket == nil
-                ? try settings.proxies.proxy(scheme: isSecure ? "https" : "http", authority: authority) : nil
+            connectTo = try settings.connectToEntries().map { entry in
+                [entry.key, entry.value].map { "\($0.host ?? ""):\($0.port.map(String.init) ?? "")" }.joined(separator: ":")
+            }
+            interface = settings.interface.map { "if!" + $0 } ?? settings.localAddress.map { "host!" + $0 }
+            proxy = try settings.proxy(isSecure: isSecure, authority: authority)
             if let proxy, proxy.kind == .https, isSecure, hop.exchange.options.security != nil {
                 throw InvalidSetting(
                     "a client identity, or the evaluation of server trust, is not possible through a proxy over TLS")
@@ -98,34 +89,6 @@ struct ConnectionRoute: Equatable {
         let isEmpty = connectTo.isEmpty && proxyFields.isEmpty
         return isEmpty ? nil : RouteLists(connectTo: connectTo, proxyFields: proxyFields)
     }
-
-    // MARK: Settings
-
-    /// libcurl would read a text up to a NUL, and end a line where a line ends.
-    private static func check(_ text: String) throws(InvalidSetting) {
-        guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw InvalidSetting("a network setting is empty or has control characters")
-        }
-    }
-
-    /// What has host and port comes before what has one of them.
-    private static func isMoreSpecific(_ key: String, _ other: String) -> Bool {
-        let parts = { (key: String) in (HostName.port(ofAuthority: key) == nil ? 0 : 1) + (key.hasPrefix(":") ? 0 : 2) }
-        return parts(key) == parts(other) ? key < other : parts(key) > parts(other)
-    }
-
-    private static func entry(_ key: String, _ value: String) throws(InvalidSetting) -> String {
-        let parts = { (text: String) throws(InvalidSetting) -> String in
-            let port = HostName.port(ofAuthority: text)
-            let host = port == nil ? text : String(text[..<(text.lastIndex(of: ":") ?? text.endIndex)])
-            let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
-            guard isBracketed || !host.contains(":"), port.map({ (1...65_535).contains($0) }) ?? true else {
-                throw InvalidSetting("\"\(text)\" in connectTo is no host and port, \"[::1]:8080\" say")
-            }
-            return "\(host):\(port.map(String.init) ?? "")"
-        }
-        return "\(try parts(key)):\(try parts(value))"
-    }
 }
 
 /// Lists that libcurl reads while a transfer runs.
@@ -157,16 +120,4 @@ extension CurlOptions {
     fileprivate func set(_ option: CURLoption, _ list: StringList) throws(Failure) {
         try check(afar_set_list(easy, option, list.first), option)
     }
-}
-
-/// A setting that cannot be used.
-struct InvalidSetting: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-}
-
-extension Proxy {
-    /// Whether it is asked by HTTP, so that fields of a request may be for it.
-    var isOfHTTP: Bool { kind == .http || kind == .https }
 }

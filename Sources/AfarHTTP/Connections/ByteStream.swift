@@ -13,17 +13,9 @@ protocol ByteStream: AnyObject {
     /// Writes bytes that aren't empty. If it would block, the next call must begin with the same bytes.
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamResult
 
-    /// Looks for what has arrived while no request uses the connection, without taking data.
-    func lookForArrival() -> StreamArrival
-}
-
-enum StreamArrival {
-    /// Nothing, or messages of TLS itself, such as session tickets.
-    case nothing
-    /// A part of a TLS record.
-    case part
-    /// Data, an alert or the end.
-    case something
+    /// Whether nothing has arrived that belongs to no request: neither data nor the end. Messages of TLS itself, such as session tickets,
+    /// are processed here and don't count.
+    func isQuiet() -> Bool
 }
 
 enum StreamResult {
@@ -93,9 +85,9 @@ final class SocketStream: ByteStream {
         .failed(Fault(.connectionLost, "the connection broke", systemError: code))
     }
 
-    func lookForArrival() -> StreamArrival {
+    func isQuiet() -> Bool {
         var byte: UInt8 = 0
         isReadable = false
-        return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) < 0 && errno == EAGAIN ? .nothing : .something
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) < 0 && errno == EAGAIN
     }
 }

@@ -1,8 +1,8 @@
 import AfarTransport
 import Foundation
 
-/// An attempt to open a connection: to connect to one of a host's addresses (RFC 8305), and to secure the connection if the scheme
-/// requires it. It belongs to the thread of its engine's loop.
+/// An attempt to open a connection: it connects to one of the addresses of a host or its proxy (RFC 8305), asks the proxy for a
+/// connection to the host, and starts TLS. It belongs to the thread of its engine's loop.
 ///
 /// The families of addresses alternate. If an address doesn't answer in time, the next one is tried as well, and the first connection
 /// wins.
@@ -24,6 +24,17 @@ final class ConnectionAttempt: @unchecked Sendable {
         func takeTurn() {}
     }
 
+    /// What is left to do when the socket is connected.
+    private enum Step {
+        case proxyTLS(host: String)
+        /// The SOCKS proxy must be given the host's address.
+        case hostLookup
+        case socks
+        case tunnel
+        case negotiation(any ProxyNegotiation)
+        case hostTLS
+    }
+
     /// How long an address has before the next one is tried as well, in nanoseconds (RFC 8305, section 8).
     private static let delay: UInt64 = 250_000_000
 
@@ -34,6 +45,11 @@ final class ConnectionAttempt: @unchecked Sendable {
     /// When the attempt ends, even if no request has given up.
     let deadline: UInt64
     private(set) var times: ConnectionTimes
+    /// The name that is being looked up; nil if none is.
+    private(set) var name: String?
+    /// The host's addresses that a SOCKS proxy was not asked for.
+    private var hostAddresses: ArraySlice<SocketAddress> = []
+    private var steps: ArraySlice<Step> = []
     /// The address that was tried last.
     private(set) var address: SocketAddress?
     private var addresses: ArraySlice<SocketAddress> = []
@@ -52,10 +68,41 @@ final class ConnectionAttempt: @unchecked Sendable {
         times = ConnectionTimes(lookupStart: MonotonicClock.now)
     }
 
+    private var peer: (host: String, port: Int) { key.route?.peer ?? (key.host, key.port) }
+
+    /// Begins with looking up a name, unless the connection is one to a Unix socket.
+    func start() {
+        if let path = key.route?.unixSocket {
+            connect(to: SocketAddress(unixSocket: path).map { [$0] } ?? [])
+        } else {
+            lookUp(peer.host)
+        }
+    }
+
+    private func lookUp(_ name: String) {
+        self.name = name
+        engine.lookUp(name, for: self)
+    }
+
     /// When ``check(at:)`` must be called; never later than needed.
     var nextDeadline: UInt64 { min(deadline, nextAddressTime) }
 
-    /// Continues with the host's addresses.
+    /// Takes the result of looking up ``name``.
+    func receive(_ addresses: Result<[SocketAddress], Fault>) {
+        name = nil
+        switch (addresses, connection) {
+        case (.success(let addresses), nil): connect(to: addresses)
+        case (.success(let addresses), let connection?):
+            hostAddresses = addresses[...]
+            finishStep(on: connection)
+        case (.failure(let fault), nil):
+            let proxy = key.route?.proxy
+            end(with: proxy.map { Fault(.proxyFailed, "the proxy \($0) cannot be found: \(fault.message)") } ?? fault)
+        case (.failure(let fault), _?): end(with: fault)
+        }
+    }
+
+    /// Connects the socket.
     func connect(to addresses: [SocketAddress]) {
         times.lookupEnd = MonotonicClock.now
         phase = .connecting
@@ -97,7 +144,7 @@ final class ConnectionAttempt: @unchecked Sendable {
 
     /// Opens a socket to the next address.
     private func tryNext() {
-        while let address = addresses.popFirst()?.with(port: key.port) {
+        while let address = addresses.popFirst()?.with(port: peer.port) {
             nextAddressTime = .max
             self.address = address
             guard let descriptor = openSocket(address.family) else { continue }
@@ -120,7 +167,11 @@ final class ConnectionAttempt: @unchecked Sendable {
             return engine.noteDeadline(nextAddressTime)
         }
         nextAddressTime = .max
-        if candidates.isEmpty { engine.attemptFailed(self, fault) }
+        guard candidates.isEmpty else { return }
+        if let proxy = key.route?.proxy, fault.code != .outOfResources {
+            fault = Fault(.proxyFailed, "the proxy \(proxy) cannot be reached", systemError: fault.systemError)
+        }
+        engine.attemptFailed(self, fault)
     }
 
     /// Opens a socket. If there are no descriptors left, idle connections are closed.
@@ -132,6 +183,11 @@ final class ConnectionAttempt: @unchecked Sendable {
         }
         guard descriptor >= 0 else {
             fail(errno)
+            return nil
+        }
+        if let code = key.route?.bind(descriptor, family), code != 0 {
+            fail(code)
+            Foundation.close(descriptor)
             return nil
         }
         var on: Int32 = 1
@@ -172,15 +228,22 @@ final class ConnectionAttempt: @unchecked Sendable {
         guard engine.loop.add(connection) else {
             return end(with: Fault(.outOfResources, "the connection could not be watched"))
         }
-        guard key.security != nil else { return engine.attemptSucceeded(self, connection) }
-        phase = .tlsHandshake
-        do throws(Fault) {
-            try engine.startTLS(on: connection)
-        } catch {
-            return end(with: error)
+        steps = makeSteps()[...]
+        if !steps.isEmpty { connection.attempt = self }
+        startStep(on: connection)
+    }
+
+    private func makeSteps() -> [Step] {
+        var steps: [Step] = []
+        switch key.route?.proxy?.kind {
+        case .https: steps.append(.proxyTLS(host: peer.host))
+        case .socks5: steps += hostAddresses.isEmpty ? [.hostLookup, .socks] : [.socks]
+        case .socks5h: steps.append(.socks)
+        case .http, nil: break
         }
-        connection.attempt = self
-        secure(connection)
+        if key.route?.isTunnel == true { steps.append(.tunnel) }
+        if key.security != nil { steps.append(.hostTLS) }
+        return steps
     }
 
     private func end(with fault: Fault) {
@@ -188,23 +251,76 @@ final class ConnectionAttempt: @unchecked Sendable {
         engine.attemptFailed(self, fault)
     }
 
-    // MARK: TLS
+    // MARK: Steps
 
-    /// Continues the handshake.
-    func secure(_ connection: HTTPConnection) {
-        guard let tls = connection.tls, asker == nil else { return }
+    /// Starts the next step, or ends the attempt.
+    private func startStep(on connection: HTTPConnection) {
+        guard let step = steps.first else {
+            (connection.times, connection.attempt) = (times, nil)
+            return engine.attemptSucceeded(self, connection)
+        }
         do throws(Fault) {
-            switch try tls.handshake() {
-            case .wouldBlock: return
-            case .undecided: evaluateTrust(of: tls)
-            case .done:
-                times.secureEnd = MonotonicClock.now
-                (connection.times, connection.attempt) = (times, nil)
-                engine.attemptSucceeded(self, connection)
+            switch step {
+            case .proxyTLS(let host): connection.add(try engine.makeTLS(over: connection, toProxy: host), isToHost: false)
+            case .hostLookup: return lookUp(key.route?.host ?? key.host)
+            case .socks, .tunnel:
+                if let route = key.route { steps[steps.startIndex] = .negotiation(try negotiation(step, route)) }
+            case .negotiation: break
+            case .hostTLS:
+                phase = .tlsHandshake
+                connection.add(try engine.makeTLS(over: connection), isToHost: true)
             }
         } catch {
-            end(with: error)
+            return end(with: error)
         }
+        proceed(on: connection)
+    }
+
+    private func negotiation(_ step: Step, _ route: ConnectionRoute) throws(Fault) -> any ProxyNegotiation {
+        if case .tunnel = step {
+            return try TunnelNegotiation(to: route.host, port: route.port, authorization: route.proxyAuthorization)
+        }
+        return try SOCKSNegotiation(
+            to: route.host, port: route.port, address: hostAddresses.popFirst(), credential: route.proxy?.credential)
+    }
+
+    private func finishStep(on connection: HTTPConnection) {
+        steps = steps.dropFirst()
+        startStep(on: connection)
+    }
+
+    /// Continues the current step as far as possible.
+    func proceed(on connection: HTTPConnection) {
+        guard let step = steps.first, asker == nil else { return }
+        do throws(Fault) {
+            switch step {
+            case .hostLookup, .socks, .tunnel: return
+            case .negotiation(var negotiation):
+                let isDone = try negotiation.proceed(on: connection.stream)
+                steps[steps.startIndex] = .negotiation(negotiation)
+                guard isDone else { return }
+                times.connectEnd = MonotonicClock.now
+            case .proxyTLS, .hostTLS:
+                guard let tls = connection.stream as? TLSStream else { return }
+                switch try tls.handshake() {
+                case .wouldBlock: return
+                case .undecided: return evaluateTrust(of: tls)
+                case .done: if case .hostTLS = step { times.secureEnd = MonotonicClock.now }
+                }
+            }
+        } catch {
+            return stepFailed(step, error, on: connection)
+        }
+        finishStep(on: connection)
+    }
+
+    /// If a SOCKS proxy could not connect to one of the host's addresses, it is asked for the next one over a new connection.
+    private func stepFailed(_ step: Step, _ fault: Fault, on connection: HTTPConnection) {
+        guard case .negotiation = step, !hostAddresses.isEmpty, let address else { return end(with: fault) }
+        connection.close()
+        self.connection = nil
+        addresses = [address]
+        tryNext()
     }
 
     /// Evaluates the server's certificates for the first exchange that waits for a connection. The connect timeout continues.
@@ -230,7 +346,7 @@ final class ConnectionAttempt: @unchecked Sendable {
             engine.attemptFailed(self, refusal, failing: asker)
         } else {
             connection.tls?.trustServer()
-            secure(connection)
+            proceed(on: connection)
         }
     }
 

@@ -21,11 +21,14 @@ struct ConnectionKey: Hashable {
     let port: Int
     /// Nil without TLS.
     let security: Security?
+    /// Nil if the transport decides how to connect.
+    let route: ConnectionRoute?
 
     /// The key for an exchange.
     ///
-    /// - Throws: `invalidURL` if the port isn't one.
-    init(_ request: HTTPRequest, _ options: ExchangeOptions) throws(HTTP1Error) {
+    /// - Parameter isRaw: Whether the connection is for another protocol than HTTP.
+    /// - Throws: `HTTP1Error` if the port isn't one; `InvalidSetting` or `InvalidProxy` if a network setting can't be used.
+    init(_ request: HTTPRequest, _ options: ExchangeOptions, isRaw: Bool = false) throws {
         let authority = request.authority ?? ""
         let isSecure = request.scheme == "https"
         security =
@@ -43,6 +46,9 @@ struct ConnectionKey: Hashable {
         if name.utf8.first == UInt8(ascii: "[") { name = name.dropFirst().dropLast() }
         host = String(name).asciiLowercased
         self.port = port
+        route = try options.networkBox.map {
+            try ConnectionRoute($0.settings, to: String(name).asciiLowercased, port: port, request, isRaw: isRaw)
+        }
     }
 
     /// The origin for statistics.

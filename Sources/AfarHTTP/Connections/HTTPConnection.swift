@@ -19,12 +19,12 @@ final class HTTPConnection: LoopSocket {
     @exclusivity(unchecked) var times: ConnectionTimes
     private unowned let engine: HTTPEngine
     private let socket: SocketStream
-    /// Nil without TLS.
+    /// TLS to the host; nil without TLS.
     @exclusivity(unchecked) private(set) var tls: TLSStream?
-    /// The socket, or TLS over it.
-    @exclusivity(unchecked) private var stream: any ByteStream
-    /// The attempt that is still securing the connection.
-    @exclusivity(unchecked) weak var attempt: ConnectionAttempt?
+    /// The socket, or the outermost TLS over it.
+    @exclusivity(unchecked) private(set) var stream: any ByteStream
+    /// The attempt that still prepares the connection.
+    @exclusivity(unchecked) var attempt: ConnectionAttempt?
     @exclusivity(unchecked) var exchange: HTTPExchange?
     /// Whether the connection was used or idle before its exchange.
     @exclusivity(unchecked) var isKept = false
@@ -56,17 +56,19 @@ final class HTTPConnection: LoopSocket {
 
     var hasHungUp: Bool { socket.hasHungUp }
 
-    /// Prepares TLS. The attempt that opens the connection drives the handshake.
-    func startTLS(_ context: TLSContext, resuming session: TLSSession?) throws(Fault) -> TLSStream {
-        let tls = try TLSStream(over: socket, to: key, context, resuming: session)
-        (self.tls, stream) = (tls, tls)
-        return tls
+    /// Adds TLS. The attempt that opens the connection drives the handshake.
+    ///
+    /// - Parameter isToHost: Whether it is TLS to the host, not to a proxy.
+    func add(_ tls: TLSStream, isToHost: Bool) {
+        stream = tls
+        if isToHost { self.tls = tls }
     }
 
     func close() {
         guard !isClosed else { return }
         isClosed = true
-        tls?.shutDown()
+        attempt = nil
+        (stream as? TLSStream)?.shutDown()
         engine.loop.remove(self)
         Foundation.close(descriptor)
     }
@@ -87,7 +89,7 @@ final class HTTPConnection: LoopSocket {
     func takeTurn() {
         isQueued = false
         guard !isClosed else { return }
-        if let attempt { return attempt.secure(self) }
+        if let attempt { return attempt.proceed(on: self) }
         guard let exchange else { return checkIdle() }
         exchange.attempt { () throws(Fault) in
             // A kept connection is checked just before a request is sent. Otherwise, an unsolicited response would become the response
@@ -108,7 +110,7 @@ final class HTTPConnection: LoopSocket {
     func isUsable() -> Bool {
         guard !isClosed, !hasHungUp, unread.isEmpty else { return false }
         socket.expectBytes()
-        return stream.lookForArrival() == .nothing
+        return stream.isQuiet()
     }
 
     /// The connection has become idle. What has arrived since the last read is looked at.
@@ -116,8 +118,7 @@ final class HTTPConnection: LoopSocket {
 
     private func checkIdle() {
         guard stream.mayRead || hasHungUp else { return }
-        // A part of a record can be the beginning of a session ticket.
-        if hasHungUp || !unread.isEmpty || stream.lookForArrival() == .something { engine.idleConnectionEnded(self) }
+        if hasHungUp || !unread.isEmpty || !stream.isQuiet() { engine.idleConnectionEnded(self) }
     }
 
     // MARK: Sending

@@ -27,8 +27,10 @@ struct SocketAddress: Sendable {
 
     var family: Int32 { Int32(storage.ss_family) }
 
+    /// The address with a port, if its family has ports.
     func with(port: Int) -> SocketAddress {
         var copy = self
+        guard family != AF_UNIX else { return copy }
         // The port is at the same place for both families.
         withUnsafeMutableBytes(of: &copy.storage) {
             $0.storeBytes(of: UInt16(truncatingIfNeeded: port).bigEndian, toByteOffset: 2, as: UInt16.self)
@@ -40,6 +42,29 @@ struct SocketAddress: Sendable {
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: storage) { storage in
             storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+        }
+    }
+
+    /// The address of a Unix socket; nil if the path is too long.
+    init?(unixSocket path: String) {
+        var address = sockaddr_un()
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        var storage = sockaddr_storage()
+        memcpy(&storage, &address, MemoryLayout<sockaddr_un>.size)
+        (self.storage, length) = (storage, socklen_t(MemoryLayout<sockaddr_un>.size))
+    }
+
+    /// The 4 or 16 bytes of an IP address; nil for other families.
+    var bytes: [UInt8]? {
+        withUnsafeBytes(of: storage) { storage in
+            switch family {
+            case AF_INET: Array(storage[4..<8])
+            case AF_INET6: Array(storage[8..<24])
+            default: nil
+            }
         }
     }
 

@@ -41,20 +41,24 @@ final class TLSStream: ByteStream {
 
     private(set) lazy var presentedChain = OpenSSLConnection(ssl).presentedChain
 
-    /// - Parameter session: A session to resume, if the server still has it.
+    /// - Parameters:
+    ///   - host: The name or address that the server's certificate must be for, without an evaluator.
+    ///   - security: The client's identity and the evaluation of certificates; nil for the defaults.
+    ///   - session: A session to resume, if the server still has it.
     init(
-        over lower: any ByteStream, to key: ConnectionKey, _ context: TLSContext, resuming session: TLSSession?
+        over lower: any ByteStream, to host: String, minimumVersion: ExchangeOptions.TLSVersion = .v12,
+        _ security: ConnectionSecurity?, _ context: TLSContext, resuming session: TLSSession? = nil
     ) throws(Fault) {
         (self.lower, ssl, self.context, self.session) = (lower, try context.makeConnection(), context, session)
-        (host, security) = (key.host.hasSuffix(".") ? String(key.host.dropLast()) : key.host, key.security?.settings)
+        (self.host, self.security) = (host.hasSuffix(".") ? String(host.dropLast()) : host, security)
         afar_set_object(ssl, Unmanaged.passUnretained(self).toOpaque())
         guard let bio = StreamBIO.make(for: self) else { throw .outOfMemory }
         SSL_set_bio(ssl, bio, bio)
         SSL_set_connect_state(ssl)
-        let version = key.security?.minimumVersion == .v13 ? TLS1_3_VERSION : TLS1_2_VERSION
+        let version = minimumVersion == .v13 ? TLS1_3_VERSION : TLS1_2_VERSION
         guard afar_set_connection_minimum(ssl, version) != 0 else { throw .outOfMemory }
         // An address is no server name (RFC 6066, section 3).
-        if SocketAddress.isAddress(host) == false, afar_set_server_name(ssl, host) == 0 { throw .outOfMemory }
+        if !SocketAddress.isAddress(self.host), afar_set_server_name(ssl, self.host) == 0 { throw .outOfMemory }
         if security?.evaluation != nil {
             SSL_set_verify(ssl, SSL_VERIFY_NONE, nil)
             afar_ask_for_ocsp_response(ssl)
@@ -221,16 +225,16 @@ final class TLSStream: ByteStream {
         return .wouldBlock
     }
 
-    func lookForArrival() -> StreamArrival {
+    func isQuiet() -> Bool {
         ERR_clear_error()
         var byte: UInt8 = 0
         let code = SSL_peek(ssl, &byte, 1)
         guard code <= 0, SSL_get_error(ssl, code) == SSL_ERROR_WANT_READ else {
             ERR_clear_error()
-            return .something
+            return false
         }
         readObstacle = .reading
-        return OpenSSLConnection(ssl).hasPendingData ? .part : .nothing
+        return !OpenSSLConnection(ssl).hasPendingData && ((lower as? TLSStream)?.isQuiet() ?? true)
     }
 
     /// Announces the end (`close_notify`), if that is possible without waiting.

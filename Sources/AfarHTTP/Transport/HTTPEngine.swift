@@ -86,7 +86,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             proceed(exchange)
         case .lookedUp(let answer):
             let (waiting, addresses) = resolver.receive(answer, at: loop.now)
-            for attempt in waiting { lookedUp(addresses, for: attempt) }
+            for attempt in waiting { attempt.receive(addresses) }
         case .evaluated(let attempt, let asker, let refusal): attempt.receive(refusal, for: asker)
         case .closeIdleConnections:
             generation += 1
@@ -367,15 +367,13 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         attempt.index = attempts.count
         attempts.append(attempt)
         noteDeadline(deadline)
-        if let addresses = resolver.addresses(of: attempt.key.host, for: attempt, at: loop.now) {
-            lookedUp(.success(addresses), for: attempt)
-        }
+        attempt.start()
     }
 
-    private func lookedUp(_ addresses: Result<[SocketAddress], Fault>, for attempt: ConnectionAttempt) {
-        switch addresses {
-        case .success(let addresses): attempt.connect(to: addresses)
-        case .failure(let fault): attemptFailed(attempt, fault)
+    /// Looks up a name, and passes the result to an attempt.
+    func lookUp(_ name: String, for attempt: ConnectionAttempt) {
+        if let addresses = resolver.addresses(of: name, for: attempt, at: loop.now) {
+            attempt.receive(.success(addresses))
         }
     }
 
@@ -423,7 +421,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     func cancel(_ attempt: ConnectionAttempt) {
         guard remove(attempt) else { return }
-        resolver.abandon(attempt.key.host, attempt)
+        if let name = attempt.name { resolver.abandon(name, attempt) }
         attempt.cancel()
         pool.openingWasCancelled(attempt.key)
         openNext(attempt.key)
@@ -432,11 +430,21 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     /// The first exchange that waits for the connection of an attempt.
     func firstWaiter(for attempt: ConnectionAttempt) -> HTTPExchange? { pool.firstWaiter(attempt.key) }
 
-    func startTLS(on connection: HTTPConnection) throws(Fault) {
-        let key = connection.key
-        let stream = try connection.startTLS(tls, resuming: sessions.take(for: key, at: loop.now))
-        let started = generation
-        stream.onSession = { [unowned self] session in if generation == started { sessions.add(session, for: key) } }
+    /// Creates the TLS of a connection to its host.
+    func makeTLS(over connection: HTTPConnection) throws(Fault) -> TLSStream {
+        let (key, generation) = (connection.key, generation)
+        let stream = try TLSStream(
+            over: connection.stream, to: key.host, minimumVersion: key.security?.minimumVersion ?? .v12,
+            key.security?.settings, tls, resuming: sessions.take(for: key, at: loop.now))
+        stream.onSession = { [unowned self] session in
+            if self.generation == generation { sessions.add(session, for: key) }
+        }
+        return stream
+    }
+
+    /// Creates the TLS of a connection to a proxy.
+    func makeTLS(over connection: HTTPConnection, toProxy host: String) throws(Fault) -> TLSStream {
+        try TLSStream(over: connection.stream, to: host, nil, tls)
     }
 
     /// How far the connection of a waiting exchange is.

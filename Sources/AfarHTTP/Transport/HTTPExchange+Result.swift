@@ -18,6 +18,9 @@ extension HTTPExchange {
         var error = TransportError(
             fault.code, phase: phase, url: hop.exchange.url, message: fault.message, systemError: fault.systemError,
             underlying: fault.underlying)
+        if let proxy = key.route?.proxy, !error.message.contains(proxy.url) {
+            error.message += " (through the proxy \(proxy))"
+        }
         let peer = lastConnection?.remote ?? lastAttempt?.address?.numbers
         error.peer = peer.map { HostName.authority($0.address, port: $0.port) }
         error.report = report
@@ -43,6 +46,7 @@ extension HTTPExchange {
         metrics.fetchStartDate = started
         metrics.isReusedConnection = sending.wasReused
         metrics.resendCount = max(0, sendCount - 1)
+        metrics.isProxyConnection = key.route?.proxy != nil
         if !sending.wasReused, let times = lastConnection?.times ?? lastAttempt?.times {
             metrics.domainLookupStartDate = date(times.lookupStart)
             metrics.domainLookupEndDate = date(times.lookupEnd)

@@ -103,7 +103,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
             }
         }
         do throws(HTTP1Error) {
-            head = try hop.exchange.head(feed: nil)
+            head = try hop.exchange.head(feed: nil, for: key.route?.requestProxy)
         } catch {
             throw hop.failure(error.code, error.message)
         }
@@ -179,7 +179,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     }
 
     private func prepareSending(_ exchange: Exchange) throws(Fault) {
-        do throws(HTTP1Error) { head = try exchange.head(feed: feed) } catch { throw Fault(error) }
+        do throws(HTTP1Error) { head = try exchange.head(feed: feed, for: key.route?.requestProxy) } catch { throw Fault(error) }
         sending = Sending(
             parser: ResponseParser(.init(head, url: exchange.responseURL), options: exchange.options),
             output: RequestOutput(head: head, inlineBody: feed == nil ? exchange.inlineBody : nil, feed: feed))

@@ -3,8 +3,7 @@ import AfarTrust
 public import Foundation
 import HTTPTypes
 
-/// A transport with an HTTP/1.1 engine of its own (RFC 9112) for Linux, with TLS by OpenSSL. So far, it doesn't support proxies, Unix
-/// sockets and other network settings.
+/// A transport with an HTTP/1.1 engine of its own (RFC 9112) for Linux, with TLS by OpenSSL.
 ///
 /// Connections belong to their transport. Sessions that share a transport share its connections. All methods can be called from any
 /// thread.
@@ -67,7 +66,7 @@ public final class HTTPTransport: CallbackTransport {
         features: [
             .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
             .connectTimeout, .informationalResponses, .trailers, .anyMethod, .minimumTransferRate, .minimumTLSVersion,
-            .serverTrust, .clientIdentity,
+            .serverTrust, .clientIdentity, .networkSettings,
         ], contentCodings: ContentDecoder.codings)
 
     /// Creates a transport. Its threads run from the first exchange that needs them until it is released.
@@ -94,18 +93,12 @@ public final class HTTPTransport: CallbackTransport {
 
     package func prepare(_ hop: Hop) throws -> any PreparedExchange {
         try capabilities.check(hop.exchange)
-        switch hop.exchange.request.scheme {
-        case "http": break
-        case "https": try prepareTLS(for: hop)
-        case let scheme:
-            throw hop.failure(.unsupportedURL, "the scheme \"\(scheme ?? "")\" is neither http nor https")
+        guard hop.exchange.request.scheme == "http" || hop.exchange.request.scheme == "https" else {
+            let scheme = hop.exchange.request.scheme ?? ""
+            throw hop.failure(.unsupportedURL, "the scheme \"\(scheme)\" is neither http nor https")
         }
-        let key: ConnectionKey
-        do throws(HTTP1Error) {
-            key = try ConnectionKey(hop.exchange.request, hop.exchange.options)
-        } catch {
-            throw hop.failure(error.code, error.message)
-        }
+        let key = try key(for: hop)
+        if key.security != nil || key.route?.proxy?.kind == .https { try prepareTLS(for: key, url: hop.exchange.url) }
         let count = configuration.threadCount
         // All connections to a host belong to one thread.
         let index = count == 1 ? 0 : Int(key.host.hashValue.magnitude % UInt(count))
@@ -114,12 +107,23 @@ public final class HTTPTransport: CallbackTransport {
         return exchange
     }
 
-    private func prepareTLS(for hop: Hop) throws {
-        try tls.settings.check(url: hop.exchange.url)
-        do throws(Fault) {
-            try tls.prepare(isEvaluated: hop.exchange.options.security?.evaluation != nil)
-        } catch {
+    private func key(for hop: Hop) throws -> ConnectionKey {
+        do {
+            return try ConnectionKey(hop.exchange.request, hop.exchange.options)
+        } catch let error as HTTP1Error {
             throw hop.failure(error.code, error.message)
+        } catch {
+            throw hop.failure(.invalidUse, "\(error)")
+        }
+    }
+
+    private func prepareTLS(for key: ConnectionKey, url: String) throws {
+        try tls.settings.check(url: url)
+        do throws(Fault) {
+            let isEvaluated = key.security?.settings?.evaluation != nil && key.route?.proxy?.kind != .https
+            try tls.prepare(isEvaluated: isEvaluated)
+        } catch {
+            throw TransportError(error.code, phase: .queued, url: url, message: error.message)
         }
     }
 

@@ -97,14 +97,21 @@ struct RequestOutput {
 extension Exchange {
     /// The head of the request.
     ///
-    /// - Parameter feed: The source of a body that is read while it is sent.
-    func head(feed: BodyFeed?) throws(HTTP1Error) -> RequestHead {
+    /// - Parameters:
+    ///   - feed: The source of a body that is read while it is sent.
+    ///   - proxy: The proxy that receives the whole request; nil if there is none, or if it has opened a tunnel.
+    func head(feed: BodyFeed?, for proxy: Proxy?) throws(HTTP1Error) -> RequestHead {
         let framing: RequestHead.BodyFraming =
             if let feed { feed.length.map { .length($0) } ?? .chunked } else {
                 inlineBody.map { .length(Int64($0.count)) } ?? .none
             }
         let defaults = options.defaultFields.prepared(DefaultFieldsWithAccept.init)
-        return try RequestHead(request, defaultFields: defaults.fields, body: framing)
+        guard let proxy else { return try RequestHead(request, defaultFields: defaults.fields, body: framing) }
+        var request = request
+        if !request.headerFields.contains(.proxyAuthorization), !defaults.fields.contains(.proxyAuthorization) {
+            request.headerFields[.proxyAuthorization] = proxy.basicAuthorization
+        }
+        return try RequestHead(request, defaultFields: defaults.fields, target: .absolute, body: framing)
     }
 
     /// Default fields with an `Accept` field. Some servers reject requests without one, so most clients send it.

@@ -4,8 +4,8 @@ public struct NetworkSettings: Sendable, Hashable {
     public var proxies = ProxySettings.none
     /// The path of a Unix socket for all connections, or nil to use TCP. The default is nil.
     ///
-    /// The URL's host doesn't affect where connections go, but is still sent to the server. Each connection serves one request,
-    /// and no proxy is used.
+    /// The URL's host doesn't affect where connections go, but is still sent to the server. No proxy is used. With `CurlTransport`, each
+    /// connection serves one request.
     public var unixSocket: String?
     /// Addresses to connect to instead of certain hosts: `["api.example.com:443": "10.0.0.5:8443"]`. The default is empty.
     ///

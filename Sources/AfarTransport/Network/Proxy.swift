@@ -99,6 +99,9 @@ public struct Proxy: Sendable, Hashable {
 
     /// The proxy's URL without the credential.
     package var url: String { "\(kind.rawValue)://\(HostName.authority(host, port: port))" }
+
+    /// Whether the proxy speaks HTTP, so that fields of a request can be for it.
+    package var isOfHTTP: Bool { kind == .http || kind == .https }
 }
 
 /// Keeps credentials out of logs.

@@ -1,0 +1,85 @@
+import AfarTransport
+import Foundation
+import HTTPTypes
+
+/// How a connection reaches its host, if the network settings of its exchange don't leave that to the transport.
+final class ConnectionRoute: Hashable, Sendable {
+    let proxy: Proxy?
+    /// Whether the proxy opens a tunnel. If not, it receives requests in absolute form (RFC 9112, section 3.2.2).
+    let isTunnel: Bool
+    /// The credential with which the proxy opens the tunnel, as the value of `Proxy-Authorization`.
+    let proxyAuthorization: String?
+    /// The host and port to connect to, directly or through the proxy.
+    let host: String
+    let port: Int
+    let unixSocket: String?
+    private let interface: String?
+    private let localAddress: String?
+
+    /// - Parameter isRaw: Whether the connection is for another protocol than HTTP, so that a proxy must open a tunnel.
+    /// - Throws: `InvalidSetting` or `InvalidProxy`.
+    init(_ settings: NetworkSettings, to host: String, port: Int, _ request: HTTPRequest, isRaw: Bool) throws {
+        try settings.validate()
+        let isSecure = request.scheme == "https"
+        (self.host, self.port) = try settings.place(ofHost: host, port: port)
+        proxy = try settings.proxy(isSecure: isSecure, authority: request.authority ?? "")
+        let isElsewhere = (self.host, self.port) != (host, port)
+        isTunnel = proxy?.isOfHTTP == true && (isSecure || isRaw || isElsewhere)
+        proxyAuthorization = isTunnel ? request.headerFields[.proxyAuthorization] ?? proxy?.basicAuthorization : nil
+        (unixSocket, interface, localAddress) = (settings.unixSocket, settings.interface, settings.localAddress)
+    }
+
+    /// The proxy that receives whole requests.
+    var requestProxy: Proxy? { proxy?.isOfHTTP == true && !isTunnel ? proxy : nil }
+
+    private var identity: [AnyHashable?] {
+        [proxy, isTunnel, proxyAuthorization, host, port, unixSocket, interface, localAddress]
+    }
+
+    static func == (lhs: ConnectionRoute, rhs: ConnectionRoute) -> Bool {
+        lhs === rhs || lhs.identity == rhs.identity
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+
+    /// The host and port to which the socket connects, unless that is a Unix socket.
+    var peer: (host: String, port: Int) { proxy.map { ($0.host, $0.port) } ?? (host, port) }
+
+    /// Binds a socket to the interface or the local address.
+    ///
+    /// - Returns: 0, or an error code.
+    func bind(_ descriptor: Int32, _ family: Int32) -> Int32 {
+        if let interface { return Self.bind(descriptor, family, toInterface: interface) }
+        guard let localAddress else { return 0 }
+        let addresses = (try? SocketAddress.lookUp(localAddress, isAddress: true)) ?? []
+        guard let address = addresses.first(where: { $0.family == family }) else { return EAFNOSUPPORT }
+        return address.withPointer { Foundation.bind(descriptor, $0, $1) } == 0 ? 0 : errno
+    }
+
+    private static func bind(_ descriptor: Int32, _ family: Int32, toInterface name: String) -> Int32 {
+        let length = socklen_t(name.utf8.count)
+        if setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, name, length) == 0 { return 0 }
+        guard errno == EPERM else { return errno }
+        // Without the privilege, the address of the interface decides about the route in most configurations.
+        var list: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&list) == 0 else { return errno }
+        defer { freeifaddrs(list) }
+        var next = list
+        while let entry = next {
+            next = entry.pointee.ifa_next
+            guard let address = entry.pointee.ifa_addr, Int32(address.pointee.sa_family) == family,
+                String(cString: entry.pointee.ifa_name) == name
+            else { continue }
+            let size = family == AF_INET ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
+            return Foundation.bind(descriptor, address, socklen_t(size)) == 0 ? 0 : errno
+        }
+        return EADDRNOTAVAIL
+    }
+}
+
+extension Proxy {
+    /// The credential for Basic authentication, as the value of `Proxy-Authorization` (RFC 7617).
+    var basicAuthorization: String? {
+        credential.map { "Basic " + Data("\($0.user):\($0.password)".utf8).base64EncodedString() }
+    }
+}

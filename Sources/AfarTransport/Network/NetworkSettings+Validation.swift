@@ -1,0 +1,118 @@
+import Foundation
+
+/// An error for a network setting that can't be used.
+package struct InvalidSetting: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+/// One entry of ``NetworkSettings/connectTo``.
+package struct ConnectToEntry: Sendable {
+    /// A host, in brackets if it is an IPv6 address, and a port; nil for any, or for the original one.
+    package typealias Place = (host: String?, port: Int?)
+
+    package let key: Place
+    package let value: Place
+
+    fileprivate init(_ key: String, _ value: String) throws(InvalidSetting) {
+        (self.key, self.value) = (try Self.place(key), try Self.place(value))
+    }
+
+    private static func place(_ text: String) throws(InvalidSetting) -> Place {
+        let port = HostName.port(ofAuthority: text)
+        let host = port == nil ? text : String(text[..<(text.lastIndex(of: ":") ?? text.endIndex)])
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        guard isBracketed || !host.contains(":"), port.map({ (1...65_535).contains($0) }) ?? true else {
+            throw InvalidSetting(
+                "\"\(text)\" in connectTo is not a host and a port: use a form such as \"example.com:443\" or \"[::1]:8080\"")
+        }
+        return (host.isEmpty ? nil : host, port)
+    }
+
+    /// Entries that have a host come before others, and then those that have a port.
+    fileprivate var rank: Int { (key.host == nil ? 2 : 0) + (key.port == nil ? 1 : 0) }
+
+    fileprivate func matches(_ host: HostName, _ port: Int) -> Bool {
+        key.host.map { HostName($0) == host } ?? true && key.port.map { $0 == port } ?? true
+    }
+}
+
+extension NetworkSettings {
+    /// Throws an error if a setting can't be used on this machine.
+    package func validate() throws(InvalidSetting) {
+        let texts = [unixSocket, interface, localAddress].compactMap(\.self) + connectTo.flatMap { [$0.key, $0.value] }
+        for text in texts where text.isEmpty || !text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) {
+            throw InvalidSetting("a network setting is empty or has control characters")
+        }
+        _ = try connectToEntries()
+        try unixSocket.map { path throws(InvalidSetting) in try Self.check(path: path) }
+        try interface.map { name throws(InvalidSetting) in try Self.check(interface: name) }
+        try localAddress.map { address throws(InvalidSetting) in try Self.check(address: address) }
+        if interface != nil, localAddress != nil {
+            throw InvalidSetting("an interface and a local address were both set: use only one of them")
+        }
+    }
+
+    /// The entries of ``connectTo``, the most specific ones first.
+    package func connectToEntries() throws(InvalidSetting) -> [ConnectToEntry] {
+        var entries: [(key: String, entry: ConnectToEntry)] = []
+        for (key, value) in connectTo { entries.append((key, try ConnectToEntry(key, value))) }
+        entries.sort { ($0.entry.rank, $0.key) < ($1.entry.rank, $1.key) }
+        return entries.map(\.entry)
+    }
+
+    /// The host and port to connect to instead of those of a request.
+    package func place(ofHost host: String, port: Int) throws(InvalidSetting) -> (host: String, port: Int) {
+        guard !connectTo.isEmpty else { return (host, port) }
+        let name = HostName(host)
+        let entry = try connectToEntries().first { $0.matches(name, port) }
+        return (entry?.value.host.map { HostName($0).text } ?? host, entry?.value.port ?? port)
+    }
+
+    /// The proxy for a request; nil to connect directly.
+    package func proxy(isSecure: Bool, authority: String) throws(InvalidProxy) -> Proxy? {
+        unixSocket == nil ? try proxies.proxy(scheme: isSecure ? "https" : "http", authority: authority) : nil
+    }
+
+    private static func check(path: String) throws(InvalidSetting) {
+        let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+        guard path.utf8.count > limit else { return }
+        throw InvalidSetting(
+            "the path of the Unix socket has \(path.utf8.count) bytes, and the system takes at most \(limit): use a shorter "
+                + "path than \"\(path)\", a symbolic link for example")
+    }
+
+    private static func check(interface name: String) throws(InvalidSetting) {
+        guard if_nametoindex(name) == 0 else { return }
+        var names: [String] = []
+        if let list = if_nameindex() {
+            var entry = list
+            while let name = entry.pointee.if_name {
+                names.append(String(cString: name))
+                entry += 1
+            }
+            if_freenameindex(list)
+        }
+        throw InvalidSetting(
+            "this machine has no network interface \"\(name)\": use one of \(names.joined(separator: ", "))")
+    }
+
+    private static func check(address: String) throws(InvalidSetting) {
+        var hints = addrinfo()
+        hints.ai_flags = AI_NUMERICHOST
+        var found: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(address, nil, &hints, &found) == 0, let found else {
+            throw InvalidSetting(
+                "the local address \"\(address)\" is not an IP address: use one of this machine's addresses")
+        }
+        defer { freeaddrinfo(found) }
+        let descriptor = socket(found.pointee.ai_family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        guard bind(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) != 0, errno == EADDRNOTAVAIL else {
+            return
+        }
+        throw InvalidSetting("this machine does not have the local address \"\(address)\": use one of its addresses")
+    }
+}
