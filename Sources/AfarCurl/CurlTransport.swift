@@ -14,7 +14,7 @@ import HTTPTypes
 /// ``TransactionMetrics/resendCount``; a POST fails with ``TransportError/Code-swift.struct/connectionLost``.
 public final class CurlTransport: CallbackTransport {
     private let configuration: Configuration
-    let tls: TLSSettings
+    private let tls: TLSSettings
     /// Each nil until its first exchange.
     private let loops: Locked<[CurlLoop?]>
     /// What this transport can do.
@@ -34,7 +34,7 @@ public final class CurlTransport: CallbackTransport {
         if library.authenticatesConnections { features.insert(.connectionAuthentication) }
         if library.speaksHTTP2 { features.insert(.http2) }
         if library.speaksHTTP3 { features.insert(.http3) }
-        if library.isOnOpenSSL { features.formUnion([.serverTrust, .clientIdentity, .connections]) }
+        if library.isOnOpenSSL { features.formUnion([.serverTrust, .clientIdentity]) }
         capabilities = TransportCapabilities(name: "curl", features: features, contentCodings: ContentDecoder.codings)
         self.configuration = configuration
         tls = TLSSettings(configuration)
@@ -51,7 +51,6 @@ public final class CurlTransport: CallbackTransport {
     }
 
     package func prepare(_ hop: Hop) throws -> any PreparedExchange {
-        if case .connection = hop.exchange.delivery { return try ConnectionExchange(hop, over: self) }
         try capabilities.check(hop.exchange)
         if hop.exchange.request.scheme == "https" { try tls.check(url: hop.exchange.url) }
         let plan = try RequestPlan(hop)

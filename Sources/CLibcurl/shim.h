@@ -99,9 +99,6 @@ static inline CURLcode afar_get_string(CURL *easy, CURLINFO info, const char **v
     return curl_easy_getinfo(easy, info, value);
 }
 // The connection's `SSL *`; NULL without TLS, and when that is not OpenSSL's.
-static inline CURLcode afar_get_socket(CURL *easy, curl_socket_t *socket) {
-    return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, socket);
-}
 static inline void *afar_get_openssl(CURL *easy) {
     struct curl_tlssessioninfo *session = NULL;
     if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == NULL) return NULL;

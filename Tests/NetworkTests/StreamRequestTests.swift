@@ -395,14 +395,19 @@ import Testing
         #expect(server.connectionCount == 1)
     }
 
-    @Test func aProxyOverTLSIsRefused() async throws {
+    @Test func itGoesThroughAProxyOverTLS() async throws {
+        let secure = try await SecureServer(certificates, ["site": .init("good")])
+        let proxy = try await ServerChild.apache(certificates)
         var network = NetworkSettings()
-        network.proxies = .init(try Proxy("https://127.0.0.1:1"))
+        network.proxies = .init(try Proxy("https://localhost:\(proxy.port)"))
         let session = session(network)
-        let stream = session.stream(withHostName: "127.0.0.1", port: 7)
-        let error = await #expect(throws: AFError.self) { try await stream.write(Data("x".utf8)) }
-        let cause = (error?.underlyingError as? URLError)?.userInfo[NSUnderlyingErrorKey] as? TransportError
-        #expect(cause?.message.contains("proxy over TLS") == true)
+        let url = try secure.url("site")
+        for isLater in [false, true] {
+            let stream = session.stream(withHostName: "localhost", port: url.port ?? 0, isSecure: !isLater)
+            if isLater { try await stream.startSecureConnection() }
+            #expect(try await answer(over: stream, url) == "HTTP/1.1 200 OK")
+            stream.cancel()
+        }
     }
 
     @Test func itGoesOverUnixSockets() async throws {

@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func aTransportAroundAnotherCarriesThem() async throws {
-        let transport = Counting(base: CurlTransport())
+        let transport = Counting(base: HTTPTransport())
         let session = Session(configuration: .default, transport: transport)
         let socket = session.webSocketRequest(to: try await url("/echo")).webSocketTask()
         try await socket.send(.string("hello"))

@@ -11,8 +11,6 @@ extension CurlLoop {
         case decided(Transfer, HeadDecision)
         case closeIdleConnections
         case countConnections(@Sendable ([ConnectionStatistics.Host]) -> Void)
-        case watch(WatchedSocket)
-        case unwatch(WatchedSocket)
         case run(InlineJob)
         case shutDown
     }

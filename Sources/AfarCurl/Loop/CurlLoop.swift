@@ -38,8 +38,6 @@ final class CurlLoop: @unchecked Sendable {
     /// Those whose completions are being called, which may bring about more.
     @exclusivity(unchecked) private var readyEndings: [Ending] = []
     @exclusivity(unchecked) private var gathering: [Transfer] = []
-    /// The sockets that are not libcurl's.
-    @exclusivity(unchecked) private var watched: [Int32: WatchedSocket] = [:]
     /// Transfers whose answers make the rest of their bodies needless.
     @exclusivity(unchecked) private var refused: [Transfer] = []
     /// Counts the turns of the loop.
@@ -92,7 +90,6 @@ final class CurlLoop: @unchecked Sendable {
             for index in 0..<count {
                 switch poller.event(index) {
                 case .woken: break
-                case .watched(let socket, let bits): watched[socket]?.isReady(bits: bits)
                 case .socket(let socket, let pool, let bits):
                     pools.socketIsReady(socket, ofPool: pool, bits: bits, at: now)
                 }
@@ -106,8 +103,6 @@ final class CurlLoop: @unchecked Sendable {
             flush()
         }
         pools.closeAll()
-        for socket in watched.values { socket.close() }
-        watched = [:]
     }
 
     /// Whether all is done; from then on the mailbox is closed, or its messages would keep the loop and themselves alive.
@@ -151,12 +146,6 @@ final class CurlLoop: @unchecked Sendable {
             case .decided(let transfer, let decision): decided(transfer, decision)
             case .closeIdleConnections: pools.retire(running: transfers, at: now)
             case .countConnections(let answer): answer(connectionCounts)
-            case .watch(let socket):
-                if poller.watch(socket.descriptor) { watched[socket.descriptor] = socket } else { socket.close() }
-            case .unwatch(let socket):
-                // Another may have its number by now.
-                if watched[socket.descriptor] === socket { watched[socket.descriptor] = nil }
-                socket.closeDescriptor()
             case .run(let job):
                 job.run()
                 now = MonotonicClock.now
@@ -445,7 +434,6 @@ final class CurlLoop: @unchecked Sendable {
     private func finish(_ transfer: Transfer, code: CURLcode, isDone: Bool = false) {
         let phase = transfer.failurePhase
         if code == CURLE_OK { transfer.attempt(transfer.deliverRefusal) }
-        if code == CURLE_OK, transfer.state.fault == nil { transfer.attempt(transfer.handOverSocket) }
         if isDone, transfer.isUndecided, transfer.state.fault == nil {
             return setAside(transfer, code: code, phase: phase)
         }

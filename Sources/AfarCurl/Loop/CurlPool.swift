@@ -151,12 +151,6 @@ final class CurlPool {
         connections.open(socket, to: transfer.plan.host, by: ObjectIdentifier(transfer))
     }
 
-    /// Another has a descriptor of a socket, so that the kernel would go on watching it when libcurl closes its own.
-    func forget(_ socket: Int32) {
-        poller.apply(.remove(socket), pool: number)
-        interests.forget(socket)
-    }
-
     private func closes(_ socket: Int32) {
         socketsWithUnsolicitedData.remove(socket)
         unresponsive.remove(socket)
@@ -292,8 +286,7 @@ final class CurlPool {
         isRetired = true
         let inUse = Set(running.compactMap(\.socket))
         end(connections.connected.map(\.socket).filter { !inUse.contains($0) && !interests.isWanted($0) })
-        // A connection that is for somebody else is not libcurl's to close.
-        for case let handle? in running.filter({ $0.plan.adoption == nil }).map(\.handle) {
+        for case let handle? in running.map(\.handle) {
             _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1)
         }
     }

@@ -3,18 +3,14 @@ import CEpoll
 import CLibcurl
 import Foundation
 
-/// Watches the sockets of a loop: libcurl's, and those that are in no pool.
+/// Watches the sockets of a loop.
 struct Poller: Sendable {
     enum Event {
         case woken
         /// A socket of the pool with this number is ready; the bits are libcurl's `CURL_CSELECT_…`.
         case socket(Int32, pool: UInt32, bits: Int32)
-        /// The same of a socket that is in no pool.
-        case watched(Int32, bits: Int32)
     }
 
-    /// Stands for the pool of sockets that are in none.
-    private static let noPool = UInt32.max - 1
     let set: EpollSet
 
     /// One of the events that were waited for.
@@ -22,16 +18,7 @@ struct Poller: Sendable {
         let (tag, events) = set.event(index)
         guard let tag else { return .woken }
         let socket = Int32(truncatingIfNeeded: tag & 0xFFFF_FFFF)
-        let (pool, bits) = (UInt32(tag >> 32), Self.selectBits(events))
-        return pool == Self.noPool ? .watched(socket, bits: bits) : .socket(socket, pool: pool, bits: bits)
-    }
-
-    /// From now on there is an event each time that something becomes possible on a socket, until it is closed. Returns
-    /// whether the kernel agrees.
-    func watch(_ socket: Int32) -> Bool {
-        let tag = UInt64(Self.noPool) << 32 | UInt64(UInt32(bitPattern: socket))
-        let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
-        return set.set(socket, EPOLL_CTL_ADD, events, tag: tag)
+        return .socket(socket, pool: UInt32(tag >> 32), bits: Self.selectBits(events))
     }
 
     func apply(_ change: SocketInterests.Change, pool: UInt32) {

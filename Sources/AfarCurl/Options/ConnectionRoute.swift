@@ -20,12 +20,8 @@ struct ConnectionRoute: Equatable {
     /// The fields that are for the proxy which opens a tunnel.
     private let proxyFields: [HTTPField]
 
-    /// Nil when nothing is said.
-    ///
-    /// - Parameters:
-    ///   - isSecure: Whether the connection is secured, now or later.
-    ///   - isAdopted: Whether somebody else is to have it, so that a proxy only hands bytes on.
-    init?(_ hop: Hop, isSecure: Bool, isAdopted: Bool, authority: String) throws {
+    /// Nil if the exchange has no network settings.
+    init?(_ hop: Hop, isSecure: Bool, authority: String) throws {
         guard let settings = hop.exchange.options.networkBox?.settings else { return nil }
         do {
             try settings.validate()
@@ -39,11 +35,8 @@ struct ConnectionRoute: Equatable {
                 throw InvalidSetting(
                     "a client identity, or the evaluation of server trust, is not possible through a proxy over TLS")
             }
-            if let proxy, proxy.kind == .https, isAdopted {
-                throw InvalidSetting("a connection for other protocols is not possible through a proxy over TLS")
-            }
             let ownFields = Array(hop.exchange.request.headerFields).filter { $0.name == .proxyAuthorization }
-            proxyFields = (isSecure || isAdopted) && proxy?.isOfHTTP == true ? ownFields : []
+            proxyFields = isSecure && proxy?.isOfHTTP == true ? ownFields : []
         } catch {
             throw hop.failure(.invalidUse, "\(error)")
         }

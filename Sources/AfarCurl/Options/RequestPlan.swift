@@ -16,8 +16,6 @@ struct RequestPlan {
     /// How its connection is made; nil where nothing is said about that.
     let route: ConnectionRoute?
     let routeLists: RouteLists?
-    /// Who takes the connection's socket, in place of a request that is sent over it.
-    let adoption: SocketAdoption?
     /// Whether the host is a name and not an address. Asked only when libcurl is about to look something up.
     var needsLookup: Bool {
         route?.needsLookup == true || authority.first != "[" && !Self.isAddress(authority)
@@ -52,17 +50,15 @@ struct RequestPlan {
             // libcurl would wait for a body of the response.
             throw hop.failure(.unsupportedByTransport, "a HEAD request with a body cannot be sent")
         }
-        // A connection that somebody else is to have is secured by that, if it is.
-        adoption = hop.exchange.context.isEmpty ? nil : hop.exchange.context[SocketAdoptionKey.self]
-        url = Self.url(adoption == nil ? scheme : "http", authority, path)
-        isSecure = scheme == "https" && adoption == nil
+        url = Self.url(scheme, authority, path)
+        isSecure = scheme == "https"
         host = Self.hostKey(authority, isSecure: isSecure)
         self.authority = authority
         version = HTTPVersion(hop, isSecure: isSecure)
         route = try ConnectionRoute(
-            hop, isSecure: scheme == "https", isAdopted: adoption != nil, authority: authority)
+            hop, isSecure: isSecure, authority: authority)
         routeLists = route?.makeLists()
-        headers = Self.headers(for: hop, proxy: isSecure || adoption != nil ? nil : route?.proxy)
+        headers = Self.headers(for: hop, proxy: isSecure ? nil : route?.proxy)
     }
 
     /// In one allocation, where `+` makes three.

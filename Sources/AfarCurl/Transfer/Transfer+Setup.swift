@@ -41,13 +41,6 @@ extension Transfer {
             try options.setBody(data)
         }
         if let authentication { try options.setAuthentication(authentication) }
-        if plan.adoption != nil {
-            try options.set(CURLOPT_CONNECT_ONLY, 1)
-            try options.set(CURLOPT_FRESH_CONNECT, 1)
-            // Else it is closed as soon as it is there.
-            try options.set(CURLOPT_FORBID_REUSE, 0)
-            try options.set(CURLOPT_HTTPPROXYTUNNEL, 1)
-        }
     }
 
     private static let largeBuffer = 512 * 1024

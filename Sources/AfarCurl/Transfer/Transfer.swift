@@ -358,12 +358,6 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         exchange.request.headerFields.contains(.expect) || exchange.options.defaultFields.fields.contains(.expect)
     }
 
-    /// libcurl has made the connection that somebody else is to have.
-    func handOverSocket() throws(Fault) {
-        guard let adoption = plan.adoption, let handle else { return }
-        pool?.forget(try adoption.adopt(from: handle, for: loop))
-    }
-
     /// A 417 or a 401 was the last word after all.
     func deliverRefusal() throws(Fault) {
         guard let head = refusal else { return }
@@ -484,10 +478,6 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         if code == CURLE_OK, state.fault == nil, let head = reader.head {
             sink.source?.finish(throwing: nil, report: report)
             return sink.complete().map { .success(TransportResponse(head: head, body: $0, report: report)) }
-        }
-        if code == CURLE_OK, state.fault == nil, plan.adoption != nil {
-            let head = ResponseHead(status: 101, url: plan.url)
-            return .success(TransportResponse(head: head, body: .data(Data()), report: report))
         }
         var error = failure(code, phase: phase, report: report)
         if state.fault == nil, let earlier = early?.failure { error = earlier }

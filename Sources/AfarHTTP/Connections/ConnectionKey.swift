@@ -16,6 +16,16 @@ struct ConnectionKey: Hashable {
         func hash(into hasher: inout Hasher) { hasher.combine(settings.map { ObjectIdentifier($0) }) }
     }
 
+    /// What a connection is opened for.
+    enum Purpose {
+        case requests
+        /// A request that asks for another protocol (RFC 9110, section 7.8), which takes over the connection.
+        case upgrade
+        /// Another protocol, without a request.
+        case otherProtocol
+    }
+
+    let purpose: Purpose
     /// The host's name or address, without brackets, in lower case.
     let host: String
     let port: Int
@@ -26,9 +36,9 @@ struct ConnectionKey: Hashable {
 
     /// The key for an exchange.
     ///
-    /// - Parameter isRaw: Whether the connection is for another protocol than HTTP.
     /// - Throws: `HTTP1Error` if the port isn't one; `InvalidSetting` or `InvalidProxy` if a network setting can't be used.
-    init(_ request: HTTPRequest, _ options: ExchangeOptions, isRaw: Bool = false) throws {
+    init(_ request: HTTPRequest, _ options: ExchangeOptions, for purpose: Purpose = .requests) throws {
+        self.purpose = purpose
         let authority = request.authority ?? ""
         let isSecure = request.scheme == "https"
         security =
@@ -47,7 +57,7 @@ struct ConnectionKey: Hashable {
         host = String(name).asciiLowercased
         self.port = port
         route = try options.networkBox.map {
-            try ConnectionRoute($0.settings, to: String(name).asciiLowercased, port: port, request, isRaw: isRaw)
+            try ConnectionRoute($0.settings, to: String(name).asciiLowercased, port: port, request, isRaw: purpose != .requests)
         }
     }
 

@@ -64,6 +64,16 @@ final class HTTPConnection: LoopSocket {
         if isToHost { self.tls = tls }
     }
 
+    /// Hands over the connection, which the engine doesn't use any longer.
+    ///
+    /// - Throws: A fault if the socket can't be watched. The connection is closed then.
+    func handOver() throws(Fault) -> (RawSocket, unread: [UInt8]) {
+        isClosed = true
+        engine.loop.remove(self, isClosing: false)
+        tls?.onSession = nil
+        return (try RawSocket(socket, stream, engine: engine), unread)
+    }
+
     func close() {
         guard !isClosed else { return }
         isClosed = true

@@ -27,6 +27,11 @@ package struct RequestHead {
     /// Whether the request has `Connection: close`.
     package let closesConnection: Bool
 
+    /// No head: nothing is sent over the connection.
+    package init(withoutBytes method: HTTPRequest.Method) {
+        (bytes, self.method, asksForUpgrade, closesConnection) = ([], method, false, false)
+    }
+
     /// Serializes a head.
     ///
     /// `Host` comes first (RFC 9110, section 7.2), from the request's own field if it has one. Fields that the request has replace

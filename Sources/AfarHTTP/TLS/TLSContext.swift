@@ -67,9 +67,6 @@ final class TLSContext: Sendable {
         if let list = settings.tls13CipherSuites, SSL_CTX_set_ciphersuites(raw, list) != 1 {
             throw Fault(.secureConnectionFailed, "OpenSSL does not accept the list of suites for TLS 1.3: \"\(list)\"")
         }
-        let name = "http/1.1"
-        let protocols = [UInt8(name.utf8.count)] + Array(name.utf8)
-        guard SSL_CTX_set_alpn_protos(raw, protocols, UInt32(protocols.count)) == 0 else { throw .outOfMemory }
         afar_set_up_client(raw)
         if let keyLog = settings.keyLog { afar_log_keys(raw, keyLog.descriptor) }
         afar_set_validation(

@@ -44,10 +44,12 @@ final class TLSStream: ByteStream {
     /// - Parameters:
     ///   - host: The name or address that the server's certificate must be for, without an evaluator.
     ///   - security: The client's identity and the evaluation of certificates; nil for the defaults.
+    ///   - applicationProtocols: The protocols to offer (ALPN, RFC 7301), best first.
     ///   - session: A session to resume, if the server still has it.
     init(
         over lower: any ByteStream, to host: String, minimumVersion: ExchangeOptions.TLSVersion = .v12,
-        _ security: ConnectionSecurity?, _ context: TLSContext, resuming session: TLSSession? = nil
+        _ security: ConnectionSecurity?, _ context: TLSContext, applicationProtocols: [String] = [],
+        resuming session: TLSSession? = nil
     ) throws(Fault) {
         (self.lower, ssl, self.context, self.session) = (lower, try context.makeConnection(), context, session)
         (self.host, self.security) = (host.hasSuffix(".") ? String(host.dropLast()) : host, security)
@@ -59,6 +61,10 @@ final class TLSStream: ByteStream {
         guard afar_set_connection_minimum(ssl, version) != 0 else { throw .outOfMemory }
         // An address is no server name (RFC 6066, section 3).
         if !SocketAddress.isAddress(self.host), afar_set_server_name(ssl, self.host) == 0 { throw .outOfMemory }
+        let protocols = applicationProtocols.flatMap { [UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }
+        guard protocols.isEmpty || SSL_set_alpn_protos(ssl, protocols, UInt32(protocols.count)) == 0 else {
+            throw Fault(.invalidUse, "the application protocols are not valid: \(applicationProtocols)")
+        }
         if security?.evaluation != nil {
             SSL_set_verify(ssl, SSL_VERIFY_NONE, nil)
             afar_ask_for_ocsp_response(ssl)
@@ -94,7 +100,12 @@ final class TLSStream: ByteStream {
             return decide()
         }
         switch SSL_get_error(ssl, code) {
-        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
+        case SSL_ERROR_WANT_READ:
+            readObstacle = .reading
+            return .wouldBlock
+        case SSL_ERROR_WANT_WRITE:
+            readObstacle = .writing
+            return .wouldBlock
         case SSL_ERROR_WANT_X509_LOOKUP: return .undecided
         default: throw handshakeFault
         }
@@ -235,6 +246,16 @@ final class TLSStream: ByteStream {
         }
         readObstacle = .reading
         return !OpenSSLConnection(ssl).hasPendingData && ((lower as? TLSStream)?.isQuiet() ?? true)
+    }
+
+    /// Returns the server's alert, if one has arrived. Call it after writing failed.
+    func arrivedFault() -> Fault? {
+        ERR_clear_error()
+        (lowerFault, hasLowerEnded) = (nil, false)
+        var byte: UInt8 = 0
+        let code = SSL_peek(ssl, &byte, 1)
+        guard code <= 0, SSL_get_error(ssl, code) == SSL_ERROR_SSL, lowerFault == nil, !hasLowerEnded else { return nil }
+        return opensslFault(.connectionLost, "the server ended the TLS connection")
     }
 
     /// Announces the end (`close_notify`), if that is possible without waiting.

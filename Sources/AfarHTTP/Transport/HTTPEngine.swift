@@ -19,6 +19,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         case lookedUp(Resolver<ConnectionAttempt>.Answer)
         /// A server's certificates were evaluated for an exchange, and refused unless there is no fault.
         case evaluated(ConnectionAttempt, for: HTTPExchange, Fault?)
+        case closeRaw(RawSocket)
         case closeIdleConnections
         case countConnections(@Sendable ([ConnectionStatistics.Host]) -> Void)
         case run(InlineJob)
@@ -33,7 +34,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     let loop: EventLoop<HTTPEngine>
     private let maximumIdleTime: TimeInterval
-    private let tls: TLSContext
+    let tls: TLSContext
     @exclusivity(unchecked) private var sessions = TLSSessions()
 
     private let pool: ConnectionPool<ConnectionKey, HTTPConnection, HTTPExchange>
@@ -88,6 +89,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             let (waiting, addresses) = resolver.receive(answer, at: loop.now)
             for attempt in waiting { attempt.receive(addresses) }
         case .evaluated(let attempt, let asker, let refusal): attempt.receive(refusal, for: asker)
+        case .closeRaw(let socket): socket.closeDescriptor()
         case .closeIdleConnections:
             generation += 1
             resolver.clear()
@@ -435,7 +437,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         let (key, generation) = (connection.key, generation)
         let stream = try TLSStream(
             over: connection.stream, to: key.host, minimumVersion: key.security?.minimumVersion ?? .v12,
-            key.security?.settings, tls, resuming: sessions.take(for: key, at: loop.now))
+            key.security?.settings, tls,
+            applicationProtocols: key.purpose == .otherProtocol ? [] : ["http/1.1"], resuming: sessions.take(for: key, at: loop.now))
         stream.onSession = { [unowned self] session in
             if self.generation == generation { sessions.add(session, for: key) }
         }

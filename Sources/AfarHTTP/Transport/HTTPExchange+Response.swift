@@ -69,7 +69,7 @@ extension HTTPExchange {
         observer?.exchangeDidReceiveInformational(head)
     }
 
-    private func receive(_ head: ResponseHead) throws(Fault) {
+    func receive(_ head: ResponseHead) throws(Fault) {
         sending.expectationDeadline = nil
         if isLateTimeout(head) { return sending.mustSendAgain = true }
         if head.status == 417, sendsExpectation {
@@ -99,6 +99,8 @@ extension HTTPExchange {
             }
             sending.decoder = ContentDecoder(for: head, options: hop.exchange.options)
             if case .exact(let length)? = sending.parser.bodyLength { sink.expect(length) }
+            // What follows belongs to another protocol, or to a response that nobody reads.
+            if key.purpose != .requests { sending.isResponseComplete = true }
             guard let stream else { return }
             self.stream = nil
             engine.deliver(TransportResponse(head: head, body: .stream(stream)), of: self)

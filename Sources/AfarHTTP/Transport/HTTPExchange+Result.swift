@@ -10,11 +10,16 @@ extension HTTPExchange {
         if let head = sending.responseHead, isDiscarded, state.fault?.code != .cancelled {
             return .success(TransportResponse(head: head, body: .data(Data()), report: report))
         }
+        var fault = state.fault ?? .cancelled
         if state.fault == nil, let head = sending.responseHead {
             sink.source?.finish(throwing: nil, report: report)
-            return .success(TransportResponse(head: head, body: sink.complete() ?? .data(Data()), report: report))
+            do throws(Fault) {
+                let body = try takeConnection(head, report) ?? sink.complete() ?? .data(Data())
+                return .success(TransportResponse(head: head, body: body, report: report))
+            } catch {
+                fault = error
+            }
         }
-        let fault = state.fault ?? .cancelled
         var error = TransportError(
             fault.code, phase: phase, url: hop.exchange.url, message: fault.message, systemError: fault.systemError,
             underlying: fault.underlying)
@@ -27,6 +32,20 @@ extension HTTPExchange {
         if sending.responseHead != nil, case .data(let data)? = sink.complete() { error.partialBody = data }
         sink.source?.finish(throwing: error, report: report)
         return .failure(error)
+    }
+
+    /// Takes the connection for another protocol; nil if the response leads to none.
+    private func takeConnection(
+        _ head: ResponseHead, _ report: TransportReport
+    ) throws(Fault) -> TransportResponse.Body? {
+        guard key.purpose == .otherProtocol || key.purpose == .upgrade && head.status == 101, let connection else {
+            return nil
+        }
+        let (socket, unread) = try connection.handOver()
+        return .connection(
+            RawConnection(
+                socket, unread: unread, for: hop, report.transactions.last ?? TransactionMetrics(),
+                isSecure: key.security != nil, engine.tls, owner: owner))
     }
 
     var phase: TransportError.Phase {
@@ -67,7 +86,7 @@ extension HTTPExchange {
         metrics.requestEndDate = date(sending.requestEnd)
         metrics.responseStartDate = date(sending.responseStart)
         metrics.responseEndDate = date(MonotonicClock.now)
-        metrics.networkProtocolName = sending.responseHead.map {
+        metrics.networkProtocolName = key.purpose == .otherProtocol ? nil : sending.responseHead.map {
             $0.httpVersion == "HTTP/1.0" ? "http/1.0" : "http/1.1"
         }
         metrics.countOfRequestHeaderBytesSent = min(sending.output.byteCount, Int64(head.bytes.count))

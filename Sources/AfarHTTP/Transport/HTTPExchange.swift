@@ -59,8 +59,8 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) private var completion: Completion?
     /// The stream of a streamed response, until the response is delivered.
     @exclusivity(unchecked) var stream: ResponseBodyStream?
-    /// Retained until the stream of a streamed response is released.
-    @exclusivity(unchecked) var streamOwner: (any AnyObject & Sendable)?
+    /// The transport, which the stream or the connection of a response retains.
+    @exclusivity(unchecked) var owner: (any AnyObject & Sendable)?
 
     // The engine's book-keeping.
     @exclusivity(unchecked) var index: Int?
@@ -130,7 +130,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     private func makeStream(highWaterMark: Int) {
         let (stream, source) = ResponseBodyStream.make(
             highWaterMark: highWaterMark,
-            onDemand: { [engine, owner = streamOwner.take()] in
+            onDemand: { [engine, owner = owner.take()] in
                 engine.loop.post(.demand(self))
                 _ = owner
             },
@@ -159,6 +159,11 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         _ = state.connect(at: now)
         if !hasOpenedBody { attempt(openBody) }
         (sending.wasReused, sending.requestStart) = (connection.isKept, now)
+        if key.purpose == .otherProtocol {
+            attempt { () throws(Fault) in
+                try receive(ResponseHead(status: 200, httpVersion: "", url: hop.exchange.url))
+            }
+        }
     }
 
     /// Opens a body that is read while it is sent. Not earlier: while the exchange waits for a connection, it needs no descriptor.
@@ -282,7 +287,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     /// Releases what would retain the exchange through its own callbacks.
     func release() {
         feed?.close()
-        (feed, stream, connection, lastConnection, lastAttempt) = (nil, nil, nil, nil, nil)
+        (feed, stream, connection, lastConnection, lastAttempt, owner) = (nil, nil, nil, nil, nil, nil)
         sink = BodySink(collecting: 0)
     }
 }

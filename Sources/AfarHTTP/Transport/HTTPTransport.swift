@@ -66,7 +66,7 @@ public final class HTTPTransport: CallbackTransport {
         features: [
             .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
             .connectTimeout, .informationalResponses, .trailers, .anyMethod, .minimumTransferRate, .minimumTLSVersion,
-            .serverTrust, .clientIdentity, .networkSettings,
+            .serverTrust, .clientIdentity, .networkSettings, .connections,
         ], contentCodings: ContentDecoder.codings)
 
     /// Creates a transport. Its threads run from the first exchange that needs them until it is released.
@@ -103,13 +103,23 @@ public final class HTTPTransport: CallbackTransport {
         // All connections to a host belong to one thread.
         let index = count == 1 ? 0 : Int(key.host.hashValue.magnitude % UInt(count))
         let exchange = try HTTPExchange(hop, key, engine: try engine(at: index, url: hop.exchange.url))
-        if case .stream = hop.exchange.delivery { exchange.streamOwner = self }
+        switch hop.exchange.delivery {
+        case .collect, .file: break
+        case .stream, .connection: exchange.owner = self
+        }
         return exchange
     }
 
     private func key(for hop: Hop) throws -> ConnectionKey {
+        var purpose = ConnectionKey.Purpose.requests
+        if case .connection = hop.exchange.delivery {
+            guard hop.exchange.body.length == 0 else {
+                throw hop.failure(.invalidUse, "a request for a connection has no body")
+            }
+            purpose = hop.exchange.request.method == .connect ? .otherProtocol : .upgrade
+        }
         do {
-            return try ConnectionKey(hop.exchange.request, hop.exchange.options)
+            return try ConnectionKey(hop.exchange.request, hop.exchange.options, for: purpose)
         } catch let error as HTTP1Error {
             throw hop.failure(error.code, error.message)
         } catch {

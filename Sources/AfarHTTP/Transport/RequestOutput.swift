@@ -106,6 +106,13 @@ extension Exchange {
                 inlineBody.map { .length(Int64($0.count)) } ?? .none
             }
         let defaults = options.defaultFields.prepared(DefaultFieldsWithAccept.init)
+        if case .connection = delivery {
+            guard request.method != .connect else { return RequestHead(withoutBytes: .connect) }
+            // There is no body to encode.
+            var (request, fields) = (request, defaults.fields)
+            (request.headerFields[.acceptEncoding], fields[.acceptEncoding]) = (nil, nil)
+            return try RequestHead(request, defaultFields: fields)
+        }
         guard let proxy else { return try RequestHead(request, defaultFields: defaults.fields, body: framing) }
         var request = request
         if !request.headerFields.contains(.proxyAuthorization), !defaults.fields.contains(.proxyAuthorization) {

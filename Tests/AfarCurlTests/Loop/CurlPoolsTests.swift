@@ -29,7 +29,7 @@ import Testing
         var exchange = Exchange(request: HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/"))
         exchange.options.network.interface = "lo"
         let hop = Hop(exchange)
-        let route = try ConnectionRoute(hop, isSecure: false, isAdopted: false, authority: "h")?.identity
+        let route = try ConnectionRoute(hop, isSecure: false, authority: "h")?.identity
         #expect(route != nil)
         let made = [
             pools.pool(ofGroup: 0, for: nil), pools.pool(ofGroup: 0, for: nil, over: route),

@@ -1,0 +1,268 @@
+import AfarTransport
+import AfarTrust
+import Foundation
+
+/// A connection for protocols other than HTTP, such as WebSocket.
+///
+/// Tasks read and write directly, and wait for the loop only if nothing is possible.
+final class RawConnection: Connection {
+    private struct State {
+        var metrics: TransactionMetrics
+        /// Bytes that arrived with the head of a response.
+        var unread: Data
+        /// Bytes that must be sent before others.
+        var unsent: [UInt8] = []
+        var isSecure: Bool
+        var isAtEnd = false
+    }
+
+    private let socket: RawSocket
+    private let tls: TLSContext
+    /// The transport, whose threads must run as long as the connection is used.
+    private let owner: (any AnyObject & Sendable)?
+    private let url: String
+    private let peer: String?
+    private let connectTimeout: TimeInterval
+    private let state: Locked<State>
+
+    init(
+        _ socket: RawSocket, unread: [UInt8], for hop: Hop, _ metrics: TransactionMetrics, isSecure: Bool,
+        _ tls: TLSContext, owner: (any AnyObject & Sendable)?
+    ) {
+        (self.socket, self.tls, self.owner) = (socket, tls, owner)
+        url = hop.exchange.url
+        peer = metrics.remoteAddress.map { HostName.authority($0, port: metrics.remotePort ?? 0) }
+        connectTimeout = hop.exchange.options.connectTimeout
+        state = Locked(State(metrics: metrics, unread: Data(unread), isSecure: isSecure))
+    }
+
+    deinit { close() }
+
+    var metrics: TransactionMetrics { state.withLock { $0.metrics } }
+
+    // MARK: Reading
+
+    func read(atMost limit: Int, timeout: TimeInterval?) async throws -> Data {
+        let deadline = timeout.map { ContinuousClock.now + Duration(timeout: $0) }
+        while true {
+            try checkCancellation()
+            if let bytes = try receive(atMost: max(1, limit)) { return bytes }
+            try await wait(until: deadline, phase: .receiving, unless: { $0.mayRead })
+        }
+    }
+
+    /// Takes what has arrived; nil if nothing has, empty at the end.
+    private func receive(atMost limit: Int) throws -> Data? {
+        let early = state.withLock { state -> Data? in
+            guard state.unread.isEmpty else {
+                let bytes = Data(state.unread.prefix(limit))
+                state.unread = Data(state.unread.dropFirst(limit))
+                return bytes
+            }
+            return state.isAtEnd ? Data() : nil
+        }
+        if let early { return early }
+        let bytes = try withUnsafeTemporaryAllocation(byteCount: min(limit, 64 * 1024), alignment: 1) {
+            buffer -> Data? in
+            switch try stream(.receiving, { $0.read(into: buffer) }) {
+            case .bytes(let count): return Data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            case .wouldBlock: return nil
+            case .end(let isClean):
+                guard isClean else {
+                    throw failure(.connectionLost, .receiving, "the connection closed without a TLS alert (close_notify)")
+                }
+                return Data()
+            case .failed(let fault): throw failure(fault, .receiving)
+            }
+        }
+        guard let bytes else { return nil }
+        state.withLock { state in
+            if bytes.isEmpty { state.isAtEnd = true }
+            state.metrics.countOfResponseBodyBytesReceived += Int64(bytes.count)
+        }
+        return bytes
+    }
+
+    // MARK: Writing
+
+    func write(_ bytes: Data, timeout: TimeInterval?) async throws {
+        try checkCancellation()
+        state.withLock { state in
+            state.metrics.countOfRequestBodyBytesSent += Int64(bytes.count)
+            state.unsent += bytes
+        }
+        try await sendRest(timeout: timeout)
+    }
+
+    func finishWriting() async throws {
+        try await sendRest(timeout: connectTimeout)
+        _ = socket.withStream { ($0 as? TLSStream)?.shutDown() }
+        socket.finishWriting()
+    }
+
+    /// Waits until all bytes have been sent. The time starts again with each progress.
+    private func sendRest(timeout: TimeInterval?) async throws {
+        var left = Int.max
+        var deadline: ContinuousClock.Instant?
+        while true {
+            let count = try flush()
+            guard count > 0 else { return }
+            try checkCancellation()
+            if count < left { deadline = timeout.map { .now + Duration(timeout: $0) } }
+            left = count
+            try await wait(until: deadline, phase: .sending, unless: { $0.mayWrite })
+        }
+    }
+
+    /// Sends what is possible. Returns the number of bytes that are left.
+    private func flush() throws -> Int {
+        let fault = try stream(.sending) { stream in
+            state.withLock { state -> Fault? in
+                var sent = 0
+                defer { state.unsent.removeFirst(sent) }
+                while sent < state.unsent.count {
+                    let result = state.unsent.withUnsafeBytes {
+                        stream.write(UnsafeRawBufferPointer(rebasing: $0[sent...]))
+                    }
+                    switch result {
+                    case .bytes(let count): sent += count
+                    case .wouldBlock: return nil
+                    case .end: return Fault(.connectionLost, "the peer has closed the connection")
+                    case .failed(let fault): return fault
+                    }
+                }
+                return nil
+            }
+        }
+        if let fault { throw failure(reasonToClose() ?? fault, .sending) }
+        return state.withLock { $0.unsent.count }
+    }
+
+    /// Why the peer has closed a connection over TLS, if it has said so before sending failed.
+    private func reasonToClose() -> Fault? {
+        socket.withStream(expectingBytes: true) { ($0 as? TLSStream)?.arrivedFault() } ?? nil
+    }
+
+    // MARK: TLS
+
+    func startTLS(to target: ConnectionTarget) async throws {
+        try state.withLock { state in
+            guard !state.isSecure else {
+                throw failure(.invalidUse, .tlsHandshake, "the connection is secured already")
+            }
+            // Later, they would be mistaken for bytes that arrived over TLS.
+            guard state.unread.isEmpty else {
+                throw failure(.secureConnectionFailed, .tlsHandshake, "bytes that arrived before TLS have not been read")
+            }
+            state.isSecure = true
+            state.metrics.secureConnectionStartDate = Date()
+        }
+        do {
+            try tls.settings.check(url: url)
+            try tls.prepare(isEvaluated: target.options.security?.evaluation != nil)
+            try socket.add { lower in
+                try TLSStream(
+                    over: lower, to: target.host, minimumVersion: target.options.minimumTLSVersion,
+                    target.options.security, tls, applicationProtocols: target.applicationProtocols)
+            }
+            try await shakeHands(with: target)
+        } catch {
+            // A connection that is only half secured must not be used.
+            socket.close { _ in }
+            throw (error as? Fault).map { failure($0, .tlsHandshake) } ?? error
+        }
+    }
+
+    private func shakeHands(with target: ConnectionTarget) async throws {
+        let deadline = ContinuousClock.now + Duration(timeout: target.options.connectTimeout)
+        while true {
+            try checkCancellation()
+            let (isDone, undecided, agreement) = try stream(.tlsHandshake) { stream in
+                guard let tls = stream as? TLSStream else { return (true, nil as UndecidedTrust?, nil as TLSAgreement?) }
+                switch try tls.handshake() {
+                case .done: return (true, nil, tls.agreement)
+                case .wouldBlock: return (false, nil, nil)
+                case .undecided: return (false, tls.undecidedTrust, nil)
+                }
+            }
+            if isDone {
+                return state.withLock { state in
+                    state.metrics.secureConnectionEndDate = Date()
+                    state.metrics.connectEndDate = state.metrics.secureConnectionEndDate
+                    state.metrics.note(agreement)
+                }
+            }
+            if let undecided {
+                try await decide(on: undecided, of: target)
+                _ = socket.withStream { ($0 as? TLSStream)?.trustServer() }
+            } else {
+                try await wait(until: deadline, phase: .tlsHandshake) { $0.mayRead }
+            }
+        }
+    }
+
+    private func decide(on undecided: UndecidedTrust, of target: ConnectionTarget) async throws {
+        do {
+            guard let decide = target.decide else { throw undecided }
+            try await decide(undecided)
+        } catch let error as TransportError {
+            throw error
+        } catch {
+            let code = (error as? ServerTrustError)?.code.transportCode ?? .certificateUntrusted
+            let message =
+                error is UndecidedTrust ? "the server's certificates were not evaluated" : "\(error)"
+            var failure = failure(code, .tlsHandshake, message)
+            failure.underlying = error
+            throw failure
+        }
+    }
+
+    // MARK: The end
+
+    func close() {
+        socket.close { stream in
+            state.withLock { state in
+                if !state.unsent.isEmpty { _ = state.unsent.withUnsafeBytes { stream.write($0) } }
+            }
+            (stream as? TLSStream)?.shutDown()
+        }
+    }
+
+    // MARK: Waiting and failing
+
+    /// Calls a closure with the stream.
+    private func stream<Value: Sendable>(
+        _ phase: TransportError.Phase, _ body: (any ByteStream) throws -> Value
+    ) throws -> Value {
+        guard let value = try socket.withStream(body) else {
+            throw failure(.cancelled, phase, "the connection was closed on this side")
+        }
+        return value
+    }
+
+    private func wait(
+        until deadline: ContinuousClock.Instant?, phase: TransportError.Phase,
+        unless isPossible: (any ByteStream) -> Bool
+    ) async throws {
+        if let deadline, deadline <= .now {
+            throw failure(.timedOut, phase, "nothing happened on the connection for too long")
+        }
+        await socket.wait(until: deadline, unless: isPossible)
+    }
+
+    private func checkCancellation() throws(TransportError) {
+        if Task.isCancelled { throw failure(.cancelled, .receiving, "the task was cancelled") }
+    }
+
+    private func failure(_ fault: Fault, _ phase: TransportError.Phase) -> TransportError {
+        var error = failure(fault.code, phase, fault.message)
+        (error.systemError, error.underlying) = (fault.systemError, fault.underlying)
+        return error
+    }
+
+    private func failure(
+        _ code: TransportError.Code, _ phase: TransportError.Phase, _ message: String
+    ) -> TransportError {
+        TransportError(code, phase: phase, url: url, peer: peer, message: message)
+    }
+}
