@@ -18,8 +18,8 @@ struct Client: Sendable {
 
     static let yardstick = "libcurl"
     static let names = [yardstick, "Afar", "URLSession", "Go", "AsyncHTTPClient"]
-    /// A client for workloads over http only, which runs if it is named.
-    static let engine = "AfarHTTP"
+    /// Afar over libcurl, which runs if it is named.
+    static let overLibcurl = "AfarCurl"
 
     /// The clients that there are on this machine, in the order of `names`, or those of them that are named.
     ///
@@ -29,7 +29,7 @@ struct Client: Sendable {
         var clients = [
             Client(name: yardstick, executable: built("RawCurl"), decodes: false),
             Client(name: "Afar", executable: built("AfarClient")),
-            Client(name: engine, executable: built("AfarClient"), transport: "http"),
+            Client(name: overLibcurl, executable: built("AfarClient"), transport: "curl"),
             Client(name: "URLSession", executable: built("URLSessionClient"), slowness: 10),
         ]
         if wanted.contains("Go"), let go = try? Executable.find("go") {

@@ -37,7 +37,7 @@ struct Options {
             }
             switch argument {
             case "--only": workloads = try Self.names(value(), of: Workload.all, \.name)
-            case "--clients": clients = try Self.names(value(), of: Client.names + [Client.engine], \.self)
+            case "--clients": clients = try Self.names(value(), of: Client.names + [Client.overLibcurl], \.self)
             case "--rounds":
                 rounds = Int(try value())
                 guard let rounds, rounds > 0 else { throw Failure("--rounds needs a number") }

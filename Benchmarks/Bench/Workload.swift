@@ -65,15 +65,15 @@ struct Workload: Sendable {
         Workload(
             name: "gather-10k", title: "Tiny GETs, answered when all 10,000 have come", action: .get, path: Site.tiny,
             server: .gathering, inFlight: 10_000, requests: 40_000, rounds: 3,
-            clients: [Client.yardstick, "Afar", Client.engine, "Go"]),
+            clients: [Client.yardstick, "Afar", Client.overLibcurl, "Go"]),
         Workload(
             name: "tls-warm", title: "Tiny GETs over TLS, 64 in flight", action: .get, path: Site.tiny,
             server: .secure, inFlight: 64, requests: 24_000, rounds: 5,
-            clients: [Client.yardstick, "Afar", Client.engine, "Go"]),
+            clients: [Client.yardstick, "Afar", Client.overLibcurl, "Go"]),
         Workload(
             name: "tls-cold", title: "Tiny GETs over TLS, each on a new connection", action: .get, path: Site.closing,
             server: .secure, inFlight: 16, requests: 4_000, rounds: 3,
-            clients: [Client.yardstick, "Afar", Client.engine, "Go"]),
+            clients: [Client.yardstick, "Afar", Client.overLibcurl, "Go"]),
         Workload(
             name: "http2-64", title: "Tiny GETs over HTTP/2, 64 in flight on one connection", action: .get,
             path: Site.tiny, server: .http2, inFlight: 64, requests: 24_000, rounds: 5,

@@ -179,6 +179,8 @@ static inline int afar_use_identity(SSL *ssl, const char *certificates, int coun
     X509 *own = chain == NULL ? NULL : PEM_read_bio_X509(chain, NULL, NULL, NULL);
     int isDone = read != NULL && own != NULL && SSL_use_certificate(ssl, own) == 1 && SSL_use_PrivateKey(ssl, read) == 1;
     X509 *next;
+    // A server can ask more than once.
+    if (isDone) SSL_clear_chain_certs(ssl);
     while (isDone && (next = PEM_read_bio_X509(chain, NULL, NULL, NULL)) != NULL) {
         isDone = SSL_add1_chain_cert(ssl, next) == 1;
         X509_free(next);
@@ -187,13 +189,14 @@ static inline int afar_use_identity(SSL *ssl, const char *certificates, int coun
     EVP_PKEY_free(read);
     BIO_free(secret);
     BIO_free(chain);
-    ERR_clear_error();
     return isDone;
 }
 
 // Settings that all clients have in common. Renegotiation would let a server change its identity.
 static inline void afar_set_up_client(SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+    // OpenSSL's configuration file can set it.
+    SSL_CTX_clear_options(context, SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(
         context,
         SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);

@@ -56,6 +56,18 @@ import Testing
         #expect(transport.count.withLock(\.self) == 1)
     }
 
+    @Test(arguments: [ExchangeOptions.HTTPVersion.http2, .http3])
+    func theyUseHTTP1WhateverTheSessionUses(version: ExchangeOptions.HTTPVersion) async throws {
+        var configuration = SessionConfiguration.default
+        configuration.httpVersion = version
+        let session = Session(configuration: configuration)
+        let socket = session.webSocketRequest(to: try await url("/echo")).webSocketTask()
+        try await socket.send(.string("hello"))
+        var messages = socket.messages.makeAsyncIterator()
+        guard case .string("hello") = try await messages.next() else { Issue.record("no echo came"); return }
+        socket.close(sending: .normalClosure)
+    }
+
     private struct Counting: Transport {
         let base: any Transport
         let count = Locked(0)

@@ -1,24 +1,17 @@
 import Afar
-import AfarHTTP
 import Foundation
 import Measurement
 
-/// Makes the transport that `AFAR_TRANSPORT` names.
+/// Makes the transport that a session has by default, or only libcurl's if `AFAR_TRANSPORT` requires it.
 func makeTransport(for configuration: SessionConfiguration) -> any Transport {
-    let environment = ProcessInfo.processInfo.environment
-    if environment["AFAR_TRANSPORT"] == "http" {
-        var transport = HTTPTransport.Configuration()
-        transport.maximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
-        transport.maximumIdleConnections = max(64, configuration.httpMaximumConnectionsPerHost)
-        return HTTPTransport(configuration: transport)
-    }
-    var transport = CurlTransport.Configuration(configuration)
-    transport.certificateBundle = environment["SSL_CERT_FILE"].map { URL(filePath: $0) }
-    return CurlTransport(configuration: transport)
+    let curl = CurlTransport(configuration: CurlTransport.Configuration(configuration))
+    if ProcessInfo.processInfo.environment["AFAR_TRANSPORT"] == "curl" { return curl }
+    return FirstCapableTransport([HTTPTransport(configuration: HTTPTransport.Configuration(configuration)), curl])
 }
 
 Job.main { job in
     var configuration = SessionConfiguration.default
+    configuration.certificateBundle = ProcessInfo.processInfo.environment["SSL_CERT_FILE"].map { URL(filePath: $0) }
     configuration.httpMaximumConnectionsPerHost = job.connections
     if job.connections < job.inFlight { configuration.httpVersion = .http2 }
     let session = Session(configuration: configuration, transport: makeTransport(for: configuration))

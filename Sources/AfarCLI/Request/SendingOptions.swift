@@ -94,7 +94,7 @@ extension RequestSending {
         if let http = network.http { configuration.httpVersion = http.version }
         let base = try archive.replayed()
         if base == nil {
-            configuration.network = try network.settings(readsEnvironment: sending.transport.isOnLibcurl)
+            configuration.network = try network.settings(readsEnvironment: sending.transport.readsNetworkSettings)
         }
         try security.apply(to: &configuration, url: url)
         let carrier = try archive.recording(base ?? sending.transport.makeTransport(for: configuration))

@@ -4,26 +4,26 @@ import ArgumentParser
 /// The transports that a person can choose between.
 enum TransportChoice: String, CaseIterable, ExpressibleByArgument {
     #if canImport(AfarCurl)
+        /// Afar's own engine, and libcurl for HTTP/2, HTTP/3, Negotiate and NTLM.
+        case afar
         case curl
     #endif
     case urlsession
 
-    /// The one that `Session` takes by itself.
+    /// The transport that a session uses by default.
     static var standard: TransportChoice { allCases.first ?? .urlsession }
 
-    /// Whether it is libcurl, of which only Afar knows the settings.
-    var isOnLibcurl: Bool {
-        switch self {
-        #if canImport(AfarCurl)
-            case .curl: true
-        #endif
-        case .urlsession: false
-        }
-    }
+    /// Whether proxies from the environment are passed to the transport, which doesn't read them itself.
+    var readsNetworkSettings: Bool { self != .urlsession }
 
     func makeTransport(for configuration: SessionConfiguration) -> any Transport {
         switch self {
         #if canImport(AfarCurl)
+            case .afar:
+                FirstCapableTransport([
+                    HTTPTransport(configuration: .init(configuration)),
+                    CurlTransport(configuration: .init(configuration)),
+                ])
             case .curl: CurlTransport(configuration: .init(configuration))
         #endif
         case .urlsession: URLSessionTransport()

@@ -35,10 +35,14 @@ final class SocketStream: ByteStream {
     @exclusivity(unchecked) private var isWritable = true
     /// Whether the peer has closed its side, or the connection is broken.
     @exclusivity(unchecked) private(set) var hasHungUp = false
+    /// The first error. The operating system reports it once; what it reports afterward looks like the end.
+    @exclusivity(unchecked) private var fault: Fault?
+    /// Whether reading has failed.
+    @exclusivity(unchecked) private var isBroken = false
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    var mayRead: Bool { isReadable }
+    var mayRead: Bool { isReadable || isBroken }
     var mayWrite: Bool { isWritable }
 
     func update(_ event: Poller.Event) {
@@ -58,11 +62,16 @@ final class SocketStream: ByteStream {
                 if count < buffer.count, !hasHungUp { isReadable = false }
                 return .bytes(count)
             }
-            if count == 0 { return .end(isClean: true) }
-            if errno == EINTR { continue }
-            isReadable = false
-            if errno != EAGAIN { return failure(errno) }
+            if count == 0 {
+                if fault == nil { return .end(isClean: true) }
+                isBroken = true
+            } else if errno != EINTR {
+                isReadable = false
+                if errno != EAGAIN { isBroken = true; note(errno) }
+            }
+            if isBroken { break }
         }
+        if isBroken, let fault { return .failed(fault) }
         return .wouldBlock
     }
 
@@ -75,14 +84,17 @@ final class SocketStream: ByteStream {
             }
             if errno == EINTR { continue }
             isWritable = false
-            if errno != EAGAIN { return failure(errno) }
+            // What has arrived before can still be read.
+            if errno != EAGAIN { return .failed(note(errno)) }
         }
         return .wouldBlock
     }
 
-    private func failure(_ code: Int32) -> StreamResult {
-        // What has arrived before can still be read.
-        .failed(Fault(.connectionLost, "the connection broke", systemError: code))
+    @discardableResult
+    private func note(_ code: Int32) -> Fault {
+        let first = fault ?? Fault(.connectionLost, "the connection broke", systemError: code)
+        fault = first
+        return first
     }
 
     func isQuiet() -> Bool {

@@ -37,6 +37,8 @@ final class ConnectionAttempt: @unchecked Sendable {
 
     /// How long an address has before the next one is tried as well, in nanoseconds (RFC 8305, section 8).
     private static let delay: UInt64 = 250_000_000
+    /// How long to wait for room in the queue of a Unix socket, in nanoseconds.
+    private static let retryDelay: UInt64 = 10_000_000
 
     let key: ConnectionKey
     /// The place in the engine's list, until the end of the attempt.
@@ -60,6 +62,10 @@ final class ConnectionAttempt: @unchecked Sendable {
     private(set) var connection: HTTPConnection?
     /// The exchange for which the server's certificates are being evaluated.
     private var asker: HTTPExchange?
+    /// Whether the certificates of the same host are being evaluated for another attempt.
+    private var awaitsEvaluation = false
+    /// Whether the connection was open during an evaluation.
+    private var hasWaited = false
     /// The last failure.
     private var fault = Fault(.cannotFindHost, "the host's name has no address")
 
@@ -127,8 +133,10 @@ final class ConnectionAttempt: @unchecked Sendable {
 
     func cancel() {
         stopConnecting()
-        asker = nil
         connection?.close()
+        guard isEvaluating, let chain = connection?.tls?.presentedChain else { return }
+        asker = nil
+        engine.evaluationEnded(key, nil, of: chain)
     }
 
     private func stopConnecting() {
@@ -152,9 +160,14 @@ final class ConnectionAttempt: @unchecked Sendable {
                 return succeed(descriptor, address)
             }
             guard errno == EINPROGRESS else {
-                fail(errno)
+                let code = errno
+                fail(code)
                 Foundation.close(descriptor)
-                continue
+                // The queue of a Unix socket is full.
+                guard code == EAGAIN, address.family == AF_UNIX else { continue }
+                addresses = [address] + addresses
+                nextAddressTime = MonotonicClock.now + Self.retryDelay
+                return engine.noteDeadline(nextAddressTime)
             }
             let candidate = Candidate(descriptor, to: address, of: self)
             guard engine.loop.add(candidate) else {
@@ -185,7 +198,7 @@ final class ConnectionAttempt: @unchecked Sendable {
             fail(errno)
             return nil
         }
-        if let code = key.route?.bind(descriptor, family), code != 0 {
+        if family != AF_UNIX, let code = key.route?.bind(descriptor, family), code != 0 {
             fail(code)
             Foundation.close(descriptor)
             return nil
@@ -256,6 +269,11 @@ final class ConnectionAttempt: @unchecked Sendable {
     /// Starts the next step, or ends the attempt.
     private func startStep(on connection: HTTPConnection) {
         guard let step = steps.first else {
+            // The server may have closed the connection during the evaluation.
+            if hasWaited, !connection.isUsable() {
+                hasWaited = false
+                return reconnect(connection)
+            }
             (connection.times, connection.attempt) = (times, nil)
             return engine.attemptSucceeded(self, connection)
         }
@@ -291,7 +309,7 @@ final class ConnectionAttempt: @unchecked Sendable {
 
     /// Continues the current step as far as possible.
     func proceed(on connection: HTTPConnection) {
-        guard let step = steps.first, asker == nil else { return }
+        guard let step = steps.first, asker == nil, !awaitsEvaluation else { return }
         do throws(Fault) {
             switch step {
             case .hostLookup, .socks, .tunnel: return
@@ -316,21 +334,30 @@ final class ConnectionAttempt: @unchecked Sendable {
 
     /// If a SOCKS proxy could not connect to one of the host's addresses, it is asked for the next one over a new connection.
     private func stepFailed(_ step: Step, _ fault: Fault, on connection: HTTPConnection) {
-        guard case .negotiation = step, !hostAddresses.isEmpty, let address else { return end(with: fault) }
+        guard case .negotiation = step, !hostAddresses.isEmpty else { return end(with: fault) }
+        reconnect(connection)
+    }
+
+    /// Connects to the same address again.
+    private func reconnect(_ connection: HTTPConnection) {
         connection.close()
         self.connection = nil
-        addresses = [address]
+        addresses = address.map { [$0] } ?? []
         tryNext()
     }
 
     /// Evaluates the server's certificates for the first exchange that waits for a connection. The connect timeout continues.
     private func evaluateTrust(of tls: TLSStream) {
+        hasWaited = true
+        awaitsEvaluation = engine.isEvaluating(key)
+        guard !awaitsEvaluation else { return }
         guard let asker = engine.firstWaiter(for: self), let security = key.security?.settings else {
             return engine.cancel(self)
         }
         self.asker = asker
         // Half of the time for a thread, half for the evaluation.
-        let timeLeft = Duration.nanoseconds(Int64(clamping: max(deadline, engine.loop.now) - engine.loop.now)) / 2
+        let end = asker.state.nextDeadline
+        let timeLeft = Duration.nanoseconds(Int64(clamping: max(end, engine.loop.now) - engine.loop.now)) / 2
         asker.hop.run { [engine, undecided = tls.undecidedTrust] in
             let refusal = await asker.hop.refusal(of: undecided, under: security, waitingAtMost: timeLeft)
             engine.loop.post(.evaluated(self, for: asker, refusal))
@@ -339,20 +366,34 @@ final class ConnectionAttempt: @unchecked Sendable {
 
     /// The evaluation has ended.
     func receive(_ refusal: Fault?, for asker: HTTPExchange) {
-        guard let connection, self.asker === asker else { return }
+        guard let connection, let tls = connection.tls, self.asker === asker else { return }
         self.asker = nil
+        let chain = tls.presentedChain
         if let refusal {
             connection.close()
             engine.attemptFailed(self, refusal, failing: asker)
         } else {
-            connection.tls?.trustServer()
+            tls.trustServer()
             proceed(on: connection)
         }
+        let isFinal = refusal.map { ![.cancelled, .timedOut, .outOfResources].contains($0.code) } ?? true
+        engine.evaluationEnded(key, isFinal ? refusal : nil, of: chain)
+    }
+
+    /// Whether the server's certificates are being evaluated.
+    var isEvaluating: Bool { asker != nil }
+
+    /// The evaluation for another attempt has ended. If the same certificates were refused, this attempt fails too.
+    func evaluationEnded(_ refusal: Fault?, of chain: PresentedChain) {
+        guard awaitsEvaluation, let connection, let tls = connection.tls else { return }
+        awaitsEvaluation = false
+        if let refusal, tls.presentedChain.id == chain.id { end(with: refusal) } else { proceed(on: connection) }
     }
 
     /// An exchange no longer waits. If the evaluation runs for it, another one begins.
     func withdraw(_ exchange: HTTPExchange) {
         guard asker === exchange, let tls = connection?.tls else { return }
+        asker = nil
         evaluateTrust(of: tls)
     }
 }

@@ -57,9 +57,14 @@ struct ConnectionKey: Hashable {
         host = String(name).asciiLowercased
         self.port = port
         route = try options.networkBox.map {
-            try ConnectionRoute($0.settings, to: String(name).asciiLowercased, port: port, request, isRaw: purpose != .requests)
+            try ConnectionRoute(
+                $0.settings, to: String(name).asciiLowercased, port: port, request,
+                defaultFields: options.defaultFields.fields, isRaw: purpose != .requests)
         }
     }
+
+    /// Whether an evaluator decides about the host's certificates.
+    var isEvaluated: Bool { security?.settings?.evaluation != nil }
 
     /// The origin for statistics.
     var origin: String {

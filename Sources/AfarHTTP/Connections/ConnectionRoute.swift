@@ -18,14 +18,18 @@ final class ConnectionRoute: Hashable, Sendable {
 
     /// - Parameter isRaw: Whether the connection is for another protocol than HTTP, so that a proxy must open a tunnel.
     /// - Throws: `InvalidSetting` or `InvalidProxy`.
-    init(_ settings: NetworkSettings, to host: String, port: Int, _ request: HTTPRequest, isRaw: Bool) throws {
+    init(
+        _ settings: NetworkSettings, to host: String, port: Int, _ request: HTTPRequest, defaultFields: HTTPFields,
+        isRaw: Bool
+    ) throws {
         try settings.validate()
         let isSecure = request.scheme == "https"
         (self.host, self.port) = try settings.place(ofHost: host, port: port)
         proxy = try settings.proxy(isSecure: isSecure, authority: request.authority ?? "")
         let isElsewhere = (self.host, self.port) != (host, port)
         isTunnel = proxy?.isOfHTTP == true && (isSecure || isRaw || isElsewhere)
-        proxyAuthorization = isTunnel ? request.headerFields[.proxyAuthorization] ?? proxy?.basicAuthorization : nil
+        let own = request.headerFields[.proxyAuthorization] ?? defaultFields[.proxyAuthorization]
+        proxyAuthorization = isTunnel ? own ?? proxy?.basicAuthorization : nil
         (unixSocket, interface, localAddress) = (settings.unixSocket, settings.interface, settings.localAddress)
     }
 

@@ -56,6 +56,9 @@ final class HTTPConnection: LoopSocket {
 
     var hasHungUp: Bool { socket.hasHungUp }
 
+    /// Whether TLS holds bytes of a request that were not sent completely. They would precede the next request.
+    var hasPendingWrite: Bool { (stream as? TLSStream)?.hasPendingWrite ?? false }
+
     /// Adds TLS. The attempt that opens the connection drives the handshake.
     ///
     /// - Parameter isToHost: Whether it is TLS to the host, not to a proxy.
@@ -128,7 +131,8 @@ final class HTTPConnection: LoopSocket {
 
     private func checkIdle() {
         guard stream.mayRead || hasHungUp else { return }
-        if hasHungUp || !unread.isEmpty || !stream.isQuiet() { engine.idleConnectionEnded(self) }
+        guard !hasHungUp, unread.isEmpty, stream.isQuiet() else { return engine.idleConnectionEnded(self) }
+        becomeIdle()
     }
 
     // MARK: Sending
@@ -172,7 +176,7 @@ final class HTTPConnection: LoopSocket {
                 let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
                 let taken = try exchange.receive(bytes)
                 if taken < count { unread = Array(bytes[taken...]) }
-            case .wouldBlock: break
+            case .wouldBlock: if stream.mayRead { return queueTurn() }
             case .end(let isClean): return try exchange.receiveEnd(isClean: isClean)
             case .failed(let fault): return try exchange.connectionFailed(fault)
             }

@@ -117,8 +117,8 @@ struct SOCKSNegotiation: ProxyNegotiation {
     /// - Parameter address: The host's address; nil if the proxy looks it up.
     init(to host: String, port: Int, address: SocketAddress?, credential: Proxy.Credential?) throws(Fault) {
         func counted(_ text: String, _ what: String) throws(Fault) -> [UInt8] {
-            guard (1...255).contains(text.utf8.count) else {
-                throw Fault(.invalidUse, "\(what) has \(text.utf8.count) bytes, and SOCKS takes 1 to 255")
+            guard text.utf8.count <= 255 else {
+                throw Fault(.invalidUse, "\(what) has \(text.utf8.count) bytes, and SOCKS allows at most 255")
             }
             return [UInt8(text.utf8.count)] + Array(text.utf8)
         }

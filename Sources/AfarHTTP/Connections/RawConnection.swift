@@ -1,6 +1,7 @@
 import AfarTransport
 import AfarTrust
 import Foundation
+import HTTPTypes
 
 /// A connection for protocols other than HTTP, such as WebSocket.
 ///
@@ -30,9 +31,11 @@ final class RawConnection: Connection {
         _ tls: TLSContext, owner: (any AnyObject & Sendable)?
     ) {
         (self.socket, self.tls, self.owner) = (socket, tls, owner)
-        url = hop.exchange.url
+        url = "\(isSecure ? "tls" : "tcp")://\(hop.exchange.request.authority ?? "")"
         peer = metrics.remoteAddress.map { HostName.authority($0, port: metrics.remotePort ?? 0) }
         connectTimeout = hop.exchange.options.connectTimeout
+        var metrics = metrics
+        metrics.countOfResponseBodyBytesReceived += Int64(unread.count)
         state = Locked(State(metrics: metrics, unread: Data(unread), isSecure: isSecure))
     }
 
@@ -96,7 +99,11 @@ final class RawConnection: Connection {
 
     func finishWriting() async throws {
         try await sendRest(timeout: connectTimeout)
-        _ = socket.withStream { ($0 as? TLSStream)?.shutDown() }
+        let deadline = ContinuousClock.now + Duration(timeout: connectTimeout)
+        while try stream(.sending, { ($0 as? TLSStream)?.shutDown() == false }) {
+            try checkCancellation()
+            try await wait(until: deadline, phase: .sending, unless: { $0.mayWrite })
+        }
         socket.finishWriting()
     }
 
@@ -146,6 +153,8 @@ final class RawConnection: Connection {
     // MARK: TLS
 
     func startTLS(to target: ConnectionTarget) async throws {
+        // What a write has left over belongs before TLS.
+        try await sendRest(timeout: target.options.connectTimeout)
         try state.withLock { state in
             guard !state.isSecure else {
                 throw failure(.invalidUse, .tlsHandshake, "the connection is secured already")

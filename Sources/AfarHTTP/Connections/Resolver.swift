@@ -8,9 +8,14 @@ import Foundation
 final class Resolver<Waiter: AnyObject> {
     /// The result of a look-up, which its thread posts to the loop.
     struct Answer: Sendable {
-        fileprivate let name: String
-        fileprivate let generation: Int
+        fileprivate let lookup: Lookup
         fileprivate let addresses: Result<[SocketAddress], Fault>
+    }
+
+    /// A name, and how often the addresses had been forgotten when it was asked for. Later requests don't share an earlier look-up.
+    fileprivate struct Lookup: Hashable, Sendable {
+        let name: String
+        let generation: Int
     }
 
     private struct Entry {
@@ -27,10 +32,10 @@ final class Resolver<Waiter: AnyObject> {
     private let limit: Int
     private let post: @Sendable (Answer) -> Void
     private var cache: [String: Entry] = [:]
-    /// The waiters for each name, whether its look-up is running or queued.
-    private var waiters: [String: [Waiter]] = [:]
-    private var running: Set<String> = []
-    private var queue: [String] = []
+    /// The waiters for each look-up, whether it is running or queued.
+    private var waiters: [Lookup: [Waiter]] = [:]
+    private var running: Set<Lookup> = []
+    private var queue: [Lookup] = []
     private var generation = 0
 
     /// - Parameters:
@@ -41,42 +46,44 @@ final class Resolver<Waiter: AnyObject> {
         self.post = post
     }
 
-    /// Whether a waiter's look-up has begun.
-    func isLookingUp(_ name: String) -> Bool { running.contains(name) }
+    /// Whether a name is being looked up.
+    func isLookingUp(_ name: String) -> Bool { running.contains { $0.name == name } }
 
     /// Returns the addresses of a name if they are known. If not, looks them up.
     func addresses(of name: String, for waiter: Waiter, at now: UInt64) -> [SocketAddress]? {
         if let known = SocketAddress.known(name) { return known }
         if let entry = cache[name], entry.expiry > now { return entry.addresses }
-        let isNew = waiters[name] == nil && !running.contains(name)
-        waiters[name, default: []].append(waiter)
-        if isNew { queue.append(name) }
+        let lookup = Lookup(name: name, generation: generation)
+        let isNew = waiters[lookup] == nil && !running.contains(lookup)
+        waiters[lookup, default: []].append(waiter)
+        if isNew { queue.append(lookup) }
         startNext()
         return nil
     }
 
     /// Takes an answer, and returns its waiters.
     func receive(_ answer: Answer, at now: UInt64) -> (waiters: [Waiter], addresses: Result<[SocketAddress], Fault>) {
-        running.remove(answer.name)
-        if case .success(let addresses) = answer.addresses, answer.generation == generation {
+        running.remove(answer.lookup)
+        if case .success(let addresses) = answer.addresses, answer.lookup.generation == generation {
             if cache.count >= Self.largestCache { cache = [:] }
-            cache[answer.name] = Entry(addresses: addresses, expiry: now + Self.lifetime)
+            cache[answer.lookup.name] = Entry(addresses: addresses, expiry: now + Self.lifetime)
         }
-        let waiting = waiters.removeValue(forKey: answer.name) ?? []
+        let waiting = waiters.removeValue(forKey: answer.lookup) ?? []
         startNext()
         return (waiting, answer.addresses)
     }
 
     /// A waiter does not need the addresses any longer.
     func abandon(_ name: String, _ waiter: Waiter) {
-        guard var waiting = waiters[name] else { return }
-        waiting.removeAll { $0 === waiter }
-        waiters[name] = waiting.isEmpty ? nil : waiting
-        if waiting.isEmpty { queue.removeAll { $0 == name } }
+        for (lookup, waiting) in waiters where lookup.name == name && waiting.contains(where: { $0 === waiter }) {
+            let rest = waiting.filter { $0 !== waiter }
+            waiters[lookup] = rest.isEmpty ? nil : rest
+            if rest.isEmpty { queue.removeAll { $0 == lookup } }
+        }
         startNext()
     }
 
-    /// Forgets all addresses, also those that are being looked up.
+    /// Forgets all addresses. Those that are being looked up are passed only to their present waiters.
     func clear() {
         cache = [:]
         generation += 1
@@ -86,18 +93,18 @@ final class Resolver<Waiter: AnyObject> {
         while !queue.isEmpty {
             let wanted = running.count { waiters[$0] != nil }
             guard wanted < limit, running.count - wanted < limit * Self.abandonedPerLookup else { return }
-            let name = queue.removeFirst()
-            running.insert(name)
+            let lookup = queue.removeFirst()
+            running.insert(lookup)
             do {
-                try DetachedThread.start("afar.lookup") { [post, generation] in
-                    let addresses = Result { () throws(Fault) in try SocketAddress.lookUp(name) }
-                    post(Answer(name: name, generation: generation, addresses: addresses))
+                try DetachedThread.start("afar.lookup") { [post] in
+                    let addresses = Result { () throws(Fault) in try SocketAddress.lookUp(lookup.name) }
+                    post(Answer(lookup: lookup, addresses: addresses))
                 }
             } catch {
                 let fault = Fault(
                     .outOfResources, "no thread could be started to look up the host's name",
                     systemError: (error as? POSIXError)?.code.rawValue)
-                post(Answer(name: name, generation: generation, addresses: .failure(fault)))
+                post(Answer(lookup: lookup, addresses: .failure(fault)))
             }
         }
     }

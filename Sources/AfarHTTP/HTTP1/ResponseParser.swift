@@ -32,9 +32,11 @@ package struct ResponseParser {
         package init(method: HTTPRequest.Method, url: String) { (self.method, self.url) = (method, url) }
 
         /// Takes the properties from the head that is sent.
-        package init(_ head: RequestHead, url: String) {
+        ///
+        /// - Parameter mayUpgrade: Whether the connection can be used for another protocol.
+        package init(_ head: RequestHead, url: String, mayUpgrade: Bool = true) {
             self.init(method: head.method, url: url)
-            (asksForUpgrade, closesConnection) = (head.asksForUpgrade, head.closesConnection)
+            (asksForUpgrade, closesConnection) = (mayUpgrade && head.asksForUpgrade, head.closesConnection)
         }
     }
 

@@ -12,11 +12,19 @@ final class TLSSession {
     /// How long a session is kept at most, in seconds: later the certificates are validated again.
     private static let longestUse = 3_600
 
-    /// - Parameter raw: A session whose reference is taken over.
-    init(_ raw: OpaquePointer, _ chain: PresentedChain?) {
+    /// - Parameters:
+    ///   - raw: A session whose reference is taken over.
+    ///   - chain: The certificates that an evaluator has accepted; nil without an evaluator.
+    ///   - earlier: The session whose handshake has offered this one. Its end applies too, because nothing was validated since.
+    init(_ raw: OpaquePointer, _ chain: PresentedChain?, renewing earlier: TLSSession?) {
         (self.raw, self.chain) = (raw, chain)
-        let seconds = min(max(0, SSL_SESSION_get_timeout(raw)), Self.longestUse)
-        expiry = MonotonicClock.now + UInt64(seconds) * 1_000_000_000
+        var (days, rest): (Int32, Int32) = (0, 0)
+        let certificate = SSL_SESSION_get0_peer(raw)
+        let isDated = ASN1_TIME_diff(&days, &rest, nil, certificate.flatMap { X509_get0_notAfter($0) }) == 1
+        let validity = isDated ? Int(days) * 86_400 + Int(rest) : 0
+        let seconds = min(max(0, validity), max(0, SSL_SESSION_get_timeout(raw)), Self.longestUse)
+        let end = MonotonicClock.now + UInt64(seconds) * 1_000_000_000
+        expiry = earlier.map { min($0.expiry, end) } ?? end
     }
 
     deinit { SSL_SESSION_free(raw) }

@@ -18,6 +18,8 @@ final class TLSStream: ByteStream {
     /// What a stalled read or write waits for: OpenSSL may have to write before it can read, and the reverse.
     private enum Obstacle { case none, reading, writing }
 
+    private static let readLimit = 256 * 1024
+
     private let lower: any ByteStream
     private let ssl: OpaquePointer
     private let host: String
@@ -31,9 +33,15 @@ final class TLSStream: ByteStream {
     @exclusivity(unchecked) private var lowerFault: Fault?
     @exclusivity(unchecked) private var hasLowerEnded = false
     @exclusivity(unchecked) private var isFinished = false
+    /// Whether OpenSSL holds a record that was not sent completely.
+    @exclusivity(unchecked) private(set) var hasPendingWrite = false
+    /// How many bytes OpenSSL can still read in one call. A server could send messages of TLS without end.
+    @exclusivity(unchecked) private var readBudget = 0
     @exclusivity(unchecked) private var isTrusted = false
     /// What was wrong with the server's certificates, without an evaluator.
     @exclusivity(unchecked) private var trustError: ServerTrustError?
+    /// Why the client's identity could not be presented.
+    @exclusivity(unchecked) private var identityFault: Fault?
     /// Called with the sessions that the server offers for resumption.
     @exclusivity(unchecked) var onSession: ((TLSSession) -> Void)?
     /// The sessions that arrived before the server was trusted.
@@ -93,13 +101,18 @@ final class TLSStream: ByteStream {
     /// Continues the handshake as far as possible.
     func handshake() throws(Fault) -> Progress {
         guard !isFinished else { return decide() }
-        ERR_clear_error()
+        begin()
         let code = SSL_do_handshake(ssl)
         guard code != 1 else {
+            // Some cipher suites don't authenticate the server. Nothing was validated then.
+            guard SSL_get0_peer_certificate(ssl) != nil else {
+                throw Fault(.certificateUntrusted, "the server presented no certificate")
+            }
             isFinished = true
             return decide()
         }
-        switch SSL_get_error(ssl, code) {
+        let error = SSL_get_error(ssl, code)
+        switch error {
         case SSL_ERROR_WANT_READ:
             readObstacle = .reading
             return .wouldBlock
@@ -107,8 +120,14 @@ final class TLSStream: ByteStream {
             readObstacle = .writing
             return .wouldBlock
         case SSL_ERROR_WANT_X509_LOOKUP: return .undecided
-        default: throw handshakeFault
+        default: throw handshakeFault(error)
         }
+    }
+
+    /// Prepares a call of OpenSSL.
+    private func begin() {
+        ERR_clear_error()
+        readBudget = Self.readLimit
     }
 
     private func decide() -> Progress {
@@ -121,7 +140,8 @@ final class TLSStream: ByteStream {
     /// Whether the server's certificates don't need to be evaluated: without an evaluator, OpenSSL has validated them.
     private var isAccepted: Bool {
         guard let security, security.evaluation != nil else { return true }
-        return isTrusted || security.accepts(presentedChain)
+        // Certificates of a resumed session were accepted when it was offered. It has no OCSP response to evaluate.
+        return isTrusted || SSL_session_reused(ssl) == 1 || security.accepts(presentedChain)
     }
 
     /// The server is the intended one. From now on the client's identity is presented if the server asks for it.
@@ -139,14 +159,13 @@ final class TLSStream: ByteStream {
     /// The version and the cipher suite; nil before they are negotiated.
     var agreement: TLSAgreement? { OpenSSLConnection(ssl).agreement }
 
-    private var handshakeFault: Fault {
-        if let trustError {
-            return Fault(trustError.code.transportCode, "\(trustError)")
-        }
+    private func handshakeFault(_ error: Int32) -> Fault {
+        if let trustError { return Fault(trustError.code.transportCode, "\(trustError)", underlying: trustError) }
+        if let identityFault { return identityFault }
         if hasLowerEnded {
             return Fault(.secureConnectionFailed, "the server closed the connection during the TLS handshake")
         }
-        if let lowerFault {
+        if error != SSL_ERROR_SSL, let lowerFault {
             return Fault(
                 .secureConnectionFailed, "the connection broke during the TLS handshake",
                 systemError: lowerFault.systemError)
@@ -189,12 +208,17 @@ final class TLSStream: ByteStream {
         guard let identity = security?.identity else { return 1 }
         let certificates = ([identity.certificate] + identity.intermediates).map(\.pemEncoded).joined()
         let key = identity.pemEncodedPrivateKey
-        return afar_use_identity(ssl, certificates, Int32(certificates.utf8.count), key, Int32(key.utf8.count))
+        let isUsed = afar_use_identity(ssl, certificates, Int32(certificates.utf8.count), key, Int32(key.utf8.count)) != 0
+        if !isUsed { identityFault = opensslFault(.clientCertificateRejected, "the client identity can't be used") }
+        ERR_clear_error()
+        return isUsed ? 1 : 0
     }
 
     /// The server offers a session. It is passed on as soon as the server is trusted.
     func receiveSession(_ raw: OpaquePointer) {
-        let session = TLSSession(raw, security?.evaluation == nil ? nil : presentedChain)
+        let session = TLSSession(
+            raw, security?.evaluation == nil ? nil : presentedChain,
+            renewing: SSL_session_reused(ssl) == 1 ? self.session : nil)
         if isTrusted { onSession?(session) } else { sessions.append(session) }
     }
 
@@ -211,33 +235,43 @@ final class TLSStream: ByteStream {
     var mayWrite: Bool { writeObstacle == .reading ? lower.mayRead : lower.mayWrite }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamResult {
-        ERR_clear_error()
+        guard isTrusted else { return .failed(Self.untrusted) }
+        begin()
         readObstacle = .none
         let count = SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
         return count > 0 ? .bytes(Int(count)) : result(of: count, \.readObstacle)
     }
 
+    /// OpenSSL itself would complete the handshake, and send data to any server.
+    private static let untrusted = Fault(.certificateUntrusted, "the server is not trusted yet")
+
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamResult {
-        ERR_clear_error()
+        guard isTrusted else { return .failed(Self.untrusted) }
+        begin()
         writeObstacle = .none
         let count = SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count))
+        hasPendingWrite = count <= 0
         return count > 0 ? .bytes(Int(count)) : result(of: count, \.writeObstacle)
     }
 
     private func result(of code: Int32, _ obstacle: ReferenceWritableKeyPath<TLSStream, Obstacle>) -> StreamResult {
-        switch SSL_get_error(ssl, code) {
+        let error = SSL_get_error(ssl, code)
+        switch error {
         case SSL_ERROR_WANT_READ: self[keyPath: obstacle] = .reading
         case SSL_ERROR_WANT_WRITE: self[keyPath: obstacle] = .writing
         case SSL_ERROR_ZERO_RETURN: return .end(isClean: true)
         default:
             if hasLowerEnded { return .end(isClean: false) }
-            return .failed(lowerFault ?? opensslFault(.connectionLost, "the server ended the TLS connection"))
+            if let identityFault { return .failed(identityFault) }
+            // An alert that arrived says more than a write that failed before.
+            if error != SSL_ERROR_SSL, let lowerFault { return .failed(lowerFault) }
+            return .failed(opensslFault(.connectionLost, "the server ended the TLS connection"))
         }
         return .wouldBlock
     }
 
     func isQuiet() -> Bool {
-        ERR_clear_error()
+        begin()
         var byte: UInt8 = 0
         let code = SSL_peek(ssl, &byte, 1)
         guard code <= 0, SSL_get_error(ssl, code) == SSL_ERROR_WANT_READ else {
@@ -250,7 +284,7 @@ final class TLSStream: ByteStream {
 
     /// Returns the server's alert, if one has arrived. Call it after writing failed.
     func arrivedFault() -> Fault? {
-        ERR_clear_error()
+        begin()
         (lowerFault, hasLowerEnded) = (nil, false)
         var byte: UInt8 = 0
         let code = SSL_peek(ssl, &byte, 1)
@@ -258,11 +292,16 @@ final class TLSStream: ByteStream {
         return opensslFault(.connectionLost, "the server ended the TLS connection")
     }
 
-    /// Announces the end (`close_notify`), if that is possible without waiting.
-    func shutDown() {
-        guard isFinished, lowerFault == nil else { return }
-        SSL_shutdown(ssl)
-        ERR_clear_error()
+    /// Announces the end (`close_notify`).
+    ///
+    /// - Returns: Whether nothing is left to do. If not, call it again when ``mayWrite`` is true.
+    @discardableResult
+    func shutDown() -> Bool {
+        guard isFinished, lowerFault == nil else { return true }
+        begin()
+        let code = SSL_shutdown(ssl)
+        defer { ERR_clear_error() }
+        return code >= 0 || SSL_get_error(ssl, code) != SSL_ERROR_WANT_WRITE
     }
 
     // MARK: The other stream
@@ -270,8 +309,10 @@ final class TLSStream: ByteStream {
     /// OpenSSL reads from the other stream.
     fileprivate func receive(into buffer: UnsafeMutableRawBufferPointer, for bio: OpaquePointer) -> Int32 {
         afar_clear_retry(bio)
+        guard readBudget > 0 else { return afar_would_block(bio, true) }
         switch lower.read(into: buffer) {
         case .bytes(let count):
+            readBudget -= count
             writeObstacle = .none
             return Int32(count)
         case .wouldBlock: return afar_would_block(bio, true)

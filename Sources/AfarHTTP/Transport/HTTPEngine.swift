@@ -240,18 +240,19 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     private func finish(_ exchange: HTTPExchange, phase: TransportError.Phase? = nil) {
         let phase = phase ?? exchange.phase
-        if exchange.isWaiting { exchange.lastAttempt = attempts.first { $0.key == exchange.key } }
+        if exchange.isWaiting, exchange.state.phase != .queued {
+            exchange.lastAttempt = attempts.first { $0.key == exchange.key }
+        }
         guard exchange.state.finish() else { return }
         // Before the end is reported: the next exchange can have the same control.
         exchange.hop.exchange.control.attach(nil)
         let result = exchange.result(phase: phase)
         remove(exchange)
         releaseConnection(of: exchange)
-        if exchange.isWaiting {
-            if pool.withdraw(exchange, key: exchange.key) { cancelSurplusAttempt(to: exchange.key) }
-            if exchange.key.security != nil {
-                for attempt in attempts where attempt.key == exchange.key { attempt.withdraw(exchange) }
-            }
+        if exchange.isWaiting, pool.withdraw(exchange, key: exchange.key) { cancelSurplusAttempt(to: exchange.key) }
+        // An evaluation ends with its exchange, even if the exchange no longer waits.
+        if exchange.key.isEvaluated {
+            for attempt in attempts where attempt.key == exchange.key { attempt.withdraw(exchange) }
         }
         exchange.release()
         if let completion = exchange.takeCompletion() {
@@ -276,7 +277,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         exchange.connection = nil
         connection.exchange = nil
         let isReusable =
-            !connection.isClosed && !connection.hasHungUp && connection.isCounted && connection.generation == generation
+            !connection.isClosed && !connection.hasHungUp && !connection.hasPendingWrite && connection.isCounted
+            && connection.generation == generation
             && maximumIdleTime > 0
             && exchange.leavesConnectionReusable(surplus: connection.surplusByteCount)
         guard isReusable else {
@@ -429,8 +431,22 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         openNext(attempt.key)
     }
 
+    // MARK: TLS
+
     /// The first exchange that waits for the connection of an attempt.
     func firstWaiter(for attempt: ConnectionAttempt) -> HTTPExchange? { pool.firstWaiter(attempt.key) }
+
+    /// Whether the certificates of a host are being evaluated. Other attempts wait for that.
+    func isEvaluating(_ key: ConnectionKey) -> Bool { attempts.contains { $0.isEvaluating && $0.key == key } }
+
+    /// An evaluation has ended: the attempts that waited for it continue.
+    ///
+    /// - Parameters:
+    ///   - refusal: Why the host isn't trusted; nil if it is, or if there is no result.
+    ///   - chain: The certificates that were evaluated.
+    func evaluationEnded(_ key: ConnectionKey, _ refusal: Fault?, of chain: PresentedChain) {
+        for attempt in attempts where attempt.key == key { attempt.evaluationEnded(refusal, of: chain) }
+    }
 
     /// Creates the TLS of a connection to its host.
     func makeTLS(over connection: HTTPConnection) throws(Fault) -> TLSStream {

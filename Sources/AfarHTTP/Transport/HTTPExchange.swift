@@ -108,7 +108,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
             throw hop.failure(error.code, error.message)
         }
         sending = Sending(
-            parser: ResponseParser(.init(head, url: hop.exchange.responseURL), options: hop.exchange.options),
+            parser: Self.parser(for: head, hop.exchange, key),
             output: RequestOutput(head: head, inlineBody: hop.exchange.inlineBody, feed: nil))
         sendsExpectation = hop.exchange.expects100Continue
         let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
@@ -186,8 +186,13 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     private func prepareSending(_ exchange: Exchange) throws(Fault) {
         do throws(HTTP1Error) { head = try exchange.head(feed: feed, for: key.route?.requestProxy) } catch { throw Fault(error) }
         sending = Sending(
-            parser: ResponseParser(.init(head, url: exchange.responseURL), options: exchange.options),
+            parser: Self.parser(for: head, exchange, key),
             output: RequestOutput(head: head, inlineBody: feed == nil ? exchange.inlineBody : nil, feed: feed))
+    }
+
+    private static func parser(for head: RequestHead, _ exchange: Exchange, _ key: ConnectionKey) -> ResponseParser {
+        ResponseParser(
+            .init(head, url: exchange.responseURL, mayUpgrade: key.purpose == .upgrade), options: exchange.options)
     }
 
     /// Whether bytes of the request can be sent.
@@ -271,8 +276,9 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     /// Whether the connection can carry another request.
     func leavesConnectionReusable(surplus: Int) -> Bool {
-        if sending.mustSendAgain { return false }
-        if isUnsent { return surplus == 0 }
+        if sending.mustSendAgain || key.purpose == .otherProtocol { return false }
+        // A connection that could not be written for the whole timeout is broken.
+        if isUnsent { return surplus == 0 && state.fault?.code != .timedOut }
         return state.fault == nil && sending.isResponseComplete
             && sending.parser.isReusable(remainingByteCount: surplus, isRequestSent: sending.output.isSent)
     }

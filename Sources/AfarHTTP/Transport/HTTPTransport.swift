@@ -88,7 +88,8 @@ public final class HTTPTransport: CallbackTransport {
     ///
     /// - Throws: A ``TransportError``.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
-        try await prepare(Hop(exchange)).response()
+        let hop = Hop(exchange)
+        return try await hop.response(of: try prepare(hop))
     }
 
     package func prepare(_ hop: Hop) throws -> any PreparedExchange {

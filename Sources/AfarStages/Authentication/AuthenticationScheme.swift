@@ -102,9 +102,11 @@ struct ConnectionAuthenticationScheme: AuthenticationScheme {
 
     func accepts(_ challenge: AuthenticationChallenge) -> Bool { challenge.scheme == scheme.rawValue }
 
-    /// Requests of other users would share an authenticated connection of HTTP/2 or HTTP/3.
+    /// Requests of other users would share an authenticated connection of HTTP/2 or HTTP/3. A connection for another protocol isn't
+    /// authenticated.
     func isAvailable(for exchange: Exchange) -> Bool {
-        switch exchange.options.httpVersion {
+        if case .connection = exchange.delivery { return false }
+        return switch exchange.options.httpVersion {
         case .automatic, .http1, .http2: true
         case .http2PriorKnowledge, .http3: false
         }

@@ -193,7 +193,7 @@ package struct PresentedChain: Sendable {
     /// renew it at different times.
     package let stapledOCSPResponse: Data?
     /// A hash of the certificates, which identifies the chain.
-    let id: String
+    package let id: String
 
     package init(certificates: [Data], stapledOCSPResponse: Data?) {
         self.certificates = certificates

@@ -62,10 +62,25 @@ public final class Hop: @unchecked Sendable {
         (self.decide, self.observer, runWork) = (decide, observer, run)
     }
 
-    /// Runs work for a transport: in a task of the request, which is canceled when the exchange has ended, or in a new task if no driver
-    /// sent the hop. Work isn't run after the exchange has ended.
-    package func run(_ work: @escaping Work) {
-        if let runWork { runWork(work) } else { Task(executorPreference: QueueExecutor.global) { await work() } }
+    /// Runs work for a transport in a task of the request, which is canceled when the exchange has ended. Work isn't run after the
+    /// exchange has ended.
+    package func run(_ work: @escaping Work) { runWork?(work) }
+
+    /// Performs an exchange for a caller that isn't a driver, and runs its work in child tasks of the caller.
+    package func response(of exchange: any PreparedExchange) async throws -> TransportResponse {
+        guard self.exchange.options.security?.evaluation != nil else { return try await exchange.response() }
+        let (works, continuation) = AsyncStream.makeStream(of: Work.self)
+        runWork = { continuation.yield($0) }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await withDiscardingTaskGroup { group in for await work in works { group.addTask { await work() } } }
+            }
+            defer {
+                continuation.finish()
+                group.cancelAll()
+            }
+            return try await exchange.response()
+        }
     }
 
     /// Sets the hop's total timeout to the time that is left. Returns whether any time is left.

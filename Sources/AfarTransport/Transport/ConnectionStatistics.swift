@@ -25,8 +25,15 @@ public struct ConnectionStatistics: Sendable, Hashable, Codable {
     /// The hosts with connections or waiting requests, each once, in alphabetical order.
     public let hosts: [Host]
 
-    /// Creates statistics of hosts.
-    public init(hosts: [Host]) { self.hosts = hosts.sorted { $0.origin < $1.origin } }
+    /// Creates statistics of hosts. Entries with the same origin are added up.
+    public init(hosts: [Host]) {
+        let sums = Dictionary(hosts.map { ($0.origin, $0) }) { first, second in
+            Host(
+                origin: first.origin, idle: first.idle + second.idle, inUse: first.inUse + second.inUse,
+                waiting: first.waiting + second.waiting)
+        }
+        self.hosts = sums.values.sorted { $0.origin < $1.origin }
+    }
 
     /// The number of open connections that no request uses.
     public var idle: Int { hosts.reduce(0) { $0 + $1.idle } }

@@ -98,9 +98,11 @@ public struct Exchange: Sendable {
         case .stream: requiredFeatures.insert(.streamedDelivery)
         case .connection: requiredFeatures.insert(.connections)
         }
+        let usesHTTP1 = if case .connection = delivery { true } else { false }
         if options.protocolClasses != nil { requiredFeatures.insert(.protocolClasses) }
         if options.minimumTLSVersion > .v12 { requiredFeatures.insert(.minimumTLSVersion) }
         switch options.httpVersion {
+        case _ where usesHTTP1: break
         case .automatic, .http1: break
         case .http2, .http2PriorKnowledge: requiredFeatures.insert(.http2)
         case .http3: requiredFeatures.insert(.http3)

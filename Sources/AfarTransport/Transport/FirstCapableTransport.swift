@@ -7,7 +7,8 @@
 ///
 /// Each of the transports keeps its own connections. An exchange that none of them supports fails with the error of the last one.
 public struct FirstCapableTransport: Transport {
-    let transports: [any Transport]
+    /// The transports, in order of preference.
+    public let transports: [any Transport]
     /// The features that any of the transports has, and the content codings that all of them decode.
     public let capabilities: TransportCapabilities
 
@@ -42,19 +43,11 @@ public struct FirstCapableTransport: Transport {
     /// The connections of all transports, added up by host; nil if none of them tracks its connections.
     public var connectionStatistics: ConnectionStatistics? {
         get async {
-            var hosts: [String: ConnectionStatistics.Host] = [:]
-            var isTracked = false
+            var hosts: [ConnectionStatistics.Host]?
             for transport in transports {
-                guard let statistics = await transport.connectionStatistics else { continue }
-                isTracked = true
-                for host in statistics.hosts {
-                    let other = hosts[host.origin] ?? ConnectionStatistics.Host(origin: host.origin)
-                    hosts[host.origin] = ConnectionStatistics.Host(
-                        origin: host.origin, idle: host.idle + other.idle, inUse: host.inUse + other.inUse,
-                        waiting: host.waiting + other.waiting)
-                }
+                if let statistics = await transport.connectionStatistics { hosts = (hosts ?? []) + statistics.hosts }
             }
-            return isTracked ? ConnectionStatistics(hosts: Array(hosts.values)) : nil
+            return hosts.map { ConnectionStatistics(hosts: $0) }
         }
     }
 }

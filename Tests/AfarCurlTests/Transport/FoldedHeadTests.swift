@@ -2,6 +2,7 @@ import AfarCore
 import AfarTestServer
 import Foundation
 import HTTPTypes
+import TestServers
 import Testing
 
 @testable import AfarCurl

@@ -1,6 +1,7 @@
 import AfarCore
 import AfarTestServer
 import Foundation
+import TestServers
 import Testing
 
 @testable import AfarCurl

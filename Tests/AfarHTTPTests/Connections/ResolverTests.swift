@@ -48,6 +48,21 @@ import Testing
         #expect(received == [[ObjectIdentifier(first), ObjectIdentifier(second)], [ObjectIdentifier(third)]])
     }
 
+    @Test func aLookupFromBeforeAChangeOfTheNetworkIsNotShared() async {
+        let answers = Answers(limit: 2)
+        let resolver = answers.resolver
+        let (early, late) = (Waiter(), Waiter())
+        #expect(resolver.addresses(of: "a.invalid", for: early, at: 0) == nil)
+        resolver.clear()
+        #expect(resolver.addresses(of: "a.invalid", for: late, at: 0) == nil)
+        var received: [[ObjectIdentifier]] = []
+        for await answer in answers.stream {
+            received.append(resolver.receive(answer, at: 0).waiters.map { ObjectIdentifier($0) })
+            if received.count == 2 { break }
+        }
+        #expect(Set(received) == [[ObjectIdentifier(early)], [ObjectIdentifier(late)]])
+    }
+
     @Test func anAbandonedLookupMakesRoomUpToALimit() {
         let resolver = Resolver<Waiter>(limit: 1) { _ in }
         let names = (0..<6).map { "\($0).invalid" }

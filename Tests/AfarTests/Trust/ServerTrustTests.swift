@@ -87,6 +87,14 @@ import Testing
         return configuration
     }
 
+    /// The default transport, or libcurl's for tests that run over each.
+    private var transport: any Transport {
+        switch TestedTransport.current {
+        case .http: TransportKind.platform.make(configuration)
+        case .curl: CurlTransport(configuration: .init(configuration))
+        }
+    }
+
     private func session(
         _ evaluator: (any ServerTrustEvaluating)?, hosts: [String] = ["localhost"], transport: (any Transport)? = nil
     ) -> Session {
@@ -95,7 +103,7 @@ import Testing
         }
         return Session(
             configuration: configuration, serverTrustManager: manager,
-            transport: transport ?? TransportKind.platform.make(configuration))
+            transport: transport ?? self.transport)
     }
 
     private func get(_ url: URL, by session: Session) async -> AFDataResponse<String> {
@@ -105,7 +113,7 @@ import Testing
 
     // MARK: Bad and good ones
 
-    @Test(arguments: bad) func aBadCertificateIsRefusedByAnEvaluator(bad: Bad) async throws {
+    @Test(OverEachTransport(), arguments: bad) func aBadCertificateIsRefusedByAnEvaluator(bad: Bad) async throws {
         let server = try await server(["bad": bad.site])
         let response = await get(
             try server.url("bad", host: bad.host), by: session(DefaultTrustEvaluator(), hosts: [bad.host, "localhost"]))
@@ -127,7 +135,7 @@ import Testing
         #expect(try await server.requestBytes(to: "bad") == 0)
     }
 
-    @Test(arguments: bad) func aBadCertificateIsRefusedByTheTransport(bad: Bad) async throws {
+    @Test(OverEachTransport(), arguments: bad) func aBadCertificateIsRefusedByTheTransport(bad: Bad) async throws {
         let server = try await server(["bad": bad.site])
         let response = await get(try server.url("bad", host: bad.host), by: session(nil))
         let error = try #require(response.error?.underlyingError as? URLError)
@@ -151,7 +159,7 @@ import Testing
         #expect(try await server.requestBytes(to: "bad") == 0)
     }
 
-    @Test(arguments: good, [true, false]) func aGoodCertificateIsTrusted(name: String, isEvaluated: Bool) async throws {
+    @Test(OverEachTransport(), arguments: good, [true, false]) func aGoodCertificateIsTrusted(name: String, isEvaluated: Bool) async throws {
         let server = try await server(["site": .init(name)])
         let isWildcard = name.contains("wildcard")
         let host = isWildcard ? "a.server.localhost" : "localhost"
@@ -330,11 +338,12 @@ import Testing
 
     // MARK: Kept connections and sessions
 
-    @Test(arguments: [true, false]) func anotherPolicyMeansAnotherConnection(isKept: Bool) async throws {
+    @Test(OverEachTransport(), arguments: [true, false])
+    func anotherPolicyMeansAnotherConnection(isKept: Bool) async throws {
         let server = try await SecureServer(
             certificates, ["bad": .init("expired"), "good": .init("good")],
             settings: isKept ? "" : "keepalive_timeout 0;")
-        let transport = TransportKind.platform.make(configuration)
+        let transport = transport
         let open = session(DisabledTrustEvaluator(), transport: transport)
         let plain = session(nil, transport: transport)
         let strict = session(DefaultTrustEvaluator(), transport: transport)
@@ -507,7 +516,7 @@ import Testing
         }
     }
 
-    @Test func aServerWithOtherCertificatesOnEachConnectionIsGivenUp() async throws {
+    @Test(OverEachTransport()) func aServerWithOtherCertificatesOnEachConnectionIsGivenUp() async throws {
         let transport = Restless(try certificate("good.crt"))
         let session = session(DisabledTrustEvaluator(), transport: transport)
         let url = try #require(URL(string: "https://localhost/"))
@@ -540,6 +549,62 @@ import Testing
         #expect(await response.error?.isExplicitlyCancelledError == true)
         evaluator.answer.fulfill(true)
         #expect(try await server.requestBytes(to: "good") == 0)
+    }
+
+    private struct Wrapper: Transport {
+        let base: any Transport
+        var capabilities: TransportCapabilities { base.capabilities }
+
+        func send(_ exchange: Exchange) async throws -> TransportResponse { try await base.send(exchange) }
+    }
+
+    @Test func behindAWrapperACancelledRequestReleasesItsEvaluation() async throws {
+        let server = try await server()
+        let evaluator = Waiting(Deferred<Bool>())
+        let transport = Wrapper(base: TransportKind.platform.make(configuration))
+        let session = session(evaluator, transport: transport)
+        let first = session.request(try server.url("good"))
+        async let response = first.serializingString().response
+        while evaluator.asked.withLock({ $0.isEmpty }) { await Task.yield() }
+        let second = session.request(try server.url("good")).serializingString()
+        async let other = second.response
+        first.cancel()
+        #expect(await response.error?.isExplicitlyCancelledError == true)
+        evaluator.answer.fulfill(true)
+        #expect(await other.error == nil)
+    }
+
+    @Test func aRefusalIsSharedByTheRequestsThatWaitForIt() async throws {
+        let server = try await server()
+        let evaluator = Waiting(Deferred<Bool>())
+        let session = session(evaluator)
+        let url = try server.url("good")
+        let tasks = (0..<6).map { _ in session.request(url).serializingString() }
+        let responses = tasks.map { task in Task { await task.response.error } }
+        while await session.connectionStatistics?.inUse ?? 0 < 6 { await Task.yield() }
+        while evaluator.asked.withLock({ $0.isEmpty }) { await Task.yield() }
+        // All of them have met the certificates by now, or do so while the first evaluation runs.
+        try await Task.sleep(for: .milliseconds(200))
+        evaluator.answer.fulfill(false)
+        for response in responses { #expect(await response.value?.isServerTrustEvaluationError == true) }
+        #expect(evaluator.asked.withLock { $0.count } == 1)
+        #expect(try await server.requestBytes(to: "good") == 0)
+    }
+
+    @Test func aSessionIsResumedOnlyWhileItsCertificatesAreAccepted() async throws {
+        let server = try await SecureServer(
+            certificates, ["good": .init("good")], settings: "keepalive_timeout 0;")
+        let url = try server.url("good")
+        let transport = TransportKind.platform.make(configuration)
+        let pinned = session(DefaultTrustEvaluator(), transport: transport)
+        var texts: [String] = []
+        for _ in 0..<3 { texts.append(try await pinned.request(url).serializingString().value) }
+        #expect(texts.first?.hasSuffix(".\n") == true && texts.last?.hasSuffix("r\n") == true, "\(texts)")
+        // Another evaluator gets a full handshake, and so does a session after the connections were closed.
+        let other = session(DefaultTrustEvaluator(), transport: transport)
+        #expect(try await other.request(url).serializingString().value.hasSuffix(".\n"))
+        transport.closeIdleConnections()
+        #expect(try await pinned.request(url).serializingString().value.hasSuffix(".\n"))
     }
 
     // MARK: Hops

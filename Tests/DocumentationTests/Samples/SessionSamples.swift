@@ -53,21 +53,21 @@ enum SessionSamples {
 #if canImport(AfarCurl)
     extension SessionSamples {
         static func ownAuthority() -> Session {
-            var configuration = CurlTransport.Configuration()
+            var configuration = HTTPTransport.Configuration()
             configuration.certificateBundle = URL(filePath: "/etc/ssl/our-own-authority.pem")
             configuration.maximumConnectionsPerHost = 20
 
-            let session = Session(transport: CurlTransport(configuration: configuration))
+            let session = Session(transport: HTTPTransport(configuration: configuration))
             return session
         }
 
         static func manyConnections() -> Session {
-            var configuration = CurlTransport.Configuration()
+            var configuration = HTTPTransport.Configuration()
             configuration.maximumConnectionsPerHost = 1_000
             configuration.maximumIdleConnections = 1_000
             configuration.maximumIdleTime = 30
 
-            let session = Session(transport: CurlTransport(configuration: configuration))
+            let session = Session(transport: HTTPTransport(configuration: configuration))
             return session
         }
 
@@ -80,9 +80,9 @@ enum SessionSamples {
         }
 
         static func onTheNetworksThread() async throws -> Data {
-            var configuration = CurlTransport.Configuration()
+            var configuration = HTTPTransport.Configuration()
             configuration.maximumThreads = 1
-            let transport = CurlTransport(configuration: configuration)
+            let transport = HTTPTransport(configuration: configuration)
             let session = Session(transport: transport)
             let body = try await withTaskExecutorPreference(transport.taskExecutor) {
                 try await session.request("https://api.example.com/notes").serializingData().value

@@ -1,0 +1,52 @@
+import Foundation
+public import Testing
+
+/// The transports on Linux that some suites test one after the other.
+public enum TestedTransport: String, CaseIterable, Sendable {
+    case curl
+    case http
+
+    /// The transport that the current test runs over.
+    @TaskLocal public static var current = http
+
+    /// `AFAR_TRANSPORT` limits a run to one of them.
+    static let selected = allCases.filter { transport in
+        ProcessInfo.processInfo.environment["AFAR_TRANSPORT"].map { $0 == transport.rawValue } ?? true
+    }
+}
+
+/// Runs each test once over each transport.
+public struct OverEachTransport: SuiteTrait, TestTrait, TestScoping {
+    public init() {}
+
+    public var isRecursive: Bool { true }
+
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        guard testCase != nil else { return try await function() }
+        let limits = test.traits.compactMap { ($0 as? OnlyOver)?.transport }
+        for transport in TestedTransport.selected where limits.allSatisfy({ $0 == transport }) {
+            await TestedTransport.$current.withValue(transport) {
+                do {
+                    try await function()
+                } catch {
+                    Issue.record(error, "over \(transport)")
+                }
+            }
+        }
+    }
+}
+
+/// A test of something that only one transport does, with the reason.
+public struct OnlyOver: TestTrait, SuiteTrait {
+    let transport: TestedTransport
+    let reason: Comment
+    public var isRecursive: Bool { true }
+    public var comments: [Comment] { [reason] }
+}
+
+extension Trait where Self == OnlyOver {
+    public static func onlyOverCurl(_ reason: Comment) -> Self { Self(transport: .curl, reason: reason) }
+    public static func onlyOverHTTP(_ reason: Comment) -> Self { Self(transport: .http, reason: reason) }
+}
