@@ -153,7 +153,7 @@ let tests: [Target] = [
     .tests("AfarPublicSuffix", ["AfarStages"]),
     .tests("AfarWebSocket", ["AfarTransport", .httpTypes]),
     .tests("AfarCore", ["AfarTesting", .httpTypes]),
-    .tests("AfarHTTP", ["AfarTransport", "AfarTestServer", .onLinux("AfarCurl"), .httpTypes]),
+    .tests("AfarHTTP", ["AfarTransport", "AfarTestServer", "AfarTrust", "TestServers", .onLinux("AfarCurl"), .httpTypes]),
     .tests("AfarURLSession", ["AfarCore", .httpTypes]),
     .tests("AfarLogging", ["AfarCore", "AfarTesting", .swiftLog]),
     .tests(

@@ -1,7 +1,7 @@
 public import AfarCore
-import AfarTransport
 import AfarPublicSuffix
 public import AfarReachability
+import AfarTransport
 public import Foundation
 
 #if canImport(FoundationNetworking)

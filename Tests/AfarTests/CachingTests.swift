@@ -158,7 +158,8 @@ struct CachingTests {
         #expect(server.requestCount == 2)
         #expect(server.lastRequest(path: "/etag/one")?.headers["If-None-Match"] == "\"one\"")
         let transactions = try #require(second.metrics?.transactionMetrics)
-        #expect(transactions.map(\.isFromCache) == (kind == .platform ? [false, true] : transactions.map(\.isFromCache)))
+        #expect(
+            transactions.map(\.isFromCache) == (kind == .platform ? [false, true] : transactions.map(\.isFromCache)))
         #expect(transactions.last?.isFromCache == true)
         await server.stop()
     }

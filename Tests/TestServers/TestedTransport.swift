@@ -2,7 +2,7 @@ import Foundation
 public import Testing
 
 /// The transports on Linux that some suites test one after the other.
-public enum TestedTransport: String, CaseIterable, Sendable {
+public enum TestedTransport: String, CaseIterable, Codable, Sendable {
     case curl
     case http
 

@@ -279,7 +279,8 @@ final class ConnectionAttempt: @unchecked Sendable {
         }
         do throws(Fault) {
             switch step {
-            case .proxyTLS(let host): connection.add(try engine.makeTLS(over: connection, toProxy: host), isToHost: false)
+            case .proxyTLS(let host):
+                connection.add(try engine.makeTLS(over: connection, toProxy: host), isToHost: false)
             case .hostLookup: return lookUp(key.route?.host ?? key.host)
             case .socks, .tunnel:
                 if let route = key.route { steps[steps.startIndex] = .negotiation(try negotiation(step, route)) }

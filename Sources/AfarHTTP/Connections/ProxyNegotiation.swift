@@ -131,7 +131,8 @@ struct SOCKSNegotiation: ProxyNegotiation {
         let bytes = (address ?? (try? SocketAddress.lookUp(host, isAddress: true))?.first)?.bytes
         let target: [UInt8] =
             if let bytes { [bytes.count == 4 ? 1 : 4] + bytes } else { try [3] + counted(host, "the host's name") }
-        request = [Self.version, 1, 0] + target + [UInt8(truncatingIfNeeded: port >> 8), UInt8(truncatingIfNeeded: port)]
+        request =
+            [Self.version, 1, 0] + target + [UInt8(truncatingIfNeeded: port >> 8), UInt8(truncatingIfNeeded: port)]
         dialogue.send(credential == nil ? [Self.version, 1, 0] : [Self.version, 2, 0, Self.passwordMethod])
     }
 

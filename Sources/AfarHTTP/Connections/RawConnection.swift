@@ -72,7 +72,8 @@ final class RawConnection: Connection {
             case .wouldBlock: return nil
             case .end(let isClean):
                 guard isClean else {
-                    throw failure(.connectionLost, .receiving, "the connection closed without a TLS alert (close_notify)")
+                    throw failure(
+                        .connectionLost, .receiving, "the connection closed without a TLS alert (close_notify)")
                 }
                 return Data()
             case .failed(let fault): throw failure(fault, .receiving)
@@ -161,7 +162,8 @@ final class RawConnection: Connection {
             }
             // Later, they would be mistaken for bytes that arrived over TLS.
             guard state.unread.isEmpty else {
-                throw failure(.secureConnectionFailed, .tlsHandshake, "bytes that arrived before TLS have not been read")
+                throw failure(
+                    .secureConnectionFailed, .tlsHandshake, "bytes that arrived before TLS have not been read")
             }
             state.isSecure = true
             state.metrics.secureConnectionStartDate = Date()
@@ -187,7 +189,9 @@ final class RawConnection: Connection {
         while true {
             try checkCancellation()
             let (isDone, undecided, agreement) = try stream(.tlsHandshake) { stream in
-                guard let tls = stream as? TLSStream else { return (true, nil as UndecidedTrust?, nil as TLSAgreement?) }
+                guard let tls = stream as? TLSStream else {
+                    return (true, nil as UndecidedTrust?, nil as TLSAgreement?)
+                }
                 switch try tls.handshake() {
                 case .done: return (true, nil, tls.agreement)
                 case .wouldBlock: return (false, nil, nil)

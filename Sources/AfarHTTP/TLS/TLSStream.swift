@@ -208,7 +208,8 @@ final class TLSStream: ByteStream {
         guard let identity = security?.identity else { return 1 }
         let certificates = ([identity.certificate] + identity.intermediates).map(\.pemEncoded).joined()
         let key = identity.pemEncodedPrivateKey
-        let isUsed = afar_use_identity(ssl, certificates, Int32(certificates.utf8.count), key, Int32(key.utf8.count)) != 0
+        let isUsed =
+            afar_use_identity(ssl, certificates, Int32(certificates.utf8.count), key, Int32(key.utf8.count)) != 0
         if !isUsed { identityFault = opensslFault(.clientCertificateRejected, "the client identity can't be used") }
         ERR_clear_error()
         return isUsed ? 1 : 0
@@ -288,7 +289,9 @@ final class TLSStream: ByteStream {
         (lowerFault, hasLowerEnded) = (nil, false)
         var byte: UInt8 = 0
         let code = SSL_peek(ssl, &byte, 1)
-        guard code <= 0, SSL_get_error(ssl, code) == SSL_ERROR_SSL, lowerFault == nil, !hasLowerEnded else { return nil }
+        guard code <= 0, SSL_get_error(ssl, code) == SSL_ERROR_SSL, lowerFault == nil, !hasLowerEnded else {
+            return nil
+        }
         return opensslFault(.connectionLost, "the server ended the TLS connection")
     }
 

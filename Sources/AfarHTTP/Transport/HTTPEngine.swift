@@ -454,7 +454,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         let stream = try TLSStream(
             over: connection.stream, to: key.host, minimumVersion: key.security?.minimumVersion ?? .v12,
             key.security?.settings, tls,
-            applicationProtocols: key.purpose == .otherProtocol ? [] : ["http/1.1"], resuming: sessions.take(for: key, at: loop.now))
+            applicationProtocols: key.purpose == .otherProtocol ? [] : ["http/1.1"],
+            resuming: sessions.take(for: key, at: loop.now))
         stream.onSession = { [unowned self] session in
             if self.generation == generation { sessions.add(session, for: key) }
         }

@@ -86,9 +86,12 @@ extension HTTPExchange {
         metrics.requestEndDate = date(sending.requestEnd)
         metrics.responseStartDate = date(sending.responseStart)
         metrics.responseEndDate = date(MonotonicClock.now)
-        metrics.networkProtocolName = key.purpose == .otherProtocol ? nil : sending.responseHead.map {
-            $0.httpVersion == "HTTP/1.0" ? "http/1.0" : "http/1.1"
-        }
+        metrics.networkProtocolName =
+            key.purpose == .otherProtocol
+            ? nil
+            : sending.responseHead.map {
+                $0.httpVersion == "HTTP/1.0" ? "http/1.0" : "http/1.1"
+            }
         metrics.countOfRequestHeaderBytesSent = min(sending.output.byteCount, Int64(head.bytes.count))
         metrics.countOfRequestBodyBytesSent = max(0, sending.output.byteCount - Int64(head.bytes.count))
         metrics.countOfRequestBodyBytesBeforeEncoding = sendCount > 0 ? sending.output.bodyByteCount : 0

@@ -184,7 +184,9 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     }
 
     private func prepareSending(_ exchange: Exchange) throws(Fault) {
-        do throws(HTTP1Error) { head = try exchange.head(feed: feed, for: key.route?.requestProxy) } catch { throw Fault(error) }
+        do throws(HTTP1Error) { head = try exchange.head(feed: feed, for: key.route?.requestProxy) } catch {
+            throw Fault(error)
+        }
         sending = Sending(
             parser: Self.parser(for: head, exchange, key),
             output: RequestOutput(head: head, inlineBody: feed == nil ? exchange.inlineBody : nil, feed: feed))

@@ -25,7 +25,8 @@ package struct ConnectToEntry: Sendable {
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
         guard isBracketed || !host.contains(":"), port.map({ (1...65_535).contains($0) }) ?? true else {
             throw InvalidSetting(
-                "\"\(text)\" in connectTo is not a host and a port: use a form such as \"example.com:443\" or \"[::1]:8080\"")
+                "\"\(text)\" in connectTo is not a host and a port: use a form such as \"example.com:443\" or \"[::1]:8080\""
+            )
         }
         return (host.isEmpty ? nil : host, port)
     }
@@ -41,7 +42,8 @@ package struct ConnectToEntry: Sendable {
 extension NetworkSettings {
     /// Throws an error if a setting can't be used on this machine.
     package func validate() throws(InvalidSetting) {
-        let texts = [unixSocket, interface, localAddress].compactMap(\.self) + connectTo.flatMap { [$0.key, $0.value] }
+        let texts =
+            [unixSocket, interface, localAddress].compactMap(\.self) + connectTo.flatMap { [$0.key, $0.value] }
         for text in texts where text.isEmpty || !text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) {
             throw InvalidSetting("a network setting is empty or has control characters")
         }

@@ -32,7 +32,8 @@ public struct FirstCapableTransport: Transport {
         let capable = transports.first { $0.capabilities.features.isSuperset(of: features) } ?? transports.last
         guard let capable else {
             throw TransportError(
-                .unsupportedByTransport, phase: .queued, url: exchange.url, message: "there is no transport to choose from")
+                .unsupportedByTransport, phase: .queued, url: exchange.url,
+                message: "there is no transport to choose from")
         }
         return try await capable.send(exchange)
     }

@@ -51,7 +51,8 @@
         /// ``ServerTrust/validateHost(_:)``.
         ///
         /// - Returns: What is wrong; nil if nothing is. The context then has the error too, so that OpenSSL sends a fitting alert.
-        package static func error(inHandshake context: OpaquePointer, host: String, isStrict: Bool) -> ServerTrustError? {
+        package static func error(inHandshake context: OpaquePointer, host: String, isStrict: Bool) -> ServerTrustError?
+        {
             setRules(of: context)
             guard ServerChainRules.validate(context, isStrict: isStrict) else { return error(of: context) }
             let certificate = X509_STORE_CTX_get0_cert(context)

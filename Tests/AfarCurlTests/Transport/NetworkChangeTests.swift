@@ -1,6 +1,7 @@
 import AfarCore
 import AfarTestServer
 import Foundation
+import TestServers
 import Testing
 
 @testable import AfarCurl
@@ -113,38 +114,40 @@ extension TransportTests {
         }
 
         @Test func manyChangesUnderLoadLeaveNothingBehind() async {
-            await #expect(processExitsWith: .success) {
-                try await ReleaseTests.Resources.settle()
-                let server = try await TestServer.start()
-                let transport = makeTransport { $0.maximumConnectionsPerHost = 64 }
-                _ = try await transport.send(Exchange(server.url("/get")))
-                let before = ReleaseTests.Resources()
-                let isOver = Locked(false)
-                let sum = try await withThrowingTaskGroup(of: Int.self) { group in
-                    for worker in 0..<64 {
-                        group.addTask {
-                            var count = 0
-                            while !isOver.withLock({ $0 }) {
-                                let length = (worker * 997 + count * 131) % 100_000
-                                let response = try await transport.send(Exchange(server.url("/large/\(length)")))
-                                guard try response.data == PatternBytes.bytes(length) else { throw WrongKind() }
-                                count += 1
+            await #expect(processExitsWith: .success) { [transport = TestedTransport.current as TestedTransport] in
+                try await TestedTransport.$current.withValue(transport) {
+                    try await ReleaseTests.Resources.settle()
+                    let server = try await TestServer.start()
+                    let transport = makeTransport { $0.maximumConnectionsPerHost = 64 }
+                    _ = try await transport.send(Exchange(server.url("/get")))
+                    let before = ReleaseTests.Resources()
+                    let isOver = Locked(false)
+                    let sum = try await withThrowingTaskGroup(of: Int.self) { group in
+                        for worker in 0..<64 {
+                            group.addTask {
+                                var count = 0
+                                while !isOver.withLock({ $0 }) {
+                                    let length = (worker * 997 + count * 131) % 100_000
+                                    let response = try await transport.send(Exchange(server.url("/large/\(length)")))
+                                    guard try response.data == PatternBytes.bytes(length) else { throw WrongKind() }
+                                    count += 1
+                                }
+                                return count
                             }
-                            return count
                         }
+                        for _ in 0..<100 {
+                            transport.closeIdleConnections()
+                            _ = try await transport.send(Exchange(server.url("/get")))
+                        }
+                        isOver.withLock { $0 = true }
+                        return try await group.reduce(0, +)
                     }
-                    for _ in 0..<100 {
-                        transport.closeIdleConnections()
-                        _ = try await transport.send(Exchange(server.url("/get")))
-                    }
-                    isOver.withLock { $0 = true }
-                    return try await group.reduce(0, +)
+                    #expect(sum >= 100)
+                    transport.closeIdleConnections()
+                    _ = try await transport.send(Exchange(server.url("/get")))
+                    let areBack = try await before.areBack()
+                    #expect(areBack, "\(before) \(ReleaseTests.Resources())")
                 }
-                #expect(sum >= 100)
-                transport.closeIdleConnections()
-                _ = try await transport.send(Exchange(server.url("/get")))
-                let areBack = try await before.areBack()
-                #expect(areBack, "\(before) \(ReleaseTests.Resources())")
             }
         }
 

@@ -2,6 +2,7 @@ import AfarCore
 import AfarTestServer
 import Foundation
 import HTTPTypes
+import TestServers
 import Testing
 
 @testable import AfarCurl
@@ -15,7 +16,7 @@ extension TransportTests {
             let descriptors: [String]
             /// Whether Dispatch has one: it makes one for each of its clocks, when it first needs that.
             let hasTimer: Bool
-            let threads = Self.names().filter { $0 == "afar.curl" }.count
+            let threads = Self.names().filter { $0 == "afar.curl" || $0 == "afar.http" }.count
 
             init() {
                 let links = Self.links("/proc/self/fd")
@@ -62,88 +63,100 @@ extension TransportTests {
         }
 
         @Test func transportsGiveBackWhatTheyTook() async {
-            await #expect(processExitsWith: .success) {
-                try await Resources.settle()
-                let server = try await TestServer.start()
-                let before = Resources()
-                for _ in 0..<50 {
-                    let transport = makeTransport()
-                    _ = try await transport.send(Exchange(server.url("/get")))
+            await #expect(processExitsWith: .success) { [transport = TestedTransport.current as TestedTransport] in
+                try await TestedTransport.$current.withValue(transport) {
+                    try await Resources.settle()
+                    let server = try await TestServer.start()
+                    let before = Resources()
+                    for _ in 0..<50 {
+                        let transport = makeTransport()
+                        _ = try await transport.send(Exchange(server.url("/get")))
+                    }
+                    do { _ = (0..<50).map { _ in makeTransport() } }
+                    let areBack = try await before.areBack()
+                    #expect(areBack, "\(before) \(Resources())")
                 }
-                do { _ = (0..<50).map { _ in makeTransport() } }
-                let areBack = try await before.areBack()
-                #expect(areBack, "\(before) \(Resources())")
             }
         }
 
         @Test func cancelledExchangesGiveBackWhatTheyTook() async {
-            await #expect(processExitsWith: .success) {
-                try await Resources.settle()
-                let server = try await TestServer.start()
-                let before = Resources()
-                var generator = SeededGenerator(seed: 5)
-                for round in 0..<3 {
-                    let transport = makeTransport()
-                    let tasks = (0..<100).map { number in
-                        Task {
-                            let delivery: ResponseDelivery =
-                                number % 2 == 0 ? .stream(highWaterMark: 1_000) : .collect()
-                            let body = ChunkSource.body([Data(count: 100_000), Data(count: 100_000)])
-                            let exchange = Exchange(server.url("/large/1000000"), .post, body: body, delivery: delivery)
-                            let response = try await transport.send(exchange)
-                            if case .stream(let stream) = response.body, round != 0 { _ = try await collect(stream) }
+            await #expect(processExitsWith: .success) { [transport = TestedTransport.current as TestedTransport] in
+                try await TestedTransport.$current.withValue(transport) {
+                    try await Resources.settle()
+                    let server = try await TestServer.start()
+                    let before = Resources()
+                    var generator = SeededGenerator(seed: 5)
+                    for round in 0..<3 {
+                        let transport = makeTransport()
+                        let tasks = (0..<100).map { number in
+                            Task {
+                                let delivery: ResponseDelivery =
+                                    number % 2 == 0 ? .stream(highWaterMark: 1_000) : .collect()
+                                let body = ChunkSource.body([Data(count: 100_000), Data(count: 100_000)])
+                                let exchange = Exchange(
+                                    server.url("/large/1000000"), .post, body: body, delivery: delivery)
+                                let response = try await transport.send(exchange)
+                                if case .stream(let stream) = response.body, round != 0 {
+                                    _ = try await collect(stream)
+                                }
+                            }
                         }
+                        for task in tasks {
+                            try await Task.sleep(for: .microseconds(Int.random(in: 0...500, using: &generator)))
+                            task.cancel()
+                        }
+                        for task in tasks { _ = await task.result }
                     }
-                    for task in tasks {
-                        try await Task.sleep(for: .microseconds(Int.random(in: 0...500, using: &generator)))
-                        task.cancel()
-                    }
-                    for task in tasks { _ = await task.result }
+                    let areBack = try await before.areBack()
+                    #expect(areBack, "\(before) \(Resources())")
                 }
-                let areBack = try await before.areBack()
-                #expect(areBack, "\(before) \(Resources())")
             }
         }
 
         /// The maker of a request's body may go on after its exchange is over, and even after the transport is.
         @Test func aMakerThatHangsKeepsNothing() async {
-            await #expect(processExitsWith: .success) {
-                try await Resources.settle()
-                let answer = "HTTP/1.1 413 Too large\r\nContent-Length: 0\r\n\r\n"
-                let server = try await RawServer.start([.respond(answer), .receiveAll, .close])
-                let before = Resources()
-                let held = Locked<[UnsafeContinuation<Void, Never>]>([])
-                for _ in 0..<10 {
-                    let body = RequestBodyStream(isReplayable: false) {
-                        {
-                            await withUnsafeContinuation { continuation in held.withLock { $0.append(continuation) } }
-                            return nil
+            await #expect(processExitsWith: .success) { [transport = TestedTransport.current as TestedTransport] in
+                try await TestedTransport.$current.withValue(transport) {
+                    try await Resources.settle()
+                    let answer = "HTTP/1.1 413 Too large\r\nContent-Length: 0\r\n\r\n"
+                    let server = try await RawServer.start([.respond(answer), .receiveAll, .close])
+                    let before = Resources()
+                    let held = Locked<[UnsafeContinuation<Void, Never>]>([])
+                    for _ in 0..<10 {
+                        let body = RequestBodyStream(isReplayable: false) {
+                            {
+                                await withUnsafeContinuation { continuation in held.withLock { $0.append(continuation) }
+                                }
+                                return nil
+                            }
                         }
+                        _ = try await makeTransport().send(Exchange(server.url, .post, body: .stream(body)))
                     }
-                    _ = try await makeTransport().send(Exchange(server.url, .post, body: .stream(body)))
+                    let areBack = try await before.areBack()
+                    #expect(areBack, "\(before) \(Resources())")
+                    for continuation in held.withLock({ $0 }) { continuation.resume() }
+                    let areStillBack = try await before.areBack()
+                    #expect(areStillBack)
                 }
-                let areBack = try await before.areBack()
-                #expect(areBack, "\(before) \(Resources())")
-                for continuation in held.withLock({ $0 }) { continuation.resume() }
-                let areStillBack = try await before.areBack()
-                #expect(areStillBack)
             }
         }
 
         @Test func aStreamThatOutlivesItsTransportKeepsNothingWhenDropped() async {
-            await #expect(processExitsWith: .success) {
-                try await Resources.settle()
-                let server = try await TestServer.start()
-                let before = Resources()
-                var streams: [ResponseBodyStream] = []
-                for _ in 0..<10 {
-                    let exchange = Exchange(server.url("/large/5000000"), delivery: .stream(highWaterMark: 1_000))
-                    streams.append(try await makeTransport().send(exchange).stream)
+            await #expect(processExitsWith: .success) { [transport = TestedTransport.current as TestedTransport] in
+                try await TestedTransport.$current.withValue(transport) {
+                    try await Resources.settle()
+                    let server = try await TestServer.start()
+                    let before = Resources()
+                    var streams: [ResponseBodyStream] = []
+                    for _ in 0..<10 {
+                        let exchange = Exchange(server.url("/large/5000000"), delivery: .stream(highWaterMark: 1_000))
+                        streams.append(try await makeTransport().send(exchange).stream)
+                    }
+                    #expect(Resources().threads >= 10)
+                    streams = []
+                    let areBack = try await before.areBack()
+                    #expect(areBack, "\(before) \(Resources())")
                 }
-                #expect(Resources().threads >= 10)
-                streams = []
-                let areBack = try await before.areBack()
-                #expect(areBack, "\(before) \(Resources())")
             }
         }
     }

@@ -159,7 +159,9 @@ import Testing
         #expect(try await server.requestBytes(to: "bad") == 0)
     }
 
-    @Test(OverEachTransport(), arguments: good, [true, false]) func aGoodCertificateIsTrusted(name: String, isEvaluated: Bool) async throws {
+    @Test(OverEachTransport(), arguments: good, [true, false]) func aGoodCertificateIsTrusted(
+        name: String, isEvaluated: Bool
+    ) async throws {
         let server = try await server(["site": .init(name)])
         let isWildcard = name.contains("wildcard")
         let host = isWildcard ? "a.server.localhost" : "localhost"
@@ -473,7 +475,9 @@ import Testing
         let shares = (1..<count).map { "\(String(format: "%.2f", 100 / Double(count)))% \($0);" }.joined()
         return try await SecureServer(
             certificates, ["good": .init("machine-$machine")],
-            settings: "split_clients \"$connection\" $machine { \(shares) * 0; } keepalive_timeout 0; ssl_session_cache off; ssl_session_tickets off;")
+            settings:
+                "split_clients \"$connection\" $machine { \(shares) * 0; } keepalive_timeout 0; ssl_session_cache off; ssl_session_tickets off;"
+        )
     }
 
     @Test(arguments: [8, 32]) func aHostMayHaveManyCertificates(count: Int) async throws {

@@ -17,7 +17,8 @@ import Testing
 
         func send(_ exchange: Exchange) async throws -> TransportResponse {
             try capabilities.check(exchange)
-            return TransportResponse(head: ResponseHead(status: 200, url: exchange.url), body: .data(Data(capabilities.name.utf8)))
+            return TransportResponse(
+                head: ResponseHead(status: 200, url: exchange.url), body: .data(Data(capabilities.name.utf8)))
         }
     }
 
@@ -34,7 +35,8 @@ import Testing
 
     @Test func theFirstThatHasTheFeaturesIsTaken() async throws {
         let transport = FirstCapableTransport([
-            Named("one", [.metrics], codings: ["gzip", "br"], idle: 1), Named("two", [.http2], codings: ["br"], idle: 2),
+            Named("one", [.metrics], codings: ["gzip", "br"], idle: 1),
+            Named("two", [.http2], codings: ["br"], idle: 2),
             Named("three", []),
         ])
         #expect(try await name(transport, exchange()) == "one")

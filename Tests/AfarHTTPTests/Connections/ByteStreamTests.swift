@@ -1,0 +1,143 @@
+import AfarTransport
+import AfarTrust
+import Foundation
+import TestServers
+import Testing
+
+@testable import AfarHTTP
+
+/// Sockets and TLS over real connections on loopback.
+@Suite(.timeLimit(.minutes(1))) struct ByteStreamTests {
+    /// A listening socket on 127.0.0.1.
+    private final class Listener {
+        let descriptor: Int32
+        let address: SocketAddress
+
+        init() throws {
+            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let any = try #require(try SocketAddress.lookUp("127.0.0.1", isAddress: true).first).with(port: 0)
+            try #require(any.withPointer { bind(listener, $0, $1) } == 0 && listen(listener, 10) == 0)
+            (descriptor, address) = (listener, try #require(SocketAddress(localOf: listener)))
+        }
+
+        deinit { close(descriptor) }
+
+        func accept() -> Int32 { Foundation.accept(descriptor, nil, nil) }
+    }
+
+    /// A nonblocking socket that is connected to an address.
+    private func connect(to address: SocketAddress) throws -> SocketStream {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        try #require(address.withPointer { Foundation.connect(descriptor, $0, $1) } == 0)
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        let stream = SocketStream(descriptor)
+        stream.expectBytes()
+        return stream
+    }
+
+    private func read(_ stream: any ByteStream, _ socket: SocketStream) -> StreamResult {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_000, alignment: 1)
+        defer { buffer.deallocate() }
+        while true {
+            let result = stream.read(into: buffer)
+            guard case .wouldBlock = result else { return result }
+            var entry = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
+            poll(&entry, 1, 1_000)
+            socket.expectBytes()
+        }
+    }
+
+    private func write(_ text: String, to stream: any ByteStream) -> StreamResult {
+        Array(text.utf8).withUnsafeBytes { stream.write($0) }
+    }
+
+    @Test func aResetThatSendingHasReceivedIsNoCleanEnd() async throws {
+        let listener = try Listener()
+        let stream = try connect(to: listener.address)
+        defer { close(stream.descriptor) }
+        let peer = listener.accept()
+        guard case .bytes = write("request", to: stream) else { throw POSIXError(.EIO) }
+        // Closing a socket with unread bytes resets the connection.
+        var entry = pollfd(fd: peer, events: Int16(POLLIN), revents: 0)
+        poll(&entry, 1, 1_000)
+        #expect(send(peer, "partial", 7, 0) == 7)
+        close(peer)
+        var isBroken = false
+        while !isBroken {
+            if case .failed = write("more", to: stream) { isBroken = true }
+            await Task.yield()
+        }
+        var end = read(stream, stream)
+        while case .bytes = end { end = read(stream, stream) }
+        guard case .failed(let fault) = end else {
+            Issue.record("the end is \(end)")
+            return
+        }
+        #expect(fault.code == .connectionLost)
+        // The failure stays.
+        guard stream.mayRead, case .failed = read(stream, stream) else {
+            Issue.record("the failure was forgotten")
+            return
+        }
+    }
+
+    private func secured(_ url: URL, _ certificates: TestCertificates) throws -> (TLSStream, SocketStream) {
+        let port = try #require(url.port)
+        let address = try #require(try SocketAddress.lookUp("127.0.0.1", isAddress: true).first).with(port: port)
+        let socket = try connect(to: address)
+        let authorities = CertificateAuthorities(file: certificates.authority)
+        let context = TLSContext(
+            TLSSettings(authorities: authorities, cipherList: nil, tls13CipherSuites: nil, keyLogFile: nil))
+        let stream = try TLSStream(over: socket, to: "localhost", nil, context)
+        return (stream, socket)
+    }
+
+    private func shakeHands(_ stream: TLSStream, _ socket: SocketStream) throws {
+        while try stream.handshake() != .done {
+            var entry = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
+            poll(&entry, 1, 1_000)
+            socket.expectBytes()
+        }
+    }
+
+    @Test func nothingIsSentOrReceivedBeforeTheServerIsTrusted() async throws {
+        let certificates = try TestCertificates.shared.get()
+        let server = try await SecureServer(certificates, ["site": .init("good")])
+        let (stream, socket) = try secured(try server.url("site"), certificates)
+        defer { close(socket.descriptor) }
+        guard case .failed = write("GET / HTTP/1.1\r\nHost: a\r\n\r\n", to: stream), case .failed = read(stream, socket)
+        else {
+            Issue.record("bytes went over TLS before the handshake")
+            return
+        }
+        try shakeHands(stream, socket)
+        guard case .bytes = write("GET / HTTP/1.1\r\nHost: a\r\n\r\n", to: stream), case .bytes = read(stream, socket)
+        else {
+            Issue.record("nothing goes over TLS after the handshake")
+            return
+        }
+    }
+
+    @Test func aRecordThatWasNotSentCompletelyIsPending() async throws {
+        let certificates = try TestCertificates.shared.get()
+        let listener = try Listener()
+        let port = try #require(listener.address.numbers?.port)
+        // The relay stops reading when the server behind it does.
+        let relay = try TLSRelay(to: UInt16(port), certificates)
+        let (stream, socket) = try secured(relay.url, certificates)
+        defer { close(socket.descriptor) }
+        try shakeHands(stream, socket)
+        let peer = listener.accept()
+        defer { close(peer) }
+        let piece = [UInt8](repeating: 1, count: 16_384)
+        var isFull = false
+        while !isFull {
+            switch piece.withUnsafeBytes({ stream.write($0) }) {
+            case .bytes: #expect(!stream.hasPendingWrite)
+            case .wouldBlock: isFull = true
+            case let other: throw Fault(.unknown, "\(other)")
+            }
+        }
+        #expect(stream.hasPendingWrite)
+    }
+}
