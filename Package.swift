@@ -153,7 +153,8 @@ let tests: [Target] = [
     .tests("AfarPublicSuffix", ["AfarStages"]),
     .tests("AfarWebSocket", ["AfarTransport", .httpTypes]),
     .tests("AfarCore", ["AfarTesting", .httpTypes]),
-    .tests("AfarHTTP", ["AfarTransport", "AfarTestServer", "AfarTrust", "TestServers", .onLinux("AfarCurl"), .httpTypes]),
+    .tests(
+        "AfarHTTP", ["AfarTransport", "AfarTestServer", "AfarTrust", "TestServers", .onLinux("AfarCurl"), .httpTypes]),
     .tests("AfarURLSession", ["AfarCore", .httpTypes]),
     .tests("AfarLogging", ["AfarCore", "AfarTesting", .swiftLog]),
     .tests(

@@ -17,10 +17,13 @@ public enum TestedTransport: String, CaseIterable, Codable, Sendable {
 
 /// Runs each test once over each transport.
 public struct OverEachTransport: SuiteTrait, TestTrait, TestScoping {
+    /// Creates the trait.
     public init() {}
 
+    /// Every test of a suite runs over each transport.
     public var isRecursive: Bool { true }
 
+    /// Runs a test case once over each transport.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
@@ -42,11 +45,15 @@ public struct OverEachTransport: SuiteTrait, TestTrait, TestScoping {
 public struct OnlyOver: TestTrait, SuiteTrait {
     let transport: TestedTransport
     let reason: Comment
+    /// The limit applies to every test of a suite.
     public var isRecursive: Bool { true }
+    /// The reason.
     public var comments: [Comment] { [reason] }
 }
 
 extension Trait where Self == OnlyOver {
+    /// Runs a test over `CurlTransport` only.
     public static func onlyOverCurl(_ reason: Comment) -> Self { Self(transport: .curl, reason: reason) }
+    /// Runs a test over `HTTPTransport` only.
     public static func onlyOverHTTP(_ reason: Comment) -> Self { Self(transport: .http, reason: reason) }
 }

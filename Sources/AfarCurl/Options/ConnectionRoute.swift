@@ -27,7 +27,8 @@ struct ConnectionRoute: Equatable {
             try settings.validate()
             unixSocket = settings.unixSocket
             connectTo = try settings.connectToEntries().map { entry in
-                [entry.key, entry.value].map { "\($0.host ?? ""):\($0.port.map(String.init) ?? "")" }.joined(separator: ":")
+                [entry.key, entry.value].map { "\($0.host ?? ""):\($0.port.map(String.init) ?? "")" }.joined(
+                    separator: ":")
             }
             interface = settings.interface.map { "if!" + $0 } ?? settings.localAddress.map { "host!" + $0 }
             proxy = try settings.proxy(isSecure: isSecure, authority: authority)
