@@ -1,3 +1,4 @@
+import AfarTransport
 public import Foundation
 
 extension CurlTransport {
@@ -44,12 +45,10 @@ extension CurlTransport {
             maximumIdleTime > 0 ? Int(min(maximumIdleTime.rounded(.up), 1_000_000_000)) : 0
         }
 
-        var threadCount: Int { min(max(1, maximumThreads), 64) }
-
         /// The configuration of each thread.
         var forOneThread: Self {
             var copy = self
-            copy.maximumLookups = 1 + (max(1, maximumLookups) - 1) / threadCount
+            copy.maximumLookups = LoopGroup<CurlLoop>.share(of: maximumLookups, among: maximumThreads)
             return copy
         }
     }

@@ -13,10 +13,8 @@ import HTTPTypes
 /// (RFC 9112, section 9.3.1). Afar lets it do so with idempotent methods only (RFC 9110, section 9.2.2), and counts it in
 /// ``TransactionMetrics/resendCount``; a POST fails with ``TransportError/Code-swift.struct/connectionLost``.
 public final class CurlTransport: CallbackTransport {
-    private let configuration: Configuration
     private let tls: TLSSettings
-    /// Each nil until its first exchange.
-    private let loops: Locked<[CurlLoop?]>
+    private let loops: LoopGroup<CurlLoop>
     /// What this transport can do.
     public let capabilities: TransportCapabilities
 
@@ -36,12 +34,12 @@ public final class CurlTransport: CallbackTransport {
         if library.speaksHTTP3 { features.insert(.http3) }
         if library.isOnOpenSSL { features.formUnion([.serverTrust, .clientIdentity]) }
         capabilities = TransportCapabilities(name: "curl", features: features, contentCodings: ContentDecoder.codings)
-        self.configuration = configuration
-        tls = TLSSettings(configuration)
-        loops = Locked(Array(repeating: nil, count: configuration.threadCount))
+        let tls = TLSSettings(configuration)
+        self.tls = tls
+        loops = LoopGroup(count: configuration.maximumThreads) {
+            try CurlLoop(configuration: configuration.forOneThread, tls: tls)
+        }
     }
-
-    deinit { for loop in runningLoops { loop.post(.shutDown) } }
 
     /// Performs one exchange.
     ///
@@ -54,30 +52,16 @@ public final class CurlTransport: CallbackTransport {
         try capabilities.check(hop.exchange)
         if hop.exchange.request.scheme == "https" { try tls.check(url: hop.exchange.url) }
         let plan = try RequestPlan(hop)
-        let transfer = Transfer(hop, plan, loop: try runningLoop(for: plan.host, hop.exchange))
+        let transfer = Transfer(hop, plan, loop: try loops.loop(forHost: plan.host, url: hop.exchange.url))
         if case .stream = hop.exchange.delivery { transfer.streamOwner = self }
         return transfer
     }
 
     /// Closes connections that no exchange uses, and forgets addresses of hosts and TLS sessions. Returns at once.
-    public func closeIdleConnections() {
-        for loop in runningLoops { loop.post(.closeIdleConnections) }
-    }
+    public func closeIdleConnections() { loops.closeIdleConnections() }
 
     /// The connections at this moment, by host. Each thread is queried, so this takes a moment, but no network.
-    public var connectionStatistics: ConnectionStatistics? {
-        get async {
-            // A loop that has ended would not answer.
-            defer { withExtendedLifetime(self) {} }
-            var hosts: [ConnectionStatistics.Host] = []
-            for loop in runningLoops {
-                hosts += await withCheckedContinuation { continuation in
-                    loop.post(.countConnections { continuation.resume(returning: $0) })
-                }
-            }
-            return ConnectionStatistics(hosts: hosts)
-        }
-    }
+    public var connectionStatistics: ConnectionStatistics? { get async { await loops.connectionStatistics } }
 
     /// Lets tasks run on the thread that drives the connections.
     ///
@@ -96,33 +80,5 @@ public final class CurlTransport: CallbackTransport {
     /// executor retains the transport.
     ///
     /// - Throws: A ``TransportError`` of code ``TransportError/Code-swift.struct/outOfResources`` when there is no thread.
-    public var taskExecutor: any TaskExecutor {
-        get throws {
-            let loop = try runningLoop(at: 0, for: nil)
-            return LoopExecutor(of: self) { loop.post(.run($0)) }
-        }
-    }
-
-    private var runningLoops: [CurlLoop] { loops.withLock { $0.compactMap(\.self) } }
-
-    /// The loop of all connections to a host.
-    private func runningLoop(for host: String, _ exchange: Exchange) throws -> CurlLoop {
-        let count = configuration.threadCount
-        return try runningLoop(at: count == 1 ? 0 : Int(host.hashValue.magnitude % UInt(count)), for: exchange)
-    }
-
-    private func runningLoop(at index: Int, for exchange: Exchange?) throws -> CurlLoop {
-        do {
-            return try loops.withLock { loops in
-                if let loop = loops[index] { return loop }
-                let started = try CurlLoop(configuration: configuration.forOneThread, tls: tls)
-                loops[index] = started
-                return started
-            }
-        } catch {
-            throw TransportError(
-                .outOfResources, phase: .queued, url: exchange?.url, message: "the transport could not start",
-                underlying: error)
-        }
-    }
+    public var taskExecutor: any TaskExecutor { get throws { try loops.taskExecutor(of: self) } }
 }

@@ -22,3 +22,12 @@ extension CurlLoop {
         var isClosed = false
     }
 }
+
+extension CurlLoop: TransportLoop {
+    func closeIdleConnections() { post(.closeIdleConnections) }
+    func countConnections(_ answer: @escaping @Sendable ([ConnectionStatistics.Host]) -> Void) {
+        post(.countConnections(answer))
+    }
+    func run(_ job: InlineJob) { post(.run(job)) }
+    func shutDown() { post(.shutDown) }
+}

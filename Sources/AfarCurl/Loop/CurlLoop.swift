@@ -56,8 +56,7 @@ final class CurlLoop: @unchecked Sendable {
         events = try EpollSet()
         poller = Poller(set: events)
         pools = CurlPools(poller: poller, configuration: configuration, tls: tls)
-        hostLimiter = HostLimiter(
-            limitPerHost: configuration.maximumConnectionsPerHost, groupSize: CurlPools.groupSize)
+        hostLimiter = HostLimiter(limitPerHost: configuration.maximumConnectionsPerHost)
         lookupLimiter = LookupLimiter(limit: configuration.maximumLookups)
         try DetachedThread.start("afar.curl") { [self] in run() }
     }
@@ -163,8 +162,10 @@ final class CurlLoop: @unchecked Sendable {
         isSettled = false
         for _ in 0..<4 where !isSettled {
             isSettled = true
-            while let (transfer, group) = hostLimiter.admit() {
-                start(transfer, group: group)
+            while let transfer = hostLimiter.admit() {
+                transfer.state.admit(at: now)
+                transfer.isAdmitted = true
+                add(transfer)
                 isSettled = false
             }
             while let transfer = lookupLimiter.admit() {
@@ -274,30 +275,22 @@ final class CurlLoop: @unchecked Sendable {
         isSettled = false
     }
 
-    private func start(_ transfer: Transfer, group: Int) {
-        transfer.state.admit(at: now)
-        transfer.group = group
-        add(transfer)
-    }
-
     /// If a host supports HTTP/2, or may do so, requests that HTTP/2 isn't fit for, such as those that authenticate their connection,
     /// use separate connections: libcurl would use an idle one for a request that could share a connection.
-    private func pool(of transfer: Transfer, group: Int) -> CurlPool? {
+    private func pool(of transfer: Transfer) -> CurlPool? {
         let plan = transfer.plan
         let isBeside =
             plan.isSecure && plan.version == .http1
             && (transfer.exchange.options.httpVersion == .http2 || transfer.authentication != nil)
             && hostVersions[transfer.limitedHost] != .http1
         return pools.pool(
-            ofGroup: group, for: transfer.exchange.options.security, over: plan.route?.identity,
-            isHTTP1Beside2: isBeside)
+            for: transfer.exchange.options.security, over: plan.route?.identity, isHTTP1Beside2: isBeside)
     }
 
     /// Gives a transfer to libcurl, in a handle that was not used before: for the first time, on a new connection, or after it
     /// has waited to look up its host.
     private func add(_ transfer: Transfer) {
-        guard let group = transfer.group, let pool = pool(of: transfer, group: group), let handle = pool.makeHandle()
-        else {
+        guard let pool = pool(of: transfer), let handle = pool.makeHandle() else {
             transfer.state.fail(Fault(.outOfResources, "no memory for another transfer"))
             return finish(transfer, code: CURLE_OUT_OF_MEMORY)
         }
@@ -353,9 +346,9 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Releases the transfer's slot while it waits for its decision, so that another to the host may begin.
     func releaseSlot(of transfer: Transfer) {
-        guard let slot = transfer.slot, let group = transfer.group else { return }
+        guard let slot = transfer.slot, transfer.isAdmitted else { return }
         transfer.slot = nil
-        hostLimiter.release(slot, group: group)
+        hostLimiter.release(slot)
         isSettled = false
     }
 
@@ -491,11 +484,7 @@ final class CurlLoop: @unchecked Sendable {
         if case .waiting(let slot) = transfer.lookup { lookupLimiter.withdraw(slot) }
         if lookupLimiter.isWaitedFor { knownHosts.insert(transfer.plan.host) }
         if let slot = transfer.slot {
-            if let group = transfer.group {
-                hostLimiter.release(slot, group: group)
-            } else {
-                hostLimiter.withdraw(slot)
-            }
+            if transfer.isAdmitted { hostLimiter.release(slot) } else { hostLimiter.withdraw(slot) }
         }
         guard let index = transfer.index, let last = transfers.popLast() else { return }
         if last !== transfer {

@@ -1,10 +1,6 @@
 import AfarTransport
 
-/// A loop's pools.
-///
-/// libcurl looks through all connections to a host for each request. So a host's are spread over several pools once they
-/// are many: each has one of the groups that ``HostLimiter`` makes. Connections that libcurl would use for requests that they are
-/// not for are in pools of their own: see ``Purpose``.
+/// A loop's pools. Connections that libcurl would use for requests that they are not for are in pools of their own: see ``Purpose``.
 struct CurlPools {
     /// What some connections are for, and others are not, though libcurl does not tell them apart.
     struct Purpose: Hashable {
@@ -16,35 +12,13 @@ struct CurlPools {
         var isHTTP1Beside2 = false
     }
 
-    /// The most connections to one host in a pool.
-    static let groupSize = 256
-
-    /// The pools that new requests for one purpose go to, by their groups.
-    private struct Family {
-        var pools: [CurlPool?] = []
-        var share: CurlShare?
-
-        subscript(group: Int) -> CurlPool? { pools.indices.contains(group) ? pools[group] : nil }
-
-        mutating func insert(_ pool: CurlPool, ofGroup group: Int) {
-            while pools.count <= group { pools.append(nil) }
-            pools[group] = pool
-        }
-
-        mutating func remove(_ pool: CurlPool) {
-            for group in pools.indices where pools[group] === pool { pools[group] = nil }
-        }
-    }
-
     private let poller: Poller
     private let configuration: CurlTransport.Configuration
     private let tls: TLSSettings
-    /// By their numbers.
+    /// By their numbers. Those that are not current were retired and still have transfers running.
     private var numbered: [CurlPool?] = []
-    /// Those for most requests. Pools that are in no family were retired and still have transfers running.
-    private var plain = Family()
-    /// Those for requests with a purpose of their own. The pools retain the securities.
-    private var special: [Purpose: Family] = [:]
+    /// The pools of new requests. They retain the securities.
+    private var current: [Purpose: CurlPool] = [:]
     private var hasRetired = false
     /// When connections may have been kept too long.
     private(set) var nextSweep = UInt64.max
@@ -63,44 +37,29 @@ struct CurlPools {
         numbered.indices.contains(Int(number)) ? numbered[Int(number)] : nil
     }
 
-    /// The pool of a group of connections, nil when memory ran out.
+    /// The pool of requests with a purpose, nil when memory ran out.
     mutating func pool(
-        ofGroup group: Int, for security: ConnectionSecurity?, over route: ConnectionRoute.Identity? = nil,
-        isHTTP1Beside2: Bool = false
+        for security: ConnectionSecurity?, over route: ConnectionRoute.Identity? = nil, isHTTP1Beside2: Bool = false
     ) -> CurlPool? {
-        let isPlain = security == nil && route == nil && !isHTTP1Beside2
-        if isPlain, let pool = plain[group] { return pool }
         let purpose = Purpose(
             security: security.map { ObjectIdentifier($0) }, route: route, isHTTP1Beside2: isHTTP1Beside2)
-        var family = isPlain ? plain : special[purpose] ?? Family()
-        if let pool = family[group] { return pool }
-        guard let share = family.share ?? CurlShare(), let pool = makePool(purpose, security, share) else { return nil }
-        family.share = share
-        family.insert(pool, ofGroup: group)
-        if isPlain { plain = family } else { special[purpose] = family }
-        return pool
-    }
-
-    private mutating func makePool(
-        _ purpose: Purpose, _ security: ConnectionSecurity?, _ share: CurlShare
-    ) -> CurlPool? {
+        if let pool = current[purpose] { return pool }
+        guard let share = CurlShare() else { return nil }
         let number = numbered.firstIndex { $0 == nil } ?? numbered.count
         let pool = CurlPool(
             number: UInt32(number), share: share, purpose: purpose, security: security, poller: poller,
-            configuration: configuration,
-            tls: tls)
+            configuration: configuration, tls: tls)
         guard let pool else { return nil }
         while numbered.count <= number { numbered.append(nil) }
         numbered[number] = pool
+        current[purpose] = pool
         return pool
     }
 
     /// New requests get new pools, which know no addresses of hosts any more.
     mutating func retire(running transfers: [Transfer], at now: UInt64) {
-        for family in [plain] + special.values {
-            for case let pool? in family.pools { pool.retire(running: transfers.filter { $0.pool === pool }) }
-        }
-        (plain, special) = (Family(), [:])
+        for pool in current.values { pool.retire(running: transfers.filter { $0.pool === pool }) }
+        current = [:]
         nextSweep = now
         hasRetired = true
     }
@@ -120,16 +79,9 @@ struct CurlPools {
         for case let pool? in numbered where isOver(pool) {
             pool.shutDown()
             numbered[Int(pool.number)] = nil
-            removeFromFamily(pool)
+            if current[pool.purpose] === pool { current[pool.purpose] = nil }
         }
         while case .some(nil) = numbered.last { numbered.removeLast() }
-    }
-
-    private mutating func removeFromFamily(_ pool: CurlPool) {
-        guard pool.purpose != Purpose() else { return plain.remove(pool) }
-        special[pool.purpose]?.remove(pool)
-        // The last pool was what retained the security.
-        if special[pool.purpose]?.pools.allSatisfy({ $0 == nil }) == true { special[pool.purpose] = nil }
     }
 
     // MARK: Idle connections
@@ -169,7 +121,7 @@ struct CurlPools {
             }
         }
         // The first keeps what it knows of certificates, which takes long to read.
-        removeAll { [first = plain[0]] in $0.isUnused && $0.isEmpty && $0 !== first }
+        removeAll { [first = current[Purpose()]] in $0.isUnused && $0.isEmpty && $0 !== first }
     }
 
     /// Ends idle connections that are too many, those of the last pools first. libcurl keeps to the limit in each pool by

@@ -1,13 +1,10 @@
-/// Decides which waiting transfer may start: so many at once to each host, in the order of arrival. Those that have started
-/// are in groups, of so many at most of a host. Pure: it does no I/O.
+/// Decides which waiting transfer may start: so many at once to each host, in the order of arrival. Pure: it does no I/O.
 struct HostLimiter<Waiter: AnyObject> {
     /// The connections and the queue of one host.
     final class HostQueue {
         fileprivate let host: String
         fileprivate let limit: Int
-        @exclusivity(unchecked) fileprivate private(set) var active = 0
-        /// How many of them are in each group.
-        @exclusivity(unchecked) private var activeInGroup: [Int] = []
+        @exclusivity(unchecked) fileprivate var active = 0
         @exclusivity(unchecked) fileprivate var isListed = false
         @exclusivity(unchecked) fileprivate private(set) var waitingCount = 0
         /// Entries of waiters that have gone are nil, until the front of the queue is cut off.
@@ -18,20 +15,6 @@ struct HostLimiter<Waiter: AnyObject> {
         fileprivate init(host: String, limit: Int) { (self.host, self.limit) = (host, limit) }
 
         fileprivate var isUsed: Bool { active > 0 || waitingCount > 0 }
-
-        /// Returns the group, the first that has room.
-        fileprivate func enter(groupSize: Int) -> Int {
-            active += 1
-            let group = activeInGroup.firstIndex { $0 < groupSize } ?? activeInGroup.count
-            if group == activeInGroup.count { activeInGroup.append(0) }
-            activeInGroup[group] += 1
-            return group
-        }
-
-        fileprivate func exit(group: Int) {
-            active -= 1
-            activeInGroup[group] -= 1
-        }
 
         fileprivate func append(_ waiter: Waiter) -> Slot {
             waiting.append(waiter)
@@ -89,15 +72,11 @@ struct HostLimiter<Waiter: AnyObject> {
     }
 
     private let limitPerHost: Int
-    private let groupSize: Int
     private var queues: [String: HostQueue] = [:]
     /// Queues that have a waiter and a free slot, in the order in which they got both.
     private var ready: [HostQueue] = []
 
-    init(limitPerHost: Int, groupSize: Int = .max) {
-        self.limitPerHost = max(1, limitPerHost)
-        self.groupSize = groupSize
-    }
+    init(limitPerHost: Int) { self.limitPerHost = max(1, limitPerHost) }
 
     /// How many hosts have someone waiting or admitted.
     var hostCount: Int { queues.values.count(where: \.isUsed) }
@@ -121,20 +100,20 @@ struct HostLimiter<Waiter: AnyObject> {
         return slot
     }
 
-    /// Takes the next waiter that may start now, and its group.
-    mutating func admit() -> (waiter: Waiter, group: Int)? {
+    /// Takes the next waiter that may start now.
+    mutating func admit() -> Waiter? {
         guard !ready.isEmpty else { return nil }
         let queue = ready.removeFirst()
         queue.isListed = false
         guard let waiter = queue.takeFirst() else { return nil }
-        let group = queue.enter(groupSize: groupSize)
+        queue.active += 1
         list(queue)
-        return (waiter, group)
+        return waiter
     }
 
-    /// An admitted transfer of a group is over. To be called once.
-    mutating func release(_ slot: Slot, group: Int) {
-        slot.queue.exit(group: group)
+    /// An admitted transfer is over. To be called once.
+    mutating func release(_ slot: Slot) {
+        slot.queue.active -= 1
         list(slot.queue)
         discardIfUnused(slot.queue)
     }

@@ -33,13 +33,13 @@ struct LookupLimiter<Waiter: AnyObject> {
 
     /// Takes the next waiter that may look up its host's name now.
     mutating func admit() -> Waiter? {
-        guard abandonedCount < abandonedLimit, let waiter = limiter.admit()?.waiter else { return nil }
+        guard abandonedCount < abandonedLimit, let waiter = limiter.admit() else { return nil }
         waitingCount -= 1
         return waiter
     }
 
     /// An admitted look-up is over. To be called once.
-    mutating func release(_ slot: Slot) { limiter.release(slot, group: 0) }
+    mutating func release(_ slot: Slot) { limiter.release(slot) }
 
     /// Takes out a waiter that was not admitted. To be called once.
     mutating func withdraw(_ slot: Slot) {
@@ -49,7 +49,7 @@ struct LookupLimiter<Waiter: AnyObject> {
 
     /// Nobody waits for an admitted look-up any more, which runs on. To be called once.
     mutating func abandon(_ slot: Slot) {
-        limiter.release(slot, group: 0)
+        limiter.release(slot)
         abandonedCount += 1
     }
 

@@ -92,26 +92,11 @@ final class RouteLists {
 
     init(connectTo: [String], proxyFields: [HTTPField]) {
         self.connectTo = StringList(connectTo)
-        self.proxyFields = StringList(proxyFields.map { "\($0.name): \($0.value)" })
+        self.proxyFields = StringList(fields: proxyFields)
     }
 
     func apply(to options: CurlOptions) throws(CurlOptions.Failure) {
         try options.set(CURLOPT_CONNECT_TO, connectTo)
         try options.set(CURLOPT_PROXYHEADER, proxyFields)
-    }
-}
-
-/// Texts as libcurl's linked list, which only reads them.
-final class StringList {
-    fileprivate let first: UnsafeMutablePointer<curl_slist>?
-
-    init(_ texts: [String]) { first = texts.reduce(nil) { curl_slist_append($0, $1) } }
-
-    deinit { curl_slist_free_all(first) }
-}
-
-extension CurlOptions {
-    fileprivate func set(_ option: CURLoption, _ list: StringList) throws(Failure) {
-        try check(afar_set_list(easy, option, list.first), option)
     }
 }

@@ -7,7 +7,7 @@ import HTTPTypes
 struct RequestPlan {
     let url: String
     let method: HTTPRequest.Method
-    let headers: HeaderList
+    let headers: StringList
     let isSecure: Bool
     /// The connections that may serve this request are those of the same host.
     let host: String
@@ -21,11 +21,6 @@ struct RequestPlan {
         route?.needsLookup == true || authority.first != "[" && !Self.isAddress(authority)
     }
     private let authority: String
-
-    // A name without a value keeps libcurl from adding a field of its own.
-    private static let noExpect: StaticString = "Expect:"
-    private static let noContentType: StaticString = "Content-Type:"
-    private static let chunked: StaticString = "Transfer-Encoding: chunked"
 
     init(_ hop: Hop) throws {
         // Piece by piece: a copy of the exchange costs more than all that follows.
@@ -94,48 +89,26 @@ struct RequestPlan {
     }
 
     /// The fields of another form of the same request.
-    func headers(for hop: Hop) -> HeaderList { Self.headers(for: hop, proxy: isSecure ? nil : route?.proxy) }
+    func headers(for hop: Hop) -> StringList { Self.headers(for: hop, proxy: isSecure ? nil : route?.proxy) }
 
     /// - Parameter proxy: The proxy to which the request is handed whole; nil where there is none.
-    private static func headers(for hop: Hop, proxy: Proxy?) -> HeaderList {
-        let fields = hop.exchange.request.headerFields
-        let defaults = hop.exchange.options.defaultFields.prepared(PreparedDefaults.init)
-        var extra: [StaticString] = []
-        if !hop.exchange.body.isNone || hop.exchange.request.method.expectsContent {
-            if !defaults.hasExpect, !fields.contains(.expect) { extra.append(noExpect) }
-            if !defaults.hasContentType, !fields.contains(.contentType) { extra.append(noContentType) }
-            if hop.exchange.body.length == nil { extra.append(chunked) }
-        }
-        if fields.isEmpty { return extra.isEmpty ? defaults.list : HeaderList([], extra: extra, next: defaults.list) }
+    private static func headers(for hop: Hop, proxy: Proxy?) -> StringList {
+        let own = hop.exchange.request.headerFields
+        let defaults = hop.exchange.options.defaultFields.fields.filter { !own.contains($0.name) }
         let isForProxy = proxy?.isOfHTTP == true
-        let isUnsent = { (field: HTTPField) in isFraming(field) || !isForProxy && field.name == .proxyAuthorization }
-        let own = fields.contains(where: isUnsent) ? fields.filter { !isUnsent($0) } : Array(fields)
-        return HeaderList(own, extra: extra, next: defaults.list(without: fields))
-    }
-
-    /// A session's default fields in libcurl's form, made once.
-    private final class PreparedDefaults: Sendable {
-        let list: HeaderList
-        let hasExpect: Bool
-        let hasContentType: Bool
-        private let fields: [HTTPField]
-
-        init(_ fields: HTTPFields) {
-            self.fields = fields.filter { !isFraming($0) && $0.name != .proxyAuthorization }
-            list = HeaderList(self.fields)
-            hasExpect = fields.contains(.expect)
-            hasContentType = fields.contains(.contentType)
+        let fields =
+            own.filter { isForProxy || $0.name != .proxyAuthorization }
+            + defaults.filter { $0.name != .proxyAuthorization }
+        var extra: [String] = []
+        if !hop.exchange.body.isNone || hop.exchange.request.method.expectsContent {
+            // A name without a value keeps libcurl from adding a field of its own.
+            for name in [.expect, .contentType] as [HTTPField.Name] where !fields.contains(where: { $0.name == name }) {
+                extra.append("\(name.rawName):")
+            }
+            if hop.exchange.body.length == nil { extra.append("Transfer-Encoding: chunked") }
         }
-
-        /// Those that a request does not have itself.
-        func list(without own: HTTPFields) -> HeaderList {
-            guard fields.contains(where: { own.contains($0.name) }) else { return list }
-            return HeaderList(fields.filter { !own.contains($0.name) })
-        }
-    }
-
-    /// libcurl counts and frames the body itself; a second word on that would contradict it.
-    private static func isFraming(_ field: HTTPField) -> Bool {
-        field.name == .contentLength || field.name == .transferEncoding
+        // libcurl frames the body itself; another word on that would contradict it.
+        return StringList(
+            fields: fields.filter { $0.name != .contentLength && $0.name != .transferEncoding }, extra: extra)
     }
 }

@@ -53,8 +53,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     // The loop's book-keeping.
     @exclusivity(unchecked) var index: Int?
     @exclusivity(unchecked) var slot: HostLimiter<Transfer>.Slot?
-    /// The group in which the host limiter admitted it.
-    @exclusivity(unchecked) var group: Int?
+    /// Whether the host limiter has admitted it.
+    @exclusivity(unchecked) var isAdmitted = false
     @exclusivity(unchecked) var lookup = Lookup.none
     /// Whether it has gathered pieces of a streamed body, which the loop will have handed over.
     @exclusivity(unchecked) var isGathering = false
@@ -74,7 +74,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// again without the expectation (RFC 9110, section 15.5.18), or with its next message, without a word and without this
     /// answer's body; only what follows tells whether it does.
     @exclusivity(unchecked) var refusal: ResponseHead?
-    @exclusivity(unchecked) private var headersWithoutExpectation: HeaderList?
+    @exclusivity(unchecked) private var headersWithoutExpectation: StringList?
     /// When the last of a body that libcurl asks for was handed to it.
     @exclusivity(unchecked) private(set) var bodyEnd: Date?
     /// What was agreed on in the TLS handshake; nil without TLS.

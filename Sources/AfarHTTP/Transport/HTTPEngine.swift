@@ -472,3 +472,12 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         attempts.first { $0.key == exchange.key }?.phase ?? .queued
     }
 }
+
+extension HTTPEngine: TransportLoop {
+    func closeIdleConnections() { loop.post(.closeIdleConnections) }
+    func countConnections(_ answer: @escaping @Sendable ([ConnectionStatistics.Host]) -> Void) {
+        loop.post(.countConnections(answer))
+    }
+    func run(_ job: InlineJob) { loop.post(.run(job)) }
+    func shutDown() { loop.post(.shutDown) }
+}

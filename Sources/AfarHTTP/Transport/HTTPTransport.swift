@@ -47,19 +47,15 @@ public final class HTTPTransport: CallbackTransport {
         /// Creates the default configuration.
         public init() {}
 
-        fileprivate var threadCount: Int { min(max(1, maximumThreads), 64) }
-
         fileprivate var forOneThread: Self {
             var copy = self
-            copy.maximumLookups = 1 + (max(1, maximumLookups) - 1) / threadCount
+            copy.maximumLookups = LoopGroup<HTTPEngine>.share(of: maximumLookups, among: maximumThreads)
             return copy
         }
     }
 
-    private let configuration: Configuration
     private let tls: TLSContext
-    /// Each is nil until its first exchange.
-    private let engines: Locked<[HTTPEngine?]>
+    private let engines: LoopGroup<HTTPEngine>
     /// The features of this transport.
     public let capabilities = TransportCapabilities(
         name: "http",
@@ -71,18 +67,18 @@ public final class HTTPTransport: CallbackTransport {
 
     /// Creates a transport. Its threads run from the first exchange that needs them until it is released.
     public init(configuration: Configuration = Configuration()) {
-        self.configuration = configuration
-        tls = TLSContext(
+        let tls = TLSContext(
             TLSSettings(
                 authorities: CertificateAuthorities(
                     file: configuration.certificateBundle ?? CertificateAuthorities.systemFile,
                     areStrict: configuration.validatesCertificatesStrictly),
                 cipherList: configuration.tlsCipherList, tls13CipherSuites: configuration.tls13CipherSuites,
                 keyLogFile: configuration.tlsKeyLogFile))
-        engines = Locked(Array(repeating: nil, count: configuration.threadCount))
+        self.tls = tls
+        engines = LoopGroup(count: configuration.maximumThreads) {
+            try HTTPEngine(configuration: configuration.forOneThread, tls: tls)
+        }
     }
-
-    deinit { for engine in running { engine.loop.post(.shutDown) } }
 
     /// Performs one exchange.
     ///
@@ -100,10 +96,8 @@ public final class HTTPTransport: CallbackTransport {
         }
         let key = try key(for: hop)
         if key.security != nil || key.route?.proxy?.kind == .https { try prepareTLS(for: key, url: hop.exchange.url) }
-        let count = configuration.threadCount
-        // All connections to a host belong to one thread.
-        let index = count == 1 ? 0 : Int(key.host.hashValue.magnitude % UInt(count))
-        let exchange = try HTTPExchange(hop, key, engine: try engine(at: index, url: hop.exchange.url))
+        let engine = try engines.loop(forHost: key.host, url: hop.exchange.url)
+        let exchange = try HTTPExchange(hop, key, engine: engine)
         switch hop.exchange.delivery {
         case .collect, .file: break
         case .stream, .connection: exchange.owner = self
@@ -139,24 +133,10 @@ public final class HTTPTransport: CallbackTransport {
     }
 
     /// Closes connections that no exchange uses, and forgets the addresses of hosts and TLS sessions. Returns immediately.
-    public func closeIdleConnections() {
-        for engine in running { engine.loop.post(.closeIdleConnections) }
-    }
+    public func closeIdleConnections() { engines.closeIdleConnections() }
 
     /// The current connections, by host. Each thread reports its own, so this takes a moment, but no network.
-    public var connectionStatistics: ConnectionStatistics? {
-        get async {
-            // An engine that has ended would not answer.
-            defer { withExtendedLifetime(self) {} }
-            var hosts: [ConnectionStatistics.Host] = []
-            for engine in running {
-                hosts += await withCheckedContinuation { continuation in
-                    engine.loop.post(.countConnections { continuation.resume(returning: $0) })
-                }
-            }
-            return ConnectionStatistics(hosts: hosts)
-        }
-    }
+    public var connectionStatistics: ConnectionStatistics? { get async { await engines.connectionStatistics } }
 
     /// Runs tasks on the thread that drives the connections.
     ///
@@ -174,27 +154,5 @@ public final class HTTPTransport: CallbackTransport {
     /// ``Configuration/maximumThreads`` to 1. The executor retains the transport.
     ///
     /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/outOfResources`` if there is no thread.
-    public var taskExecutor: any TaskExecutor {
-        get throws {
-            let loop = try engine(at: 0, url: nil).loop
-            return LoopExecutor(of: self) { loop.post(.run($0)) }
-        }
-    }
-
-    private var running: [HTTPEngine] { engines.withLock { $0.compactMap(\.self) } }
-
-    private func engine(at index: Int, url: @autoclosure () -> String?) throws -> HTTPEngine {
-        do {
-            return try engines.withLock { engines in
-                if let engine = engines[index] { return engine }
-                let started = try HTTPEngine(configuration: configuration.forOneThread, tls: tls)
-                engines[index] = started
-                return started
-            }
-        } catch {
-            throw TransportError(
-                .outOfResources, phase: .queued, url: url(), message: "the transport could not start",
-                underlying: error)
-        }
-    }
+    public var taskExecutor: any TaskExecutor { get throws { try engines.taskExecutor(of: self) } }
 }

@@ -14,11 +14,9 @@ import Testing
             ConnectionSecurity(identity: nil, evaluation: { _, _ in }),
             ConnectionSecurity(identity: nil, evaluation: { _, _ in })
         )
-        let made = [nil, a, b, a, nil].map { pools.pool(ofGroup: 0, for: $0) }
+        let made = [nil, a, b, a, nil].map { pools.pool(for: $0) }
         #expect(Set(made.compactMap { $0.map { ObjectIdentifier($0) } }).count == 3)
         #expect(made[0] === made[4] && made[1] === made[3])
-        let second = pools.pool(ofGroup: 1, for: a)
-        #expect(second != nil && second !== made[1])
         pools.closeAll()
     }
 
@@ -32,12 +30,12 @@ import Testing
         let route = try ConnectionRoute(hop, isSecure: false, authority: "h")?.identity
         #expect(route != nil)
         let made = [
-            pools.pool(ofGroup: 0, for: nil), pools.pool(ofGroup: 0, for: nil, over: route),
-            pools.pool(ofGroup: 0, for: nil, isHTTP1Beside2: true),
-            pools.pool(ofGroup: 0, for: security, over: route),
+            pools.pool(for: nil), pools.pool(for: nil, over: route),
+            pools.pool(for: nil, isHTTP1Beside2: true),
+            pools.pool(for: security, over: route),
         ]
         #expect(Set(made.compactMap { $0.map { ObjectIdentifier($0) } }).count == 4)
-        let again = pools.pool(ofGroup: 0, for: nil, over: route)
+        let again = pools.pool(for: nil, over: route)
         #expect(again === made[1])
         pools.retire(running: [], at: 1)
         pools.closeRetired()
@@ -48,10 +46,10 @@ import Testing
     @Test func thePoolOfAHostThatNeverAnsweredIsClosed() throws {
         var pools = CurlPools(
             poller: try Poller(set: EpollSet()), configuration: configuration, tls: TLSSettings(configuration))
-        _ = pools.pool(ofGroup: 0, for: nil)
+        _ = pools.pool(for: nil)
         for _ in 0..<10 {
             let security = ConnectionSecurity(identity: nil, evaluation: { _, _ in })
-            let made = pools.pool(ofGroup: 0, for: security)
+            let made = pools.pool(for: security)
             let pool = try #require(made)
             let handle = try #require(pool.makeHandle())
             pool.release(handle)

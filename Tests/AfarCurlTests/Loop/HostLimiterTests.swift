@@ -12,7 +12,7 @@ struct HostLimiterTests {
 
     private func drain(_ limiter: inout Limiter) -> [String] {
         var names: [String] = []
-        while let admitted = limiter.admit() { names.append(admitted.waiter.description) }
+        while let admitted = limiter.admit() { names.append(admitted.description) }
         return names
     }
 
@@ -27,10 +27,10 @@ struct HostLimiterTests {
         var limiter = Limiter(limitPerHost: 2)
         let slot = try #require(enqueue("abcd", "h", &limiter))
         #expect(drain(&limiter) == ["a", "b"])
-        limiter.release(slot, group: 0)
+        limiter.release(slot)
         #expect(drain(&limiter) == ["c"])
-        limiter.release(slot, group: 0)
-        limiter.release(slot, group: 0)
+        limiter.release(slot)
+        limiter.release(slot)
         #expect(drain(&limiter) == ["d"])
     }
 
@@ -52,7 +52,7 @@ struct HostLimiterTests {
         let others = limiter.withdrawAll(host: "h") + limiter.withdrawAll(host: "other")
         #expect(others.isEmpty)
         limiter.withdraw(slot)
-        limiter.release(slot, group: 0)
+        limiter.release(slot)
         enqueue("f", "h", &limiter)
         #expect(drain(&limiter) == ["f"])
     }
@@ -71,25 +71,6 @@ struct HostLimiterTests {
         #expect(drain(&limiter) == ["a", "x", "b", "y", "c", "z"])
     }
 
-    @Test func groupsAreFilledFromTheFirst() throws {
-        var limiter = Limiter(limitPerHost: 5, groupSize: 2)
-        let slot = try #require(enqueue("abcdefgh", "h", &limiter))
-        func admit() -> [Int] {
-            var groups: [Int] = []
-            while let admitted = limiter.admit() { groups.append(admitted.group) }
-            return groups
-        }
-        #expect(admit() == [0, 0, 1, 1, 2])
-        limiter.release(slot, group: 1)
-        limiter.release(slot, group: 0)
-        limiter.release(slot, group: 2)
-        #expect(admit() == [0, 1, 2])
-        for group in [0, 0, 1, 1, 2] { limiter.release(slot, group: group) }
-        #expect(limiter.hostCount == 0)
-        enqueue("ij", "h", &limiter)
-        #expect(admit() == [0, 0])
-    }
-
     @Test func limitsBelowOneAreOne() {
         var limiter = Limiter(limitPerHost: 0)
         enqueue("ab", "h", &limiter)
@@ -104,7 +85,7 @@ struct HostLimiterTests {
         enqueue("b", "h", &limiter)
         limiter.withdraw(slot)
         limiter.withdraw(slot)
-        limiter.release(first, group: 0)
+        limiter.release(first)
         #expect(drain(&limiter) == ["b"])
     }
 
@@ -124,10 +105,10 @@ struct HostLimiterTests {
         let first = try #require(enqueue("a", "h", &limiter))
         #expect(drain(&limiter) == ["a"])
         let second = try #require(enqueue("b", "h", &limiter))
-        limiter.release(first, group: 0)
+        limiter.release(first)
         #expect(drain(&limiter) == ["b"])
         #expect(limiter.hostCount == 1)
-        limiter.release(second, group: 0)
+        limiter.release(second)
         #expect(limiter.hostCount == 0)
     }
 
@@ -143,16 +124,16 @@ struct HostLimiterTests {
                 limiter.withdraw(waiting.remove(at: Int.random(in: waiting.indices, using: &generator)).slot)
             }
             if Int.random(in: 0..<3, using: &generator) == 0, !admitted.isEmpty {
-                limiter.release(admitted.removeLast(), group: 0)
+                limiter.release(admitted.removeLast())
             }
             while let next = limiter.admit() {
-                #expect(next.waiter.description == waiting.first?.name)
+                #expect(next.description == waiting.first?.name)
                 admitted.append(waiting.removeFirst().slot)
             }
             #expect(admitted.count <= 2)
         }
         for slot in waiting.map(\.slot) { limiter.withdraw(slot) }
-        for slot in admitted { limiter.release(slot, group: 0) }
+        for slot in admitted { limiter.release(slot) }
         #expect(limiter.hostCount == 0)
     }
 
@@ -162,8 +143,8 @@ struct HostLimiterTests {
         for number in 0..<500 { _ = limiter.enqueue(Waiter("\(number)"), host: "h") }
         let slot = try #require(enqueue("z", "h", &limiter))
         while let admitted = limiter.admit() {
-            names.append(admitted.waiter.description)
-            limiter.release(slot, group: 0)
+            names.append(admitted.description)
+            limiter.release(slot)
         }
         #expect(names == (0..<500).map(String.init) + ["z"])
     }
@@ -176,7 +157,7 @@ struct HostLimiterTests {
             admitted = waiter
             _ = limiter.enqueue(waiter, host: "h")
             _ = limiter.enqueue(Waiter("b"), host: "h")
-            #expect(limiter.admit()?.waiter === waiter)
+            #expect(limiter.admit() === waiter)
         }
         #expect(admitted == nil)
         #expect(drain(&limiter) == ["b"])

@@ -241,8 +241,7 @@ extension TransportTests {
             }
         }
 
-        /// More than one pool has.
-        private static let many = 2 * CurlPools.groupSize + 50
+        private static let many = 500
 
         /// Makes so many requests, which all are in flight before the first is answered.
         private func gather(

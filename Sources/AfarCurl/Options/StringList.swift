@@ -1,0 +1,35 @@
+import CLibcurl
+import HTTPTypes
+
+/// Lines as libcurl's linked list, which it only reads.
+final class StringList: @unchecked Sendable {
+    // Sendable because nothing changes after init.
+    let first: UnsafeMutablePointer<curl_slist>?
+
+    private init(_ lines: [[UInt8]]) {
+        first = lines.reduce(nil) { list, line in
+            (line + [0]).withUnsafeBytes { curl_slist_append(list, $0.bindMemory(to: CChar.self).baseAddress) }
+        }
+    }
+
+    convenience init(_ texts: [String]) { self.init(texts.map { Array($0.utf8) }) }
+
+    /// Makes lines of fields, and then of texts.
+    ///
+    /// `Name:` makes libcurl leave a header out, which is what `extra` is for. The form for an empty value is `Name;`.
+    convenience init(fields: some Sequence<HTTPField>, extra: [String] = []) {
+        let lines = fields.map { field in
+            let value = field.withUnsafeBytesOfValue { Array($0) }
+            return Array(field.name.rawName.utf8) + (value.isEmpty ? Array(";".utf8) : Array(": ".utf8) + value)
+        }
+        self.init(lines + extra.map { Array($0.utf8) })
+    }
+
+    deinit { curl_slist_free_all(first) }
+}
+
+extension CurlOptions {
+    func set(_ option: CURLoption, _ list: StringList) throws(Failure) {
+        try check(afar_set_list(easy, option, list.first), option)
+    }
+}

@@ -1,0 +1,79 @@
+/// A thread of a transport that drives connections. All methods can be called from any thread.
+package protocol TransportLoop: AnyObject, Sendable {
+    func closeIdleConnections()
+
+    /// Calls a closure with the connections, on the loop's thread.
+    func countConnections(_ answer: @escaping @Sendable ([ConnectionStatistics.Host]) -> Void)
+
+    /// Runs a job on the loop's thread.
+    func run(_ job: InlineJob)
+
+    /// Ends the thread when its exchanges have ended. They are canceled.
+    func shutDown()
+}
+
+/// The loops of a transport, each started with its first exchange. All connections to a host belong to one of them.
+package final class LoopGroup<Loop: TransportLoop>: Sendable {
+    private let loops: Locked<[Loop?]>
+    private let start: @Sendable () throws -> Loop
+
+    /// - Parameter count: The number of threads; 1 to 64 of them are used.
+    package init(count: Int, start: @escaping @Sendable () throws -> Loop) {
+        loops = Locked(Array(repeating: nil, count: Self.clamped(count)))
+        self.start = start
+    }
+
+    deinit { for loop in running { loop.shutDown() } }
+
+    private static func clamped(_ count: Int) -> Int { min(max(1, count), 64) }
+
+    /// The share of each thread in a limit for all of them, rounded up.
+    package static func share(of limit: Int, among count: Int) -> Int { 1 + (max(1, limit) - 1) / clamped(count) }
+
+    private var running: [Loop] { loops.withLock { $0.compactMap(\.self) } }
+
+    /// The loop of a host.
+    ///
+    /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/outOfResources`` if there is no thread.
+    package func loop(forHost host: String, url: @autoclosure () -> String?) throws -> Loop {
+        let count = loops.withLock { $0.count }
+        return try loop(at: count == 1 ? 0 : Int(host.hashValue.magnitude % UInt(count)), url: url())
+    }
+
+    private func loop(at index: Int, url: @autoclosure () -> String?) throws -> Loop {
+        do {
+            return try loops.withLock { loops in
+                if let loop = loops[index] { return loop }
+                let started = try start()
+                loops[index] = started
+                return started
+            }
+        } catch {
+            throw TransportError(
+                .outOfResources, phase: .queued, url: url(), message: "the transport could not start",
+                underlying: error)
+        }
+    }
+
+    package func closeIdleConnections() { for loop in running { loop.closeIdleConnections() } }
+
+    package var connectionStatistics: ConnectionStatistics {
+        get async {
+            // A loop that has ended would not answer.
+            defer { withExtendedLifetime(self) {} }
+            var hosts: [ConnectionStatistics.Host] = []
+            for loop in running {
+                hosts += await withCheckedContinuation { continuation in
+                    loop.countConnections { continuation.resume(returning: $0) }
+                }
+            }
+            return ConnectionStatistics(hosts: hosts)
+        }
+    }
+
+    /// Runs tasks on the first thread. The executor retains the transport.
+    package func taskExecutor(of transport: any Transport) throws -> any TaskExecutor {
+        let loop = try loop(at: 0, url: nil)
+        return LoopExecutor(of: transport) { loop.run($0) }
+    }
+}
