@@ -135,13 +135,10 @@ struct RequestPlanTests {
         #expect(lines == ["user-agent: mine", "X: 1", "Accept-Language: de"])
     }
 
-    @Test func defaultsAreMadeOnceAndShared() throws {
+    @Test func anEmptyDefaultIsSent() throws {
         var exchange = exchange()
         exchange.options.defaultFields = defaults([("A", "1"), ("B", "")])
-        let first = try plan(exchange).headers
-        let second = try plan(exchange).headers
-        #expect(first.lines == ["A: 1", "B;"])
-        #expect(first.first == second.first)
+        #expect(try plan(exchange).headers.lines == ["A: 1", "B;"])
     }
 
     @Test func aHeadRequestHasNoBody() throws {
