@@ -48,7 +48,7 @@ extension CurlTransport {
         /// The configuration of each thread.
         var forOneThread: Self {
             var copy = self
-            copy.maximumLookups = LoopGroup<CurlLoop>.share(of: maximumLookups, among: maximumThreads)
+            copy.maximumLookups = LoopGroup.share(of: maximumLookups, among: maximumThreads)
             return copy
         }
     }

@@ -14,7 +14,7 @@ import HTTPTypes
 /// ``TransactionMetrics/resendCount``; a POST fails with ``TransportError/Code-swift.struct/connectionLost``.
 public final class CurlTransport: CallbackTransport {
     private let tls: TLSSettings
-    private let loops: LoopGroup<CurlLoop>
+    private let loops: LoopGroup
     /// What this transport can do.
     public let capabilities: TransportCapabilities
 
@@ -52,7 +52,10 @@ public final class CurlTransport: CallbackTransport {
         try capabilities.check(hop.exchange)
         if hop.exchange.request.scheme == "https" { try tls.check(url: hop.exchange.url) }
         let plan = try RequestPlan(hop)
-        let transfer = Transfer(hop, plan, loop: try loops.loop(forHost: plan.host, url: hop.exchange.url))
+        guard let loop = try loops.loop(forHost: plan.host, url: hop.exchange.url) as? CurlLoop else {
+            throw hop.failure(.outOfResources, "the transport could not start")
+        }
+        let transfer = Transfer(hop, plan, loop: loop)
         if case .stream = hop.exchange.delivery { transfer.streamOwner = self }
         return transfer
     }

@@ -320,7 +320,7 @@ final class ConnectionAttempt: @unchecked Sendable {
                 guard isDone else { return }
                 times.connectEnd = MonotonicClock.now
             case .proxyTLS, .hostTLS:
-                guard let tls = connection.stream as? TLSStream else { return }
+                guard let tls = connection.outerTLS else { return }
                 switch try tls.handshake() {
                 case .wouldBlock: return
                 case .undecided: return evaluateTrust(of: tls)
@@ -343,7 +343,7 @@ final class ConnectionAttempt: @unchecked Sendable {
     private func reconnect(_ connection: HTTPConnection) {
         connection.close()
         self.connection = nil
-        addresses = address.map { [$0] } ?? []
+        addresses = [connection.address]
         tryNext()
     }
 

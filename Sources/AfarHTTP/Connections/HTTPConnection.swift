@@ -21,6 +21,8 @@ final class HTTPConnection: LoopSocket {
     private let socket: SocketStream
     /// TLS to the host; nil without TLS.
     @exclusivity(unchecked) private(set) var tls: TLSStream?
+    /// The outermost TLS: to the host, or to a proxy.
+    @exclusivity(unchecked) private(set) var outerTLS: TLSStream?
     /// The socket, or the outermost TLS over it.
     @exclusivity(unchecked) private(set) var stream: any ByteStream
     /// The attempt that still prepares the connection.
@@ -38,7 +40,7 @@ final class HTTPConnection: LoopSocket {
     @exclusivity(unchecked) private var unread: [UInt8] = []
     /// Why sending failed. What the server has sent before is read first.
     @exclusivity(unchecked) private var sendFault: Fault?
-    private let address: SocketAddress
+    let address: SocketAddress
     private(set) lazy var remote = address.numbers
     private(set) lazy var local = isClosed ? nil : SocketAddress(localOf: descriptor)?.numbers
 
@@ -57,13 +59,13 @@ final class HTTPConnection: LoopSocket {
     var hasHungUp: Bool { socket.hasHungUp }
 
     /// Whether TLS holds bytes of a request that were not sent completely. They would precede the next request.
-    var hasPendingWrite: Bool { (stream as? TLSStream)?.hasPendingWrite ?? false }
+    var hasPendingWrite: Bool { outerTLS?.hasPendingWrite ?? false }
 
     /// Adds TLS. The attempt that opens the connection drives the handshake.
     ///
     /// - Parameter isToHost: Whether it is TLS to the host, not to a proxy.
     func add(_ tls: TLSStream, isToHost: Bool) {
-        stream = tls
+        (stream, outerTLS) = (tls, tls)
         if isToHost { self.tls = tls }
     }
 
@@ -81,7 +83,7 @@ final class HTTPConnection: LoopSocket {
         guard !isClosed else { return }
         isClosed = true
         attempt = nil
-        (stream as? TLSStream)?.shutDown()
+        outerTLS?.shutDown()
         engine.loop.remove(self)
         Foundation.close(descriptor)
     }

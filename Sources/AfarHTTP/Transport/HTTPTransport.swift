@@ -49,13 +49,13 @@ public final class HTTPTransport: CallbackTransport {
 
         fileprivate var forOneThread: Self {
             var copy = self
-            copy.maximumLookups = LoopGroup<HTTPEngine>.share(of: maximumLookups, among: maximumThreads)
+            copy.maximumLookups = LoopGroup.share(of: maximumLookups, among: maximumThreads)
             return copy
         }
     }
 
     private let tls: TLSContext
-    private let engines: LoopGroup<HTTPEngine>
+    private let engines: LoopGroup
     /// The features of this transport.
     public let capabilities = TransportCapabilities(
         name: "http",
@@ -96,7 +96,9 @@ public final class HTTPTransport: CallbackTransport {
         }
         let key = try key(for: hop)
         if key.security != nil || key.route?.proxy?.kind == .https { try prepareTLS(for: key, url: hop.exchange.url) }
-        let engine = try engines.loop(forHost: key.host, url: hop.exchange.url)
+        guard let engine = try engines.loop(forHost: key.host, url: hop.exchange.url) as? HTTPEngine else {
+            throw hop.failure(.outOfResources, "the transport could not start")
+        }
         let exchange = try HTTPExchange(hop, key, engine: engine)
         switch hop.exchange.delivery {
         case .collect, .file: break

@@ -134,7 +134,7 @@ package final class HopDriver: Sendable {
             return complete(.failure(hop.timeout))
         }
         var prepared: (any PreparedExchange)?
-        let transport = transport.sender(for: hop.exchange)
+        let transport = transport.sender(for: hop)
         if case .callback(let transport) = transport {
             do { prepared = try transport.prepare(hop) } catch {
                 note(route)

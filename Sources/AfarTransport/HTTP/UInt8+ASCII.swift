@@ -61,7 +61,11 @@ extension UInt8 {
 
 extension String {
     /// The string with A to Z in lower case and everything else unchanged. Unicode's rules would turn the Kelvin sign into a k.
-    package var asciiLowercased: String { String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self) }
+    package var asciiLowercased: String {
+        // Most names are in lower case already.
+        if allBytes({ !$0.isCapital }) { return self }
+        return String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self)
+    }
 
     /// Whether this is a token (RFC 9110, section 5.6.2). Methods and names of header fields are tokens.
     package var isHTTPToken: Bool { !isEmpty && allBytes(\.isTokenCharacter) }

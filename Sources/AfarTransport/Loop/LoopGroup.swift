@@ -13,14 +13,18 @@ package protocol TransportLoop: AnyObject, Sendable {
 }
 
 /// The loops of a transport, each started with its first exchange. All connections to a host belong to one of them.
-package final class LoopGroup<Loop: TransportLoop>: Sendable {
-    private let loops: Locked<[Loop?]>
-    private let start: @Sendable () throws -> Loop
+///
+/// It isn't generic, because it couldn't be specialized for the modules of the transports.
+package final class LoopGroup: Sendable {
+    private let count: Int
+    /// Each is nil until its first exchange.
+    private let loops: Locked<[(any TransportLoop)?]>
+    private let start: @Sendable () throws -> any TransportLoop
 
     /// - Parameter count: The number of threads; 1 to 64 of them are used.
-    package init(count: Int, start: @escaping @Sendable () throws -> Loop) {
-        loops = Locked(Array(repeating: nil, count: Self.clamped(count)))
-        self.start = start
+    package init(count: Int, start: @escaping @Sendable () throws -> any TransportLoop) {
+        (self.count, self.start) = (Self.clamped(count), start)
+        loops = Locked(Array(repeating: nil, count: self.count))
     }
 
     deinit { for loop in running { loop.shutDown() } }
@@ -30,17 +34,16 @@ package final class LoopGroup<Loop: TransportLoop>: Sendable {
     /// The share of each thread in a limit for all of them, rounded up.
     package static func share(of limit: Int, among count: Int) -> Int { 1 + (max(1, limit) - 1) / clamped(count) }
 
-    private var running: [Loop] { loops.withLock { $0.compactMap(\.self) } }
+    private var running: [any TransportLoop] { loops.withLock { $0.compactMap(\.self) } }
 
     /// The loop of a host.
     ///
     /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/outOfResources`` if there is no thread.
-    package func loop(forHost host: String, url: @autoclosure () -> String?) throws -> Loop {
-        let count = loops.withLock { $0.count }
-        return try loop(at: count == 1 ? 0 : Int(host.hashValue.magnitude % UInt(count)), url: url())
+    package func loop(forHost host: String, url: @autoclosure () -> String?) throws -> any TransportLoop {
+        try loop(at: count == 1 ? 0 : Int(host.hashValue.magnitude % UInt(count)), url: url())
     }
 
-    private func loop(at index: Int, url: @autoclosure () -> String?) throws -> Loop {
+    private func loop(at index: Int, url: @autoclosure () -> String?) throws -> any TransportLoop {
         do {
             return try loops.withLock { loops in
                 if let loop = loops[index] { return loop }

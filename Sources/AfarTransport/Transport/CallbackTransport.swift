@@ -39,21 +39,31 @@ package enum ExchangeSender: Sendable {
     /// A custom transport, or a wrapper around another.
     case awaited(any Transport)
     /// The first transport that has the required features, or the last one.
-    indirect case firstCapable([(sender: ExchangeSender, features: TransportCapabilities.Features)])
+    case firstCapable([Candidate])
+
+    /// One of several transports.
+    package final class Candidate: Sendable {
+        fileprivate let sender: ExchangeSender
+        fileprivate let features: TransportCapabilities.Features
+
+        fileprivate init(_ transport: any Transport) {
+            (sender, features) = (ExchangeSender(transport), transport.capabilities.features)
+        }
+    }
 
     package init(_ transport: any Transport) {
         switch transport {
         case let choice as FirstCapableTransport where !choice.transports.isEmpty:
-            self = .firstCapable(choice.transports.map { (ExchangeSender($0), $0.capabilities.features) })
+            self = .firstCapable(choice.transports.map { Candidate($0) })
         case let transport as any CallbackTransport: self = .callback(transport)
         default: self = .awaited(transport)
         }
     }
 
-    /// The sender for an exchange, which is never ``firstCapable(_:)``.
-    package func sender(for exchange: borrowing Exchange) -> ExchangeSender {
+    /// The sender for a hop, which is never ``firstCapable(_:)``. Exchanges are large, so this doesn't copy the hop's.
+    package func sender(for hop: Hop) -> ExchangeSender {
         guard case .firstCapable(let candidates) = self, let last = candidates.last else { return self }
-        let features = exchange.requiredFeatures
-        return (candidates.first { $0.features.isSuperset(of: features) } ?? last).sender.sender(for: exchange)
+        let features = hop.exchange.requiredFeatures
+        return (candidates.first { $0.features.isSuperset(of: features) } ?? last).sender.sender(for: hop)
     }
 }
