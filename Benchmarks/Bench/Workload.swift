@@ -67,6 +67,10 @@ struct Workload: Sendable {
             server: .gathering, inFlight: 10_000, requests: 40_000, rounds: 3,
             clients: [Client.yardstick, "Afar", Client.overLibcurl, "Go"]),
         Workload(
+            name: "tls-1", title: "Tiny GETs over TLS, one at a time", action: .get, path: Site.tiny,
+            server: .secure, inFlight: 1, requests: 8_000, rounds: 5,
+            clients: [Client.yardstick, "Afar", Client.overLibcurl, "Go"]),
+        Workload(
             name: "tls-warm", title: "Tiny GETs over TLS, 64 in flight", action: .get, path: Site.tiny,
             server: .secure, inFlight: 64, requests: 24_000, rounds: 5,
             clients: [Client.yardstick, "Afar", Client.overLibcurl, "Go"]),

@@ -69,6 +69,7 @@ import Testing
         let session = Session(eventMonitors: [monitor], transport: CurlTransport())
         let request = request(server, session)
         #expect(try await request.validate().serializingString().value == "in")
+        while statuses.withLock({ $0.isEmpty }) { await Task.yield() }
         #expect(statuses.withLock { $0 } == [200])
         let heads = server.requests
         #expect(heads.count == 3)
