@@ -22,7 +22,8 @@ extension Session {
     /// The session behind ``AF`` and the functions of this module, with the default configuration.
     public static let `default` = Session()
 
-    /// Makes a session on this platform's transport: libcurl on Linux, URLSession on Apple's systems.
+    /// Creates a session with this platform's transport: on Linux, `HTTPTransport`, and `CurlTransport` for HTTP/2, HTTP/3, Negotiate and
+    /// NTLM; on Apple platforms, `URLSessionTransport`.
     ///
     /// - Parameters:
     ///   - configuration: Timeouts, limits, default headers, connections per host.

@@ -5,7 +5,7 @@ import HTTPTypes
 /// A transport that records what goes over another, to be written as an HTTP archive.
 ///
 /// ```swift
-/// let recording = RecordingTransport(around: CurlTransport())
+/// let recording = RecordingTransport(around: HTTPTransport())
 /// let session = Session(transport: recording)
 /// …
 /// try recording.archive.write(to: file)

@@ -35,8 +35,8 @@ extension ConnectionSecurityProvider {
 
 /// A stage that sends each request over connections that meet the security requirements of its host.
 ///
-/// If a transport receives certificates without a decision, it fails before it sends the first byte of the request. This stage
-/// then obtains the decision asynchronously, and sends the request again.
+/// `HTTPTransport` obtains a decision about certificates itself, while the connection waits. Other transports fail before they send the
+/// first byte of the request. This stage then obtains the decision asynchronously, and sends the request again.
 package struct ConnectionSecurityStage: ExchangeStage {
     private let provider: any ConnectionSecurityProvider
 

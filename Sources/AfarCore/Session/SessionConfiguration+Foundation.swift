@@ -46,7 +46,7 @@ extension SessionConfiguration {
         guard !wanted.isEmpty, !transport.capabilities.features.contains(.serverTrust) else { return }
         throw unsupported(
             "the configuration has \(wanted.joined(separator: ", ")), which the \(transport.capabilities.name) transport "
-                + "would ignore. Leave it out, or use CurlTransport")
+                + "would ignore. Leave it out, or use HTTPTransport")
     }
 
     private func unsupported(_ message: String) -> AFError {
@@ -62,8 +62,8 @@ extension SessionConfiguration {
     /// and cookie settings, cache policy, and the cache unless it is the shared one. On Apple platforms, it also copies
     /// `waitsForConnectivity`.
     ///
-    /// It copies a `connectionProxyDictionary` with HTTP and SOCKS proxies and a list of exceptions, for use with libcurl. With
-    /// a transport that would bypass the proxies, each request fails before it is sent. Pass them to
+    /// It copies a `connectionProxyDictionary` with HTTP and SOCKS proxies and a list of exceptions, for use with Afar's transports for Linux.
+    /// With a transport that would bypass the proxies, each request fails before it is sent. Pass them to
     /// `URLSessionTransport(configuration:)` too.
     public init(_ configuration: URLSessionConfiguration) {
         self.init()

@@ -38,7 +38,8 @@ public struct SessionConfiguration: Sendable {
     /// hosts that could be reached without the network that the provider checks. Without a connectivity provider, this property
     /// has no effect.
     public var waitsForConnectivity = false
-    /// The maximum number of open connections to one host. The default is 6. Transports read it when they are created.
+    /// The maximum number of open connections to one host. The default is 6. Transports read it when they are created. Connections with
+    /// other TLS or network settings, and those for WebSockets and raw streams until they are open, have a limit of their own.
     public var httpMaximumConnectionsPerHost = 6
     /// The lowest TLS version that is accepted. The default is 1.2. With `URLSessionTransport` on Linux, the system's OpenSSL
     /// must enforce 1.2, and 1.3 fails each request.
@@ -47,13 +48,13 @@ public struct SessionConfiguration: Sendable {
     /// without a TLS alert (`close_notify`, RFC 9112, section 9.8). Some servers close that way, but it lets anyone on the
     /// network truncate such a body.
     ///
-    /// The default is false: with libcurl, the request fails with ``TransportError/Code-swift.struct/bodyIncomplete``. Bodies
+    /// The default is false: on Linux, the request fails with ``TransportError/Code-swift.struct/bodyIncomplete``. Bodies
     /// that have a `Content-Length` or are chunked don't need this alert.
     public var acceptsBodiesWithoutTLSCloseNotify = false
     /// A file of PEM certificates of the authorities to trust, instead of the system's. The default is nil.
     ///
     /// Transports read this property and the next four when they are created. To configure your own transport, use
-    /// `CurlTransport(configuration: .init(configuration))`. With a transport that doesn't support one of these properties,
+    /// `HTTPTransport(configuration: .init(configuration))`. With a transport that doesn't support one of these properties,
     /// each request fails.
     public var certificateBundle: URL?
     /// A Boolean value that indicates whether servers' certificates must conform strictly to RFC 5280 (OpenSSL's
@@ -80,7 +81,7 @@ public struct SessionConfiguration: Sendable {
     public var maximumResponseBodySize: Int64? = 256 * 1024 * 1024
     /// A Boolean value that indicates whether compressed bodies are decoded (`Content-Encoding`). The default is true.
     ///
-    /// If it is false, bodies are delivered as they arrived. With libcurl, `Accept-Encoding` is still sent: set it to
+    /// If it is false, bodies are delivered as they arrived. On Linux, `Accept-Encoding` is still sent: set it to
     /// `identity` for a body without a content coding. A body with an unknown coding, or a partial coded body (status 206), is
     /// never decoded.
     ///
@@ -147,12 +148,12 @@ public struct SessionConfiguration: Sendable {
         set { cacheStore = newValue.map(URLCacheStore.init) }
     }
 
-    /// The version of HTTP. The default is ``ExchangeOptions/HTTPVersion/automatic``, which uses the best version that the
-    /// transport supports. With an unsupported version, each request fails.
+    /// The version of HTTP. The default is ``ExchangeOptions/HTTPVersion/automatic``, which is HTTP/1.1 on Linux. With an unsupported
+    /// version, each request fails.
     public var httpVersion = ExchangeOptions.HTTPVersion.automatic
     /// How requests reach their hosts: through proxies, over a Unix domain socket, or from a specific interface.
     ///
-    /// The default is nil: `Afar`'s own sessions on libcurl use the proxies of the environment (``ProxySettings/environment``);
+    /// The default is nil: `Afar`'s own sessions on Linux use the proxies of the environment (``ProxySettings/environment``);
     /// other sessions use their transport's defaults. With a setting that the transport doesn't support, each request fails.
     public var network: NetworkSettings?
 

@@ -81,7 +81,7 @@ open class SessionDelegate: @unchecked Sendable {
     }
 
     /// Like ``dataTaskDidReceiveResponse``, but takes precedence over it. The closure must call its last argument once. If it
-    /// never does, the request waits until it is cancelled.
+    /// never does, the request waits until it is cancelled. A question about certificates must be answered within the connect timeout.
     open var dataTaskDidReceiveResponseWithCompletion:
         (
             (
@@ -128,7 +128,7 @@ open class SessionDelegate: @unchecked Sendable {
     }
 
     /// Like ``sessionDidReceiveChallenge``, but takes precedence over it. The closure must call its last argument once. If it
-    /// never does, the request waits until it is cancelled.
+    /// never does, the request waits until it is cancelled. A question about certificates must be answered within the connect timeout.
     open var sessionDidReceiveChallengeWithCompletion:
         (
             (
@@ -147,7 +147,7 @@ open class SessionDelegate: @unchecked Sendable {
     /// ``Request/authenticate(with:)`` or of the session's provider. `.rejectProtectionSpace` continues with the next scheme
     /// that the server offers; after the last one, the response is delivered unchanged.
     ///
-    /// With a transport that supports it (libcurl), the closure also decides on servers' certificates, as described in
+    /// With a transport that supports it (on Linux, the default), the closure also decides on servers' certificates, as described in
     /// ``sessionDidReceiveChallenge``, if that is nil. Return `.performDefaultHandling` for those challenges.
     open var taskDidReceiveChallenge:
         (
@@ -160,7 +160,7 @@ open class SessionDelegate: @unchecked Sendable {
     }
 
     /// Like ``taskDidReceiveChallenge``, but takes precedence over it. The closure must call its last argument once. If it
-    /// never does, the request waits until it is cancelled.
+    /// never does, the request waits until it is cancelled. A question about certificates must be answered within the connect timeout.
     open var taskDidReceiveChallengeWithCompletion:
         (
             (

@@ -45,7 +45,7 @@ extension TransactionMetrics {
             } else if isReusedConnection {
                 phases.append(TransactionPhase(name: name, time: .none("connection reused")))
             } else if name == .tlsHandshake, start == nil, connectStartDate != nil, remoteAddress != nil {
-                // There is a peer but no TLS start: libcurl reports connecting and TLS separately only if both succeeded.
+                // There is a peer but no TLS start: over CurlTransport, libcurl reports connecting and TLS separately only if both succeeded.
                 phases.append(TransactionPhase(name: name, time: .none("not agreed on, its time is in Connect")))
             } else {
                 phases.append(phase(name, start, end, isMeasured: isMeasured))

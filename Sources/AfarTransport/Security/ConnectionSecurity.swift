@@ -207,8 +207,8 @@ package struct PresentedChain: Sendable {
     }
 }
 
-/// The certificates that a server presented haven't been evaluated yet. This is the cause of a ``TransportError`` that is thrown
-/// before the first byte of a request is sent.
+/// The certificates that a server presented haven't been evaluated yet. If a transport can't wait for the decision, this is the cause of a ``TransportError``
+/// that it throws before the first byte of a request is sent.
 package struct UndecidedTrust: Error {
     package let chain: PresentedChain
     let authorities: CertificateAuthorities

@@ -15,8 +15,7 @@ public struct ExchangeOptions: Sendable {
 
     /// The HTTP version of a request.
     public enum HTTPVersion: String, Sendable, Hashable, CaseIterable {
-        /// Like ``http2`` if the transport's HTTP/2 is suitable for all requests, otherwise like ``http1``. With libcurl, that
-        /// requires version 8.17 or later.
+        /// The transport decides. Sessions on Linux use HTTP/1.1 by default. `CurlTransport` alone uses HTTP/2 with libcurl 8.17 or later.
         case automatic
         /// HTTP/1.1 (RFC 9112).
         case http1

@@ -7,7 +7,7 @@ package struct TransferState {
     package enum Phase: Comparable {
         /// Waits for its turn.
         case queued
-        /// Handed to libcurl; the connection is being found or made.
+        /// The connection is being found or made.
         case connecting
         /// The connection is there; the request goes out and the head is awaited.
         case connected

@@ -37,7 +37,8 @@ struct StringListTests {
     }
 
     @Test func extraLinesFollow() {
-        #expect(StringList(fields: fields([("A", "1")]), extra: ["Expect:", "B: c"]).lines == ["A: 1", "Expect:", "B: c"])
+        #expect(
+            StringList(fields: fields([("A", "1")]), extra: ["Expect:", "B: c"]).lines == ["A: 1", "Expect:", "B: c"])
         #expect(StringList(fields: [], extra: ["Expect:"]).lines == ["Expect:"])
     }
 
