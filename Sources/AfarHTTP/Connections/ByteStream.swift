@@ -35,7 +35,8 @@ final class SocketStream: ByteStream {
     @exclusivity(unchecked) private var isWritable = true
     /// Whether the peer has closed its side, or the connection is broken.
     @exclusivity(unchecked) private(set) var hasHungUp = false
-    /// The first error. The operating system reports it once; what it reports afterward looks like the end.
+    /// The first error, except that the peer has closed its side (EPIPE), which reading finds too. The operating system reports an error
+    /// once; what it reports afterward looks like the end.
     @exclusivity(unchecked) private var fault: Fault?
     /// Whether reading has failed.
     @exclusivity(unchecked) private var isBroken = false
@@ -85,6 +86,7 @@ final class SocketStream: ByteStream {
             if errno == EINTR { continue }
             isWritable = false
             // What has arrived before can still be read.
+            if errno == EPIPE { return .failed(Self.fault(EPIPE)) }
             if errno != EAGAIN { return .failed(note(errno)) }
         }
         return .wouldBlock
@@ -92,9 +94,13 @@ final class SocketStream: ByteStream {
 
     @discardableResult
     private func note(_ code: Int32) -> Fault {
-        let first = fault ?? Fault(.connectionLost, "the connection broke", systemError: code)
+        let first = fault ?? Self.fault(code)
         fault = first
         return first
+    }
+
+    private static func fault(_ code: Int32) -> Fault {
+        Fault(.connectionLost, "the connection broke", systemError: code)
     }
 
     func isQuiet() -> Bool {

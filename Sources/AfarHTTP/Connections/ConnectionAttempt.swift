@@ -270,8 +270,8 @@ final class ConnectionAttempt: @unchecked Sendable {
     private func startStep(on connection: HTTPConnection) {
         guard let step = steps.first else {
             // The server may have closed the connection during the evaluation.
-            if hasWaited, !connection.isUsable() {
-                hasWaited = false
+            if hasWaited, key.purpose == .otherProtocol ? connection.hasHungUp : !connection.isUsable() {
+                (hasWaited, hostAddresses) = (false, [])
                 return reconnect(connection)
             }
             (connection.times, connection.attempt) = (times, nil)
@@ -322,7 +322,9 @@ final class ConnectionAttempt: @unchecked Sendable {
             case .proxyTLS, .hostTLS:
                 guard let tls = connection.outerTLS else { return }
                 switch try tls.handshake() {
-                case .wouldBlock: return
+                case .wouldBlock:
+                    if tls.mayRead { connection.queueTurn() }
+                    return
                 case .undecided: return evaluateTrust(of: tls)
                 case .done: if case .hostTLS = step { times.secureEnd = MonotonicClock.now }
                 }
@@ -394,7 +396,9 @@ final class ConnectionAttempt: @unchecked Sendable {
     /// An exchange no longer waits. If the evaluation runs for it, another one begins.
     func withdraw(_ exchange: HTTPExchange) {
         guard asker === exchange, let tls = connection?.tls else { return }
+        let chain = tls.presentedChain
         asker = nil
         evaluateTrust(of: tls)
+        if !isEvaluating { engine.evaluationEnded(key, nil, of: chain) }
     }
 }

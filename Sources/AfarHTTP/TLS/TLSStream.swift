@@ -280,7 +280,7 @@ final class TLSStream: ByteStream {
             return false
         }
         readObstacle = .reading
-        return !OpenSSLConnection(ssl).hasPendingData && ((lower as? TLSStream)?.isQuiet() ?? true)
+        return readBudget > 0 && !OpenSSLConnection(ssl).hasPendingData && ((lower as? TLSStream)?.isQuiet() ?? true)
     }
 
     /// Returns the server's alert, if one has arrived. Call it after writing failed.

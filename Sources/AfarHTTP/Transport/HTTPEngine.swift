@@ -235,7 +235,14 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     /// The head of a streamed response is returned.
     func deliver(_ response: TransportResponse, of exchange: HTTPExchange) {
         guard let completion = exchange.takeCompletion() else { return }
+        endEvaluations(for: exchange)
         endings.append(Ending(completion: completion, result: .success(response)))
+    }
+
+    /// An exchange has its response. An evaluation for it may not be run any more.
+    private func endEvaluations(for exchange: HTTPExchange) {
+        guard exchange.key.isEvaluated else { return }
+        for attempt in attempts where attempt.key == exchange.key { attempt.withdraw(exchange) }
     }
 
     private func finish(_ exchange: HTTPExchange, phase: TransportError.Phase? = nil) {
@@ -250,10 +257,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         remove(exchange)
         releaseConnection(of: exchange)
         if exchange.isWaiting, pool.withdraw(exchange, key: exchange.key) { cancelSurplusAttempt(to: exchange.key) }
-        // An evaluation ends with its exchange, even if the exchange no longer waits.
-        if exchange.key.isEvaluated {
-            for attempt in attempts where attempt.key == exchange.key { attempt.withdraw(exchange) }
-        }
+        endEvaluations(for: exchange)
         exchange.release()
         if let completion = exchange.takeCompletion() {
             endings.append(Ending(completion: completion, result: result))

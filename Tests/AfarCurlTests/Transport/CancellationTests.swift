@@ -129,17 +129,21 @@ extension TransportTests {
 
         @Test func whileTheBodysMakerWaits() async throws {
             try await withRawServer([.receiveHead, .receiveAll]) { server in
-                let (ended, continuation) = AsyncStream.makeStream(of: Void.self)
+                let (started, ended) = (Deferred<Void>(), Deferred<Void>())
                 let body = RequestBodyStream(isReplayable: false) {
                     {
-                        defer { continuation.finish() }
+                        started.fulfill(())
+                        defer { ended.fulfill(()) }
                         try await Task.sleep(for: .seconds(3600))
                         return nil
                     }
                 }
                 let exchange = Exchange(server.url, .post, body: .stream(body))
-                try await expectCancellation(of: exchange, in: .sending) { try await server.head() }
-                for await _ in ended {}
+                try await expectCancellation(of: exchange, in: .sending) {
+                    try await server.head()
+                    await started.value
+                }
+                await ended.value
                 try await server.peerClosed(0)
             }
         }

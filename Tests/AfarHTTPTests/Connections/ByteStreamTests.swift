@@ -81,6 +81,26 @@ import Testing
         }
     }
 
+    @Test func aPeerThatHasFinishedBeforeSendingFailsIsACleanEnd() async throws {
+        let listener = try Listener()
+        let stream = try connect(to: listener.address)
+        defer { close(stream.descriptor) }
+        let peer = listener.accept()
+        #expect(send(peer, "response", 8, 0) == 8)
+        close(peer)
+        var isBroken = false
+        while !isBroken {
+            if case .failed = write("more", to: stream) { isBroken = true }
+            await Task.yield()
+        }
+        var end = read(stream, stream)
+        while case .bytes = end { end = read(stream, stream) }
+        guard case .end(isClean: true) = end else {
+            Issue.record("the end is \(end)")
+            return
+        }
+    }
+
     private func secured(_ url: URL, _ certificates: TestCertificates) throws -> (TLSStream, SocketStream) {
         let port = try #require(url.port)
         let address = try #require(try SocketAddress.lookUp("127.0.0.1", isAddress: true).first).with(port: port)

@@ -48,7 +48,7 @@ import Testing
             // There is no thread for one more. It waits within its timeouts, and leaves when it is cancelled.
             let last = Blocking()
             let lastSession = Self.session(last)
-            let late = await lastSession.request(url).options { $0.connectTimeout = 0.2 }.serializingString().response
+            let late = await lastSession.request(url).options { $0.connectTimeout = 1 }.serializingString().response
             #expect((late.error?.underlyingError as? URLError)?.code == .timedOut)
             #expect(late.error?.localizedDescription.contains("16 other evaluators") == true)
             let total = await lastSession.request(url).options { $0.totalTimeout = 0.2 }.serializingString().response
