@@ -97,6 +97,9 @@ extension RequestSending {
             configuration.network = try network.settings(readsEnvironment: sending.transport.readsNetworkSettings)
         }
         try security.apply(to: &configuration, url: url)
+        if base == nil, configuration.tlsKeyLogFile == nil {
+            configuration.tlsKeyLogFile = sending.transport.keyLogFile
+        }
         let carrier = try archive.recording(base ?? sending.transport.makeTransport(for: configuration))
         return Session(
             configuration: configuration, interceptor: Retries(limit: sending.retry).policy,

@@ -16,6 +16,16 @@ enum TransportChoice: String, CaseIterable, ExpressibleByArgument {
     /// Whether proxies from the environment are passed to the transport, which doesn't read them itself.
     var readsNetworkSettings: Bool { self != .urlsession }
 
+    /// The file for TLS keys that `SSLKEYLOGFILE` names, for the transport that doesn't read the variable itself.
+    var keyLogFile: URL? {
+        #if canImport(AfarCurl)
+            let path = ProcessInfo.processInfo.environment["SSLKEYLOGFILE"] ?? ""
+            return self == .afar && !path.isEmpty ? URL(filePath: path) : nil
+        #else
+            return nil
+        #endif
+    }
+
     func makeTransport(for configuration: SessionConfiguration) -> any Transport {
         switch self {
         #if canImport(AfarCurl)

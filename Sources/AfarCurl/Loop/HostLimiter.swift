@@ -111,7 +111,7 @@ struct HostLimiter<Waiter: AnyObject> {
         return waiter
     }
 
-    /// An admitted transfer is over. To be called once.
+    /// An admitted transfer has ended. Call this method once for each.
     mutating func release(_ slot: Slot) {
         slot.queue.active -= 1
         list(slot.queue)

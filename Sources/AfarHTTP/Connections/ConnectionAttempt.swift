@@ -335,7 +335,7 @@ final class ConnectionAttempt: @unchecked Sendable {
         finishStep(on: connection)
     }
 
-    /// If a SOCKS proxy could not connect to one of the host's addresses, it is asked for the next one over a new connection.
+    /// If a SOCKS proxy could not connect to one of the host's addresses, the next one is requested over a new connection.
     private func stepFailed(_ step: Step, _ fault: Fault, on connection: HTTPConnection) {
         guard case .negotiation = step, !hostAddresses.isEmpty else { return end(with: fault) }
         reconnect(connection)

@@ -178,7 +178,7 @@ final class RawConnection: Connection {
             }
             try await shakeHands(with: target)
         } catch {
-            // A connection that is only half secured must not be used.
+            // A connection that is only half secured can't be used.
             socket.close { _ in }
             throw (error as? Fault).map { failure($0, .tlsHandshake) } ?? error
         }

@@ -25,7 +25,7 @@ final class TLSStream: ByteStream {
     private let host: String
     private let security: ConnectionSecurity?
     private let context: TLSContext
-    /// The session that the server is asked to resume.
+    /// The session that was offered to the server for resumption.
     private let session: TLSSession?
     @exclusivity(unchecked) private var readObstacle = Obstacle.none
     @exclusivity(unchecked) private var writeObstacle = Obstacle.none

@@ -239,7 +239,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         endings.append(Ending(completion: completion, result: .success(response)))
     }
 
-    /// An exchange has its response. An evaluation for it may not be run any more.
+    /// An exchange has its response, after which its work is no longer run. An evaluation for it continues for another exchange.
     private func endEvaluations(for exchange: HTTPExchange) {
         guard exchange.key.isEvaluated else { return }
         for attempt in attempts where attempt.key == exchange.key { attempt.withdraw(exchange) }

@@ -99,7 +99,7 @@ extension HTTPExchange {
             }
             sending.decoder = ContentDecoder(for: head, options: hop.exchange.options)
             if case .exact(let length)? = sending.parser.bodyLength { sink.expect(length) }
-            // What follows belongs to another protocol, or to a response that nobody reads.
+            // What follows belongs to another protocol, or to a response that isn't read.
             if key.purpose != .requests { sending.isResponseComplete = true }
             guard let stream else { return }
             self.stream = nil

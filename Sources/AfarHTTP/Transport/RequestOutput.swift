@@ -99,7 +99,7 @@ extension Exchange {
     ///
     /// - Parameters:
     ///   - feed: The source of a body that is read while it is sent.
-    ///   - proxy: The proxy that receives the whole request; nil if there is none, or if it has opened a tunnel.
+    ///   - proxy: The proxy that receives the whole request; nil without a proxy, or if it has opened a tunnel.
     func head(feed: BodyFeed?, for proxy: Proxy?) throws(HTTP1Error) -> RequestHead {
         let framing: RequestHead.BodyFraming =
             if let feed { feed.length.map { .length($0) } ?? .chunked } else {

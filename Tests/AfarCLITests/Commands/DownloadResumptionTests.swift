@@ -28,7 +28,7 @@ struct DownloadResumptionTests {
             .map { try Data(contentsOf: part.appending(path: $0).appending(path: "download")) }
     }
 
-    @Test(arguments: ["curl", "urlsession"])
+    @Test(arguments: ["afar", "urlsession"])
     func theNextRunGoesOn(transport: String) async throws {
         let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
         let url = server.url.absoluteString + "letters"

@@ -12,7 +12,7 @@ struct DownloadTests {
         try await Tool.run(["download"] + arguments, directory: directory.url)
     }
 
-    @Test(arguments: ["curl", "urlsession"])
+    @Test(arguments: ["afar", "urlsession"])
     func theFileIsNamedAfterTheAddress(transport: String) async throws {
         let server = try await TestServer.start()
         let outcome = try await download(server.url("/large/3000000").absoluteString, "--transport", transport)
@@ -92,7 +92,7 @@ struct DownloadTests {
         try #expect(directory.names == [])
     }
 
-    @Test(arguments: ["curl", "urlsession"])
+    @Test(arguments: ["afar", "urlsession"])
     func aBrokenResponseLeavesNothing(transport: String) async throws {
         let server = try await RawServer.start([
             .respond("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nhalf"), .close,

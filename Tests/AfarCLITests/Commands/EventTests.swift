@@ -7,7 +7,7 @@ import Testing
 struct EventTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 
-    @Test(arguments: ["curl", "urlsession"])
+    @Test(arguments: ["afar", "urlsession"])
     func eventsAreReadable(transport: String) async throws {
         let server = try await RawServer.start([
             .respond(Self.head + ": hello\n\ndata: one\ndata:\ndata: three\n\nevent: add\nid: 7\ndata: {\"a\":1}\n\n"),

@@ -33,14 +33,14 @@ struct ExitCodeTests {
         expect(try await Tool.bash("\"$afar\" \(quoted)"), 2, word)
     }
 
-    @Test(arguments: ["curl", "urlsession"])
+    @Test(arguments: ["afar", "urlsession"])
     func refusedConnectionIs3(transport: String) async throws {
         let port = try ClosedPort()
         let outcome = try await Tool.run("get", port.url.absoluteString, "--transport", transport)
         expect(outcome, 3, "127.0.0.1:\(port.number)", "server running")
     }
 
-    @Test(arguments: ["curl", "urlsession"])
+    @Test(arguments: ["afar", "urlsession"])
     func unknownHostIs3(transport: String) async throws {
         expect(try await Tool.run("get", "nohost.invalid", "--transport", transport), 3, "nohost.invalid")
     }
@@ -61,7 +61,7 @@ struct ExitCodeTests {
         #expect(try await Tool.run("get", server.url("/json").absoluteString, "--check-status").status == 0)
     }
 
-    @Test(arguments: ["curl", "urlsession"])
+    @Test(arguments: ["afar", "urlsession"])
     func silenceIs5(transport: String) async throws {
         let server = try await RawServer.start([.receiveHead, .waitForever])
         let url = server.url.absoluteString

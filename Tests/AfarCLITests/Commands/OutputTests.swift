@@ -6,7 +6,7 @@ import Testing
 struct OutputTests {
     private static let json = #"{"id":7,"name":"Ada","tags":["first","second"],"active":true}"#
 
-    @Test(arguments: ["curl", "urlsession"])
+    @Test(arguments: ["afar", "urlsession"])
     func aPipeGetsTheBytesAsTheyCame(transport: String) async throws {
         let server = try await TestServer.start()
         let url = server.url("/bytes/300000?seed=5").absoluteString

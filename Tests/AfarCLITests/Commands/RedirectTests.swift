@@ -4,7 +4,7 @@ import Testing
 
 /// Where the tool goes when a server sends it elsewhere, and when it tries again.
 struct RedirectTests {
-    @Test(arguments: ["curl", "urlsession"])
+    @Test(arguments: ["afar", "urlsession"])
     func redirectsAreFollowedUnlessToldOtherwise(transport: String) async throws {
         let server = try await TestServer.start()
         let url = server.url("/redirect/2").absoluteString

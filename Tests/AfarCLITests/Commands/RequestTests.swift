@@ -74,7 +74,7 @@ struct RequestTests {
         #expect((echo["headers"] as? [String: String])?["content-type"] == "text/plain; charset=utf-8")
     }
 
-    @Test(arguments: ["curl", "urlsession"])
+    @Test(arguments: ["afar", "urlsession"])
     func dataIsReadFromAFile(transport: String) async throws {
         let server = try await TestServer.start()
         let bytes = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })

@@ -5,7 +5,7 @@ import Testing
 
 /// `afar get --stream`: what is printed, and when.
 struct StreamTests {
-    @Test(arguments: ["curl", "urlsession"], ["/large/3000000", "/stream/1000", "/gzip-bomb?bytes=500000", "/empty"])
+    @Test(arguments: ["afar", "urlsession"], ["/large/3000000", "/stream/1000", "/gzip-bomb?bytes=500000", "/empty"])
     func theBytesAreTheSame(transport: String, path: String) async throws {
         let server = try await TestServer.start()
         let url = server.url(path).absoluteString

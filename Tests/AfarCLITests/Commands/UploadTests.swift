@@ -13,7 +13,7 @@ struct UploadTests {
         try await Tool.run(["upload"] + arguments, input: input, directory: directory.url)
     }
 
-    @Test(arguments: ["curl", "urlsession"])
+    @Test(arguments: ["afar", "urlsession"])
     func aFileArrivesWhole(transport: String) async throws {
         let server = try await TestServer.start()
         let bytes = PatternBytes.bytes(3_000_000)

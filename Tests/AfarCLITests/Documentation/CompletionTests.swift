@@ -20,7 +20,7 @@ struct CompletionTests {
 
     @Test(arguments: [
         ("afar dow", ["download"]), ("afar get :1 --tim", ["--timeout", "--timing"]),
-        ("afar get :1 --transport ", ["curl", "urlsession"]), ("afar post :1 --color n", ["never"]),
+        ("afar get :1 --transport ", ["afar", "curl", "urlsession"]), ("afar post :1 --color n", ["never"]),
         ("afar download :1 -o no", ["note.txt"]),
         ("afar upload :1 --file no", ["note.txt"]), ("afar get :1 --st", ["--stream"]), ("afar up", ["upload"]),
         ("afar upload :1 --p", ["--part", "--passphrase-file", "--pin", "--progress", "--proxy"]),

@@ -8,7 +8,7 @@ struct VerboseTests {
         outcome.errors.split(separator: "\n").filter { $0.first == mark }.map(String.init)
     }
 
-    @Test(arguments: ["curl", "urlsession"])
+    @Test(arguments: ["afar", "urlsession"])
     func requestAndResponseAreShownAndTheBodyStaysAlone(transport: String) async throws {
         let server = try await TestServer.start()
         let url = server.url("/post?a=1").absoluteString
@@ -56,7 +56,7 @@ struct VerboseTests {
         #expect(shown.errors.contains("< Set-Cookie: a=hush1"))
     }
 
-    @Test(arguments: ["curl", "urlsession"])
+    @Test(arguments: ["afar", "urlsession"])
     func parametersThatAreSecretAreHiddenUnlessAskedFor(transport: String) async throws {
         let server = try await TestServer.start()
         let url = server.url("/get?a=1&token=hush1&password=it'shush2").absoluteString

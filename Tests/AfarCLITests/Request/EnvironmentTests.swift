@@ -4,7 +4,7 @@ import Testing
 
 /// What the variables of the environment do to requests, over each transport.
 struct EnvironmentTests {
-    @Test(arguments: ["curl", "urlsession"])
+    @Test(arguments: ["afar", "urlsession"])
     func proxiesAreUsed(transport: String) async throws {
         let proxy = try await RawServer.start([.respond("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy")])
         let environment = ["http_proxy": proxy.url.absoluteString, "no_proxy": ""]
@@ -15,7 +15,7 @@ struct EnvironmentTests {
     }
 
     /// Keys are there before the certificate is looked at, so this server need not be trusted.
-    @Test(arguments: ["curl", "urlsession"])
+    @Test(arguments: ["afar", "urlsession"])
     func keysOfTLSAreWrittenDownWhereAskedFor(transport: String) async throws {
         let directory = try ScratchDirectory()
         let script = """
