@@ -54,11 +54,11 @@ struct ConnectionKey: Hashable {
             port = Int(number)
         }
         if name.utf8.first == UInt8(ascii: "[") { name = name.dropFirst().dropLast() }
-        host = String(name).asciiLowercased
-        self.port = port
+        let host = String(name).asciiLowercased
+        (self.host, self.port) = (host, port)
         route = try options.networkBox.map {
             try ConnectionRoute(
-                $0.settings, to: String(name).asciiLowercased, port: port, request,
+                $0.settings, to: host, port: port, request,
                 defaultFields: options.defaultFields.fields, isRaw: purpose != .requests)
         }
     }

@@ -36,15 +36,20 @@ final class ConnectionRoute: Hashable, Sendable {
     /// The proxy that receives whole requests.
     var requestProxy: Proxy? { proxy?.isOfHTTP == true && !isTunnel ? proxy : nil }
 
-    private var identity: [AnyHashable?] {
-        [proxy, isTunnel, proxyAuthorization, host, port, unixSocket, interface, localAddress]
-    }
-
     static func == (lhs: ConnectionRoute, rhs: ConnectionRoute) -> Bool {
-        lhs === rhs || lhs.identity == rhs.identity
+        if lhs === rhs { return true }
+        return (lhs.host, lhs.port, lhs.unixSocket) == (rhs.host, rhs.port, rhs.unixSocket)
+            && (lhs.proxy, lhs.isTunnel, lhs.proxyAuthorization) == (rhs.proxy, rhs.isTunnel, rhs.proxyAuthorization)
+            && (lhs.interface, lhs.localAddress) == (rhs.interface, rhs.localAddress)
     }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(host)
+        hasher.combine(port)
+        hasher.combine(unixSocket)
+        hasher.combine(proxy)
+        hasher.combine(proxyAuthorization)
+    }
 
     /// The host and port to which the socket connects, unless that is a Unix socket.
     var peer: (host: String, port: Int) { proxy.map { ($0.host, $0.port) } ?? (host, port) }

@@ -51,6 +51,18 @@ import Testing
         Array(text.utf8).withUnsafeBytes { stream.write($0) }
     }
 
+    /// Sends until that fails, and then reads to the end.
+    private func endAfterSendingFails(_ stream: SocketStream) async -> StreamResult {
+        var isBroken = false
+        while !isBroken {
+            if case .failed = write("more", to: stream) { isBroken = true }
+            await Task.yield()
+        }
+        var end = read(stream, stream)
+        while case .bytes = end { end = read(stream, stream) }
+        return end
+    }
+
     @Test func aResetThatSendingHasReceivedIsNoCleanEnd() async throws {
         let listener = try Listener()
         let stream = try connect(to: listener.address)
@@ -62,13 +74,7 @@ import Testing
         poll(&entry, 1, 1_000)
         #expect(send(peer, "partial", 7, 0) == 7)
         close(peer)
-        var isBroken = false
-        while !isBroken {
-            if case .failed = write("more", to: stream) { isBroken = true }
-            await Task.yield()
-        }
-        var end = read(stream, stream)
-        while case .bytes = end { end = read(stream, stream) }
+        let end = await endAfterSendingFails(stream)
         guard case .failed(let fault) = end else {
             Issue.record("the end is \(end)")
             return
@@ -88,13 +94,7 @@ import Testing
         let peer = listener.accept()
         #expect(send(peer, "response", 8, 0) == 8)
         close(peer)
-        var isBroken = false
-        while !isBroken {
-            if case .failed = write("more", to: stream) { isBroken = true }
-            await Task.yield()
-        }
-        var end = read(stream, stream)
-        while case .bytes = end { end = read(stream, stream) }
+        let end = await endAfterSendingFails(stream)
         guard case .end(isClean: true) = end else {
             Issue.record("the end is \(end)")
             return
