@@ -98,6 +98,9 @@ package struct ResponseParser {
         }
     }
 
+    /// The number of bytes that follow, if all of them belong to the body. They can be delivered in any memory.
+    package var bodyBytesLeft: Int64 { if case .body(let remaining) = state { remaining } else { 0 } }
+
     /// Whether the response switches to another protocol or opens a tunnel. After ``Event/end``, the connection belongs to that. The
     /// caller compares the protocol in the `Upgrade` field with those of the request.
     package var switchesProtocol: Bool { framing?.body == .tunnel }

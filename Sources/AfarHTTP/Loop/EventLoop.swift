@@ -66,7 +66,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     /// When the current turn began, in nanoseconds of ``MonotonicClock``.
     @exclusivity(unchecked) private(set) var now = MonotonicClock.now
     /// A buffer for the bytes that a socket reads.
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
 
     init() throws {
         events = try EpollSet()

@@ -4,6 +4,8 @@ import Foundation
 /// The response: its parser's events, the decision about its head, and its body.
 extension HTTPExchange {
     private static let decodedPieceSize = 32 * 1024
+    /// The least memory that is used by ``room``. Small parts are read at once and copied.
+    private static let leastRoom = 32 * 1024
     /// How long decoding may take in one turn, in nanoseconds.
     private static let longestTurn: UInt64 = 10_000_000
 
@@ -15,6 +17,16 @@ extension HTTPExchange {
 
     /// Whether decoded bytes can follow without more input.
     var hasMoreToDecode: Bool { sending.decoder?.hasMore ?? false }
+
+    /// Where the next bytes of the body can be read without being copied afterward; nil where that isn't possible, or not worthwhile.
+    var room: UnsafeMutableRawBufferPointer? {
+        let count = sending.parser.bodyBytesLeft
+        guard count >= Self.leastRoom, sending.decoder == nil, sending.heldByteCount == 0, let room = sink.room else {
+            return nil
+        }
+        let usable = room.prefix(Int(clamping: count))
+        return usable.count < Self.leastRoom ? nil : UnsafeMutableRawBufferPointer(rebasing: usable)
+    }
 
     /// Takes bytes of the response.
     ///

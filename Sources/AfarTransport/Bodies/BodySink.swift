@@ -71,6 +71,15 @@ package struct BodySink {
         if case .memory(let buffer) = target, let length { buffer.reserve(Int(clamping: length)) }
     }
 
+    /// Memory into which the next bytes can be read before they are written, which needs no copy then. Nil for a file or without memory.
+    package var room: UnsafeMutableRawBufferPointer? {
+        switch target {
+        case .nowhere, .file: nil
+        case .memory(let buffer): buffer.room
+        case .stream(let source, let gathered): source.isFull ? nil : gathered.room
+        }
+    }
+
     /// - Parameter evenIfFull: Whether a stream takes the bytes although its reader has enough to do.
     package mutating func write(_ bytes: UnsafeRawBufferPointer, evenIfFull: Bool = false) throws(Fault) -> Answer {
         if let limit, byteCount + Int64(bytes.count) > limit {

@@ -60,14 +60,20 @@ package final class ChunkBuffer {
         blocks.close()
     }
 
-    /// Takes bytes, and hands on each chunk that is full. Returns false when memory ran out.
+    /// Memory for the next bytes of the chunk, which can be read into it before they are appended; nil when memory ran out.
+    package var room: UnsafeMutableRawBufferPointer? {
+        block = block ?? blocks.take()
+        return block.map { UnsafeMutableRawBufferPointer(start: $0 + count, count: blocks.size - count) }
+    }
+
+    /// Copies bytes, unless they are the first of ``room``, and hands on each chunk that is full. Returns false when memory ran out.
     package func append(_ bytes: UnsafeRawBufferPointer, to source: ResponseBodyStream.Source) -> Bool {
         var rest = bytes
         while let start = rest.baseAddress, rest.count > 0 {
             guard let block = block ?? blocks.take() else { return false }
             self.block = block
             let length = min(rest.count, blocks.size - count)
-            memcpy(block + count, start, length)
+            if start != block + count { memcpy(block + count, start, length) }
             count += length
             rest = UnsafeRawBufferPointer(rebasing: rest[length...])
             if count == blocks.size { source.yield(take()) }

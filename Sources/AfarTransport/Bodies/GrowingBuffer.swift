@@ -17,7 +17,12 @@ package final class GrowingBuffer {
         _ = grow(to: min(length, Self.largestReservation))
     }
 
-    /// Returns false when memory ran out.
+    /// The reserved memory for the next bytes, which can be read into it before they are appended; nil if nothing is reserved.
+    package var room: UnsafeMutableRawBufferPointer? {
+        start.map { UnsafeMutableRawBufferPointer(start: $0 + count, count: capacity - count) }
+    }
+
+    /// Copies bytes, unless they are the first of ``room``. Returns false when memory ran out.
     package func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let source = bytes.baseAddress, bytes.count > 0 else { return true }
         let needed = count + bytes.count
@@ -25,7 +30,7 @@ package final class GrowingBuffer {
             guard grow(to: max(needed, capacity * 2, 1024)) else { return false }
         }
         guard let start else { return false }
-        memcpy(start + count, source, bytes.count)
+        if source != start + count { memcpy(start + count, source, bytes.count) }
         count = needed
         return true
     }

@@ -20,6 +20,23 @@ extension TransportTests {
             }
         }
 
+        /// What follows a large body belongs to no response, however the body is read.
+        @Test(arguments: [false, true])
+        func bytesAfterALargeBodyAreNotPartOfIt(_ isStreamed: Bool) async throws {
+            let body = String(repeating: "0123456789abcdef", count: 40_000)
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+            let server = try await RawServer.start([.respond(head + body + "surplus"), .waitForever])
+            let delivery: ResponseDelivery = isStreamed ? .stream(highWaterMark: 256 * 1024) : .collect(limit: nil)
+            let response = try await transport.send(Exchange(server.url, delivery: delivery))
+            var received = Data()
+            switch response.body {
+            case .data(let data): received = data
+            case .stream(let stream): for try await chunk in stream { received += chunk }
+            default: throw WrongKind()
+            }
+            #expect(received == Data(body.utf8))
+        }
+
         @Test func theLimitIsExact() async throws {
             try await withServer { server in
                 let exact = Exchange(server.url("/large/1000"), delivery: .collect(limit: 1000))

@@ -38,6 +38,20 @@ struct ChunkBufferTests {
         #expect(first?.count == (highWaterMark > 1 << 20 ? 256 : 16) * 1024)
     }
 
+    /// Bytes that were read into the buffer's memory stay where they are.
+    @Test func bytesInItsRoomAreNotCopied() async throws {
+        let buffer = ChunkBuffer(highWaterMark: 32 * 1024)
+        append([1, 2, 3], to: buffer)
+        let room = try #require(buffer.room)
+        #expect(room.count == 16 * 1024 - 3)
+        room.initializeMemory(as: UInt8.self, repeating: 4)
+        #expect(buffer.append(UnsafeRawBufferPointer(room), to: source))
+        var iterator = stream.makeAsyncIterator()
+        let chunk = try await iterator.next()
+        #expect(chunk == Data([1, 2, 3]) + Data(repeating: 4, count: room.count))
+        #expect(Self.address(of: chunk) == UnsafeRawPointer(room.baseAddress).map { $0 - 3 })
+    }
+
     /// The memory of a chunk that was read is used for the next one.
     @Test func blocksAreUsedAgain() async throws {
         let buffer = ChunkBuffer(highWaterMark: 32 * 1024)

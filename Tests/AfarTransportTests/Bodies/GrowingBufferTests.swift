@@ -19,6 +19,19 @@ struct GrowingBufferTests {
         #expect(buffer.take() == expected)
     }
 
+    @Test func bytesInItsRoomAreNotCopied() throws {
+        let buffer = GrowingBuffer()
+        #expect(buffer.room == nil)
+        buffer.reserve(100)
+        #expect(append([1, 2], to: buffer))
+        let room = try #require(buffer.room)
+        #expect(room.count == 98)
+        room.initializeMemory(as: UInt8.self, repeating: 3)
+        #expect(buffer.append(UnsafeRawBufferPointer(room)))
+        #expect(append([3], to: buffer))
+        #expect(buffer.take() == Data([1, 2]) + Data(repeating: 3, count: 99))
+    }
+
     @Test func nothingIsEmpty() {
         let buffer = GrowingBuffer()
         #expect(append([], to: buffer))
