@@ -76,8 +76,11 @@ let libraries: [Target] = [
     .library("AfarSerializers", ["AfarCore", "AfarCharsets", .httpTypes]),
     .library("AfarCompression", ["AfarCore", "CZlib"]),
     .library("AfarXML", ["AfarCore", "AfarSerializers", "CLibxml2", .httpTypes]),
-    .library("AfarCurl", ["AfarTransport", "AfarTrust", "CEpoll", "CLibcurl", .onLinux("COpenSSL"), .httpTypes]),
-    .library("AfarHTTP", ["AfarTransport", "AfarTrust", "CEpoll", "COpenSSL", .httpTypes]),
+    .library("AfarHTTP1", ["AfarTransport", .httpTypes]),
+    .library(
+        "AfarCurl",
+        ["AfarHTTP1", "AfarTransport", "AfarTrust", "CEpoll", "CLibcurl", .onLinux("COpenSSL"), .httpTypes]),
+    .library("AfarHTTP", ["AfarHTTP1", "AfarTransport", "AfarTrust", "CEpoll", "COpenSSL", .httpTypes]),
     .library("AfarURLSession", ["AfarTransport", .httpTypes]),
     .library("AfarLogging", ["AfarCore", .swiftLog]),
     .library("AfarReachability", [.onLinux("CNetlink")]),
@@ -129,7 +132,7 @@ let programs: [Target] = [
         "AfarFuzz",
         [
             "AfarCSV", "AfarCore", "AfarImage", "AfarJSON", "AfarSerializers", "AfarXML",
-            .onLinux("AfarCurl"), .onLinux("AfarHTTP"),
+            "AfarHTTP1", "AfarTransport",
             .target(name: "AfarProtobuf", condition: .when(traits: ["Protobuf"])),
             .target(name: "AfarYAML", condition: .when(traits: ["YAML"])),
             .swiftProtobuf, .httpTypes, .yams,
@@ -153,8 +156,10 @@ let tests: [Target] = [
     .tests("AfarPublicSuffix", ["AfarStages"]),
     .tests("AfarWebSocket", ["AfarTransport", .httpTypes]),
     .tests("AfarCore", ["AfarTesting", .httpTypes]),
+    .tests("AfarHTTP1", ["AfarTestServer", "AfarTransport", .onLinux("CLibcurl"), .httpTypes]),
     .tests(
-        "AfarHTTP", ["AfarTransport", "AfarTestServer", "AfarTrust", "TestServers", .onLinux("AfarCurl"), .httpTypes]),
+        "AfarHTTP",
+        ["AfarHTTP1", "AfarTransport", "AfarTestServer", "AfarTrust", "TestServers", .onLinux("AfarCurl"), .httpTypes]),
     .tests("AfarURLSession", ["AfarCore", .httpTypes]),
     .tests("AfarLogging", ["AfarCore", "AfarTesting", .swiftLog]),
     .tests(

@@ -135,7 +135,7 @@ final class CurlLoop: @unchecked Sendable {
                 // Read here and not sent along: two threads may leave their messages in the wrong order.
                 transfer.state.setSuspended(transfer.exchange.control.isSuspended, at: now)
                 pauseChanged(transfer)
-            case .demand(let transfer) where transfer.early == nil:
+            case .demand(let transfer) where transfer.response.early == nil:
                 transfer.state.isReceivingPaused = false
                 pauseChanged(transfer)
             case .demand: break
@@ -294,8 +294,7 @@ final class CurlLoop: @unchecked Sendable {
             transfer.state.fail(Fault(.outOfResources, "no memory for another transfer"))
             return finish(transfer, code: CURLE_OUT_OF_MEMORY)
         }
-        transfer.handle = handle
-        transfer.pool = pool
+        transfer.attempt = Transfer.Attempt(handle: handle, pool: pool)
         do {
             try transfer.configure(handle, pool: pool)
         } catch let fault as Fault {
@@ -309,15 +308,12 @@ final class CurlLoop: @unchecked Sendable {
             transfer.state.fail(Fault(.outOfResources, "libcurl could not take the transfer"))
             return finish(transfer, code: CURLE_OUT_OF_MEMORY)
         }
-        transfer.isAdded = true
-        transfer.handoverDate = Date()
+        transfer.attempt.start = Date()
         noteDeadline(of: transfer)
     }
 
     private func closeHandle(of transfer: Transfer) {
-        guard let handle = transfer.handle, let pool = transfer.pool else { return }
-        transfer.handle = nil
-        transfer.isAdded = false
+        guard let handle = transfer.attempt.handle.take(), let pool = transfer.attempt.pool else { return }
         pool.release(handle)
         pools.transferEnded(in: pool, at: now)
     }
@@ -336,7 +332,7 @@ final class CurlLoop: @unchecked Sendable {
             finish(transfer, code: CURLE_ABORTED_BY_CALLBACK)
         } else if transfer.isUndecided {
             return
-        } else if let early = transfer.early {
+        } else if let early = transfer.response.early {
             finish(transfer, code: early.code)
         } else {
             transfer.state.isReceivingPaused = false
@@ -353,7 +349,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func pauseChanged(_ transfer: Transfer) {
-        guard transfer.isAdded, transfer.state.phase >= .connected, let handle = transfer.handle else { return }
+        guard transfer.state.phase >= .connected, let handle = transfer.attempt.handle else { return }
         // When waiting data is refused now, libcurl says so here and nowhere else.
         let code = transfer.applyPauses(to: handle)
         transfer.state.pauseDidChange(at: now)
@@ -414,18 +410,18 @@ final class CurlLoop: @unchecked Sendable {
     private func ended(_ transfer: Transfer, code: CURLcode) {
         if case .waiting = transfer.lookup {
             closeHandle(of: transfer)
-        } else if transfer.mustStartOver {
+        } else if transfer.attempt.mustStartOver {
             closeHandle(of: transfer)
-            transfer.startOver()
+            transfer.needsFreshConnection = true
             add(transfer)
         } else {
-            finish(transfer, code: transfer.hasCome(despite: code) ? CURLE_OK : code, isDone: true)
+            finish(transfer, code: transfer.isComplete(despite: code) ? CURLE_OK : code, isDone: true)
         }
     }
 
     /// - Parameter isDone: Whether libcurl is done with the transfer. If not, it is stopped, all but a look-up.
     private func finish(_ transfer: Transfer, code: CURLcode, isDone: Bool = false) {
-        let phase = transfer.failurePhase
+        let phase = transfer.phase
         if code == CURLE_OK { transfer.attempt(transfer.deliverRefusal) }
         if isDone, transfer.isUndecided, transfer.state.fault == nil {
             return setAside(transfer, code: code, phase: phase)
@@ -449,7 +445,7 @@ final class CurlLoop: @unchecked Sendable {
     private func setAside(_ transfer: Transfer, code: CURLcode, phase: TransportError.Phase) {
         let report = transfer.report
         let failure = code == CURLE_OK ? nil : transfer.failure(code, phase: phase, report: report)
-        transfer.early = Transfer.EarlyEnd(code: code, report: report, failure: failure)
+        transfer.response.early = Transfer.EarlyEnd(code: code, report: report, failure: failure)
         transfer.state.isReceivingPaused = true
         transfer.state.pauseDidChange(at: now)
         transfer.closeFeed()
@@ -458,23 +454,24 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func releaseHandle(of transfer: Transfer, isDone: Bool) {
-        guard let handle = transfer.handle, let pool = transfer.pool else { return }
-        if let socket = transfer.socket {
+        guard let handle = transfer.attempt.handle, let pool = transfer.attempt.pool else { return }
+        let socket = transfer.attempt.socket
+        if let socket {
             if transfer.state.fault?.code == .timedOut { pool.timedOut(socket) }
             pool.freed(socket, by: transfer, at: now)
             pools.connectionFreed(at: now)
         }
-        if case .running(let slot) = transfer.lookup, transfer.isAdded, !isDone {
+        if case .running(let slot) = transfer.lookup, transfer.attempt.start != nil, !isDone {
             transfer.lookup = .none
             lookupLimiter.abandon(slot)
-        } else if !isDone, transfer.isAdded, transfer.mustBeReadToItsEnd,
-            transfer.socket.map({ pool.hasEnded($0) }) != true
+        } else if !isDone, transfer.attempt.start != nil, transfer.mustBeReadToItsEnd,
+            socket.map({ pool.hasEnded($0) }) != true
         {
             handle.discard()
         } else {
             return closeHandle(of: transfer)
         }
-        transfer.handle = nil
+        transfer.attempt.handle = nil
         pool.abandon(handle)
     }
 
@@ -497,7 +494,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private var connectionCounts: [ConnectionStatistics.Host] {
         let connections = Dictionary(grouping: pools.all.flatMap(\.connected), by: \.host)
-        let unconnected = transfers.filter { $0.openedSocket == nil && $0.socket == nil }
+        let unconnected = transfers.filter { $0.attempt.openedSocket == nil && $0.attempt.socket == nil }
         let waiting = Dictionary(grouping: unconnected, by: \.plan.host)
         return Set(connections.keys).union(waiting.keys).map { host in
             let idle = connections[host]?.count(where: \.isIdle) ?? 0

@@ -284,9 +284,9 @@ final class CurlPool {
     /// sweep, of which there is one a second at most. So the peer is told at once.
     func retire(running: [Transfer]) {
         isRetired = true
-        let inUse = Set(running.compactMap(\.socket))
+        let inUse = Set(running.compactMap(\.attempt.socket))
         end(connections.connected.map(\.socket).filter { !inUse.contains($0) && !interests.isWanted($0) })
-        for case let handle? in running.map(\.handle) {
+        for case let handle? in running.map(\.attempt.handle) {
             _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1)
         }
     }

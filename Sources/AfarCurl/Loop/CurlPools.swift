@@ -58,7 +58,7 @@ struct CurlPools {
 
     /// New requests get new pools, which know no addresses of hosts any more.
     mutating func retire(running transfers: [Transfer], at now: UInt64) {
-        for pool in current.values { pool.retire(running: transfers.filter { $0.pool === pool }) }
+        for pool in current.values { pool.retire(running: transfers.filter { $0.attempt.pool === pool }) }
         current = [:]
         nextSweep = now
         hasRetired = true

@@ -36,9 +36,9 @@ extension Transfer {
                 options.easy,
                 { context, remoteAddress, _, remotePort, localPort in
                     guard let transfer = Transfer.from(context) else { return CURL_PREREQFUNC_ABORT }
-                    let socket = transfer.pool?.socket(
+                    let socket = transfer.attempt.pool?.socket(
                         remoteAddress: remoteAddress, remotePort: remotePort, localPort: localPort,
-                        likely: transfer.openedSocket)
+                        likely: transfer.attempt.openedSocket)
                     return transfer.canUseConnection(on: socket) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
                 }, context), CURLOPT_PREREQFUNCTION)
         try options.check(
@@ -92,16 +92,5 @@ extension Transfer {
                     }
                     return feed.seek(to: Int64(offset)) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_CANTSEEK
                 }, context), CURLOPT_SEEKFUNCTION)
-    }
-
-    /// Remembers a fault, which then outranks the code that libcurl gives for a callback's refusal.
-    @discardableResult
-    func attempt<Answer>(_ body: () throws(Fault) -> Answer) -> Answer? {
-        do {
-            return try body()
-        } catch {
-            state.fail(error)
-            return nil
-        }
     }
 }

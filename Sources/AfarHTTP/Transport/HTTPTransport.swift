@@ -1,3 +1,4 @@
+import AfarHTTP1
 public import AfarTransport
 import AfarTrust
 public import Foundation

@@ -1,3 +1,4 @@
+import AfarHTTP1
 import AfarTransport
 import Foundation
 import HTTPTypes

@@ -1,4 +1,4 @@
-import AfarHTTP
+import AfarHTTP1
 import AfarTransport
 import Foundation
 import HTTPTypes

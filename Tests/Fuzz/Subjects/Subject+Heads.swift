@@ -1,10 +1,9 @@
 import AfarCore
+import AfarHTTP1
+import AfarTransport
 import Foundation
 import HTTPTypes
 
-#if canImport(AfarCurl)
-    import AfarCurl
-#endif
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
@@ -12,14 +11,21 @@ import HTTPTypes
 extension Subject {
     static let heads = [
         Subject("response-head", seeds: headSeeds, tokens: headTokens) { (input, random) throws(Contradiction) in
-            var reader = ResponseReader(url: "http://localhost/", options: ExchangeOptions())
+            var request = ResponseParser.Request(method: .get, url: "http://localhost/")
+            request.allowsAnyVersion = true
+            var parser = ResponseParser(request, options: ExchangeOptions())
             var isAccepted = false
             do {
                 for line in lines(of: input) {
-                    let event = try line.withUnsafeBytes { line throws(Fault) in try reader.receive(line: line) }
+                    var offset = 0
+                    let event = try line.withUnsafeBytes { line throws(HTTP1Error) -> ResponseParser.Event? in
+                        guard parser.bodyLength != nil else { return try parser.next(in: line, at: &offset) }
+                        try parser.receiveTrailers(line)
+                        return nil
+                    }
                     if case .head(let head) = event {
                         isAccepted = true
-                        _ = (head.fields, head.httpURLResponse?.allHeaderFields.count, reader.contentLength)
+                        _ = (head.fields, head.httpURLResponse?.allHeaderFields.count, parser.bodyLength)
                         _ = (head.value(for: .location), head.values(for: .setCookie))
                         _ = AuthenticationChallenge.challenges(in: head.values(for: .wwwAuthenticate))
                         _ = head.mediaType
@@ -29,7 +35,7 @@ extension Subject {
             } catch {
                 _ = "\(error)"
             }
-            _ = reader.trailers
+            _ = parser.trailers
             return isAccepted
         },
         Subject(

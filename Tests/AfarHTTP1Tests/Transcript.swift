@@ -2,7 +2,7 @@ import AfarTransport
 import Foundation
 import HTTPTypes
 
-@testable import AfarHTTP
+@testable import AfarHTTP1
 
 /// What a parser made of a response, as text: "head 200 | body hello | end, reusable".
 struct Transcript {

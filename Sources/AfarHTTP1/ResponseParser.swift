@@ -28,6 +28,8 @@ package struct ResponseParser {
         package var asksForUpgrade = false
         /// Whether the request has `Connection: close`.
         package var closesConnection = false
+        /// Whether the status line can have any version: libcurl writes such lines for HTTP/2 and HTTP/3.
+        package var allowsAnyVersion = false
 
         package init(method: HTTPRequest.Method, url: String) { (self.method, self.url) = (method, url) }
 
@@ -69,15 +71,15 @@ package struct ResponseParser {
     /// Whether an informational response or the end of input means that the connection can't be used again.
     private var mustClose = false
 
-    /// The fields of the trailer section (RFC 9112, section 7.1.2), without those that are forbidden there.
-    package private(set) var trailers = HTTPFields()
     /// The number of body bytes, as transferred, without the framing of chunks.
     package private(set) var bodyByteCount: Int64 = 0
 
     package init(_ request: Request, options: ExchangeOptions) {
         self.request = request
         maximumInformationalResponses = options.maximumInformationalResponses
-        lines = HeadLines(maximumBytes: options.maximumHeadBytes, maximumFields: options.maximumFieldCount)
+        lines = HeadLines(
+            maximumBytes: options.maximumHeadBytes, maximumFields: options.maximumFieldCount,
+            allowsAnyVersion: request.allowsAnyVersion)
     }
 
     // MARK: The result
@@ -87,6 +89,9 @@ package struct ResponseParser {
 
     /// The number of bytes of all heads and of the trailer section.
     package var headByteCount: Int { lines.byteCount }
+
+    /// The fields of the trailer section (RFC 9112, section 7.1.2), without those that are forbidden there.
+    package var trailers: HTTPFields { lines.trailerFields }
 
     /// The length of the body; nil before the head.
     package var bodyLength: BodyLength? {
@@ -100,6 +105,9 @@ package struct ResponseParser {
 
     /// The number of bytes that follow, if all of them belong to the body. They can be delivered in any memory.
     package var bodyBytesLeft: Int64 { if case .body(let remaining) = state { remaining } else { 0 } }
+
+    /// Whether the end of the connection ends the body.
+    package var bodyEndsWithConnection: Bool { framing?.body == .untilClose }
 
     /// Whether the response switches to another protocol or opens a tunnel. After ``Event/end``, the connection belongs to that. The
     /// caller compares the protocol in the `Upgrade` field with those of the request.
@@ -162,7 +170,6 @@ package struct ResponseParser {
                 return .body(range)
             }
             guard chunked.isComplete else { return nil }
-            trailers = lines.trailerFields()
             if chunked.hasBareLineFeed { mustClose = true }
             state = .ended
             return .end
@@ -171,6 +178,12 @@ package struct ResponseParser {
             return .end
         case .ended: return nil
         }
+    }
+
+    /// Takes lines of the trailer section, if something else has decoded the body.
+    package mutating func receiveTrailers(_ bytes: UnsafeRawBufferPointer) throws(HTTP1Error) {
+        var offset = 0
+        while try lines.append(bytes, from: &offset) {}
     }
 
     /// The server has closed the connection.

@@ -12,6 +12,7 @@ struct HeadLines {
 
     private let maximumBytes: Int
     private let maximumFields: Int
+    private let allowsAnyVersion: Bool
     /// The bytes of all heads and trailers.
     private(set) var byteCount = 0
     /// The complete lines, and the beginning of the next one.
@@ -22,8 +23,8 @@ struct HeadLines {
     private var statusLine: StatusLine?
     private var fields = FramingFields()
 
-    init(maximumBytes: Int, maximumFields: Int) {
-        self.maximumBytes = maximumBytes
+    init(maximumBytes: Int, maximumFields: Int, allowsAnyVersion: Bool) {
+        (self.maximumBytes, self.allowsAnyVersion) = (maximumBytes, allowsAnyVersion)
         self.maximumFields = min(maximumFields, Self.largestFieldCount)
     }
 
@@ -67,11 +68,11 @@ struct HeadLines {
         return (head, fields)
     }
 
-    /// The fields of the trailer section, without those that are forbidden there.
-    func trailerFields() -> HTTPFields {
-        guard !bytes.isEmpty else { return HTTPFields() }
+    /// The fields of the trailer section so far, without those that are forbidden there.
+    var trailerFields: HTTPFields {
+        guard isTrailer, lineStart > 0 else { return HTTPFields() }
         // RawHead skips the line before the first field.
-        let fields = RawHead(bytes: [0x0A] + bytes).fields()
+        let fields = RawHead(bytes: [0x0A] + bytes[..<lineStart]).fields()
         return HTTPFields(fields.filter { !$0.name.isForbiddenInTrailers })
     }
 
@@ -112,7 +113,8 @@ struct HeadLines {
         guard line.firstIndex(of: 0, before: line.count) == nil else {
             throw .malformed("a line has a NUL byte (RFC 9110, section 5.5)")
         }
-        if lineStart == 0, !isTrailer { statusLine = try StatusLine(line) } else { try noteField(line) }
+        guard lineStart == 0, !isTrailer else { return try noteField(line) }
+        statusLine = try StatusLine(line, allowsAnyVersion: allowsAnyVersion)
     }
 
     private mutating func noteField(_ line: UnsafeRawBufferPointer) throws(HTTP1Error) {
@@ -142,15 +144,19 @@ struct StatusLine {
     let version: String
     let status: Int
 
-    /// Reads the version of HTTP/1, a space, and exactly three digits. Any reason may follow, or none.
-    init(_ line: UnsafeRawBufferPointer) throws(HTTP1Error) {
-        let hasReason = line.count > 12
-        guard line.count >= 12, line.starts(with: "HTTP/1.".utf8), line[7].isDigit, line[8] == 0x20,
-            !hasReason || line[12] == 0x20,
-            line[9] != 0x30, line[9].isDigit, line[10].isDigit, line[11].isDigit
+    /// Reads the version, a space, and exactly three digits. Any reason may follow, or none.
+    ///
+    /// - Parameter allowsAnyVersion: Whether versions other than those of HTTP/1 are accepted.
+    init(_ line: UnsafeRawBufferPointer, allowsAnyVersion: Bool) throws(HTTP1Error) {
+        let space = allowsAnyVersion ? line.firstIndex(of: 0x20) ?? 0 : 8
+        let end = space + 4
+        guard line.count >= end, line.starts(with: allowsAnyVersion ? "HTTP/".utf8 : "HTTP/1.".utf8),
+            line[space] == 0x20, line[space - 1].isDigit, line.count == end || line[end] == 0x20,
+            line[space + 1] != 0x30, line[(space + 1)..<end].allSatisfy(\.isDigit)
         else { throw Self.malformed(line) }
-        version = line[7] == 0x31 ? "HTTP/1.1" : String(decoding: line[..<8], as: UTF8.self)
-        status = line[9...11].reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        version =
+            line.starts(with: "HTTP/1.1 ".utf8) ? "HTTP/1.1" : String(decoding: line[..<space], as: UTF8.self)
+        status = line[(space + 1)..<end].reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
     static func malformed(_ line: some Collection<UInt8>) -> HTTP1Error {

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-@testable import AfarHTTP
+@testable import AfarHTTP1
 
 /// What a request is on the wire.
 struct RequestHeadTests {

@@ -5,11 +5,11 @@ package struct HTTP1Error: Error, Equatable {
     package let code: TransportError.Code
     package let message: String
 
-    init(_ code: TransportError.Code, _ message: String) { (self.code, self.message) = (code, message) }
+    package init(_ code: TransportError.Code, _ message: String) { (self.code, self.message) = (code, message) }
 
     static func malformed(_ message: String) -> HTTP1Error { HTTP1Error(.malformedResponse, message) }
 }
 
 extension Fault {
-    init(_ error: HTTP1Error) { self.init(error.code, error.message) }
+    package init(_ error: HTTP1Error) { self.init(error.code, error.message) }
 }

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-@testable import AfarHTTP
+@testable import AfarHTTP1
 
 /// What the parser makes of responses, by the sections of RFC 9112. Each case also runs divided at every byte, and byte by byte.
 struct ResponseParserTests {
@@ -460,6 +460,54 @@ struct ResponseParserTests {
             Self.ok + "Transfer-Encoding: chunked\r\n\r\n" + String(repeating: chunk, count: 20_000) + "0\r\n\r\n"
         #expect(Transcript([Array(response.utf8)[...]]).text.hasSuffix("x | end, reusable"))
     }
+
+    // MARK: Heads from a library
+
+    private func parserOfAnyVersion() -> ResponseParser {
+        var request = ResponseParser.Request(method: .get, url: "http://example.org/")
+        request.allowsAnyVersion = true
+        return ResponseParser(request, options: ExchangeOptions())
+    }
+
+    /// libcurl writes such heads for other versions.
+    @Test(arguments: ["HTTP/1.1", "HTTP/1.0", "HTTP/2", "HTTP/3"])
+    func statusLinesOfAnyVersion(version: String) throws {
+        var parser = parserOfAnyVersion()
+        let head = Array("\(version) 204 \r\na: b\r\n\r\n".utf8)
+        var offset = 0
+        let event = try head.withUnsafeBytes { try parser.next(in: $0, at: &offset) }
+        guard case .head(let head)? = event else { throw NoHead() }
+        #expect((head.status, head.httpVersion) == (204, version))
+    }
+
+    @Test(arguments: ["HTTP/ 200", "HTTP/2200", "HTTP 200", "HTTP/2\t200", "HTTP/2  200", "HTTP/2 20", "HTTP/x 200"])
+    func otherStatusLinesOfAnyVersionAreRejected(line: String) {
+        var parser = parserOfAnyVersion()
+        let head = Array("\(line)\r\n\r\n".utf8)
+        #expect(throws: HTTP1Error.self) {
+            var offset = 0
+            _ = try head.withUnsafeBytes { try parser.next(in: $0, at: &offset) }
+        }
+    }
+
+    /// The body was decoded elsewhere, and nothing ends the trailer section.
+    @Test func trailersWithoutTheirBody() throws {
+        var parser = parserOfAnyVersion()
+        let head = Array("HTTP/2 200\r\nA: b\r\n\r\n".utf8)
+        var offset = 0
+        _ = try head.withUnsafeBytes { try parser.next(in: $0, at: &offset) }
+        #expect(parser.trailers.isEmpty)
+        for line in ["Checksum: 7\r\n", "Content-Length: 9\r\n", "Other: 8\r\n"] {
+            try Array(line.utf8).withUnsafeBytes { try parser.receiveTrailers($0) }
+        }
+        #expect(parser.trailers.map(\.value) == ["7", "8"])
+        let field = Array("a: b\r\n".utf8)
+        #expect(throws: HTTP1Error.self) {
+            for _ in 0..<2_000 { try field.withUnsafeBytes { try parser.receiveTrailers($0) } }
+        }
+    }
+
+    private struct NoHead: Error {}
 
     // MARK: Large responses
 

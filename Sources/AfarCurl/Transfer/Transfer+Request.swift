@@ -1,0 +1,258 @@
+import AfarTransport
+import CLibcurl
+import Foundation
+import HTTPTypes
+
+/// The request: libcurl's options for it, its connection, its body, and sending it again.
+extension Transfer {
+    private static let largeBuffer = 512 * 1024
+    /// For bodies that can be refused in part: libcurl keeps the rest, and copies it until it is taken.
+    private static let smallBuffer = 56 * 1024
+    /// The most requests that one authentication may take. Kerberos takes one or two, NTLM two.
+    private static let authenticationLimit = 8
+
+    /// Sets the options of a handle.
+    func configure(_ handle: EasyHandle, pool: CurlPool) throws {
+        let options = CurlOptions(easy: handle.raw)
+        handle.transfer = self
+        let body = try sendableBody()
+        try options.set(CURLOPT_PRIVATE, pointer: handle.context)
+        try options.set(CURLOPT_ERRORBUFFER, pointer: UnsafeMutableRawPointer(handle.errorText))
+        try options.setRules()
+        try options.set(CURLOPT_URL, plan.url)
+        try options.check(afar_set_header_list(handle.raw, plan.headers.first), CURLOPT_HTTPHEADER)
+        try options.set(CURLOPT_HTTP_VERSION, plan.version.option)
+        if plan.version.isShared { try options.set(CURLOPT_PIPEWAIT, 1) }
+        try pool.setShared(options)
+        if needsFreshConnection { try options.set(CURLOPT_FRESH_CONNECT, 1) }
+        if plan.version == .http2Alone {
+            try options.set(CURLOPT_FRESH_CONNECT, 1)
+            try options.set(CURLOPT_FORBID_REUSE, 1)
+        }
+        if plan.isSecure { try pool.setSecurity(handle, exchange.options.minimumTLSVersion) }
+        if let route = plan.route { try pool.setRoute(route, options) }
+        try plan.routeLists?.apply(to: options)
+        // libcurl divides this time among the addresses. Its end must be noticed here first, or the limiter would not know about a
+        // look-up that continues.
+        try options.set(
+            CURLOPT_CONNECTTIMEOUT_MS,
+            Int(clamping: Int64(max(0.001, exchange.options.connectTimeout.clamped) * 1000)) + 1_000)
+        try options.setMethod(plan.method, hasBody: !body.isNone)
+        try Self.setCallbacks(options, of: handle)
+        if case .collect = exchange.delivery {
+        } else {
+            try options.set(CURLOPT_BUFFERSIZE, sink.mayRefuse ? Self.smallBuffer : Self.largeBuffer)
+        }
+        if let feed {
+            try Self.setBodyCallbacks(options, of: handle)
+            try options.set(CURLOPT_UPLOAD_BUFFERSIZE, Self.largeBuffer)
+            try options.setBodyLength(feed.length)
+        } else if case .data(let data) = body {
+            try options.setBody(data)
+        }
+        if let authentication { try options.setAuthentication(authentication) }
+    }
+
+    /// The body to send. Unless libcurl copies it at once, it is opened here and becomes the feed.
+    private func sendableBody() throws -> RequestBody {
+        // A HEAD request has passed the plan's checks, so its body is empty if there is one.
+        guard plan.method != .head else { return .none }
+        guard feed == nil else { return exchange.body }
+        switch exchange.body {
+        case .none: break
+        case .data(let data): if data.count > 64 * 1024 { feed = BodyFeed(data: data) }
+        case .file(let url): feed = try BodyFeed(file: url)
+        case .stream(let stream):
+            let pump = BodyPump(onReady: { [loop] in loop.post(.bodyReady(self)) })
+            feed = BodyFeed(pump: pump, length: stream.length)
+            startPump = { pump.start(stream) }
+        }
+        return exchange.body
+    }
+
+    // MARK: The connection
+
+    /// Opens a socket to an address of the host. Returns −1 if that fails.
+    func openSocket(to address: UnsafePointer<curl_sockaddr>) -> Int32 {
+        loop.lookupEnded(self)
+        let socket = afar_socket_cloexec(address)
+        attempt.socketError = socket < 0 ? errno : nil
+        if socket >= 0 {
+            attempt.openedSocket = socket
+            attempt.pool?.opened(socket, for: self)
+        }
+        return socket
+    }
+
+    /// Decides, before the first byte of the request is sent, whether the connection that libcurl has chosen can be used.
+    ///
+    /// Unsolicited bytes on a kept connection are no response to this request, but libcurl would take them for one.
+    func canUseConnection(on socket: Int32?) -> Bool {
+        attempt.socket = socket
+        let (handle, pool) = (attempt.handle, attempt.pool)
+        let connection = plan.isSecure ? handle.flatMap { TLSConnection($0) } : nil
+        let isShared = connection?.speaksHTTP2 ?? (plan.version == .http2)
+        let isKept = handle?.long(CURLINFO_NUM_CONNECTS) == 0
+        let isOfAnotherVersion = plan.version == .http2 && !isShared
+        if let socket, let handle, !needsFreshConnection, isKept,
+            isOfAnotherVersion || pool?.isUnfit(socket, connection) == true
+        {
+            attempt.mustStartOver = true
+            _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1)
+            return false
+        }
+        attempt.agreement = connection?.agreement
+        guard isTrusted(connection), mayBeSent() else { return false }
+        if isOfAnotherVersion {
+            state.fail(Fault(.secureConnectionFailed, "the server does not agree to HTTP/2, which is demanded"))
+            return false
+        }
+        if plan.version == .negotiated, !isKept { loop.serverAgreed(toHTTP2: isShared, with: self) }
+        if let socket { pool?.taken(socket, by: self, isShared: isShared, tls: connection) }
+        attempt.isShared = isShared
+        attempt.ending = isShared ? nil : (connection ?? proxyConnection)?.ending
+        sendCount += 1
+        startPump.take()?()
+        connectionEstablished()
+        return true
+    }
+
+    /// The TLS connection to a proxy, for a request without TLS.
+    private var proxyConnection: TLSConnection? {
+        plan.route?.proxy?.kind == .https ? attempt.handle.flatMap { TLSConnection($0) } : nil
+    }
+
+    /// Whether the server was accepted, if somebody evaluates it.
+    private func isTrusted(_ connection: TLSConnection?) -> Bool {
+        guard let security = attempt.pool?.security, security.evaluation != nil else { return true }
+        guard let connection else {
+            state.fail(Fault(.secureConnectionFailed, "the server's certificates are not known"))
+            return false
+        }
+        guard !connection.isTrusted(under: security) else { return true }
+        let chain = connection.presentedChain
+        guard security.accepts(chain) else {
+            state.fail(undecided(chain))
+            return false
+        }
+        connection.setTrusted(under: security)
+        return true
+    }
+
+    /// Why the handshake ended when the client was asked for its identity; nil if it did not end there.
+    var handshakeFault: Fault? { attempt.handle?.handshake?.undecided.map { undecided($0.chain) } }
+
+    private func undecided(_ chain: PresentedChain) -> Fault {
+        Fault(
+            .certificateUntrusted, "nobody has decided on the server's certificates",
+            underlying: attempt.pool.map { UndecidedTrust(chain, authorities: $0.authorities) })
+    }
+
+    func connectionEstablished() {
+        loop.lookupEnded(self)
+        guard state.connect(at: loop.now) else { return }
+        loop.noteDeadline(of: self)
+        // libcurl can't be paused inside its own callback.
+        if state.isSuspended { loop.post(.suspensionChanged(self)) }
+    }
+
+    // MARK: Sending again
+
+    /// Whether the request can be sent, for the first time or again: libcurl sends it again by itself if a kept connection was closed
+    /// without a response. The server may have processed it all the same (RFC 9110, section 9.2.2).
+    private func mayBeSent() -> Bool {
+        if let refusal = response.refusal {
+            return refusal.status == 401 ? continueAuthentication() : dropExpectation()
+        }
+        guard sendCount == 0 || plan.method.isIdempotent && response.head == nil else {
+            state.fail(
+                Fault(
+                    .connectionLost,
+                    "the kept connection closed before the answer came; the server may have acted upon the request"))
+            return false
+        }
+        return true
+    }
+
+    /// libcurl answers a 401 with the next message of an authentication.
+    private func continueAuthentication() -> Bool {
+        guard sendCount < Self.authenticationLimit else {
+            state.fail(
+                Fault(
+                    .malformedResponse,
+                    "the server has asked for more than \(Self.authenticationLimit) messages to authenticate one connection"
+                ))
+            return false
+        }
+        expectAnotherResponse()
+        return true
+    }
+
+    /// Prepares for sending the request without its expectation. libcurl keeps a field of the caller, and doesn't always start the body
+    /// over.
+    private func dropExpectation() -> Bool {
+        guard let handle = attempt.handle, feed.map({ $0.byteCount == 0 || $0.seek(to: 0) }) ?? true else {
+            state.fail(
+                Fault(
+                    .requestBodyFailed,
+                    "the server refused \"Expect\" (417) when some of the body was on its way, which cannot be sent again"
+                ))
+            return false
+        }
+        expectAnotherResponse()
+        headersWithoutExpectation = plan.headers(for: Hop(exchange.withoutExpectation))
+        return afar_set_header_list(handle.raw, headersWithoutExpectation?.first) == CURLE_OK
+    }
+
+    // MARK: The body
+
+    /// Returns the number of bytes that were copied to libcurl's buffer, or nil if none are ready.
+    func send(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int? {
+        guard let feed else { return 0 }
+        guard !state.isSuspended, case .bytes(let count) = try feed.read(into: buffer) else {
+            if !state.isSuspended { state.isSendingPaused = true }
+            state.pauseDidChange(at: loop.now)
+            return nil
+        }
+        if count == 0 || feed.byteCount == feed.length { bodyEnd = Date() }
+        state.noteActivity(of: count, at: loop.now)
+        observer?.exchangeDidSend(bytes: feed.byteCount, expected: feed.length)
+        return count
+    }
+
+    /// How much of the request's body was taken.
+    var sentBodyByteCount: Int64 {
+        if let feed { return feed.byteCount }
+        guard sendCount > 0, case .data(let data) = exchange.body else { return 0 }
+        return Int64(data.count)
+    }
+
+    /// A small body is sent with the head, so it has been sent when the response arrives.
+    func reportSmallBody() {
+        guard feed == nil, let observer, case .data(let data) = exchange.body else { return }
+        observer.exchangeDidSend(bytes: Int64(data.count), expected: Int64(data.count))
+    }
+}
+
+extension CurlOptions {
+    /// Has libcurl authenticate by one scheme, on a connection that serves no other request.
+    ///
+    /// libcurl leaves that connection open between the messages, despite these options, and closes it after the last response.
+    fileprivate func setAuthentication(_ authentication: ConnectionAuthentication) throws(Failure) {
+        let scheme =
+            switch authentication.scheme {
+            case .negotiate: afar_auth_negotiate()
+            case .ntlm: afar_auth_ntlm()
+            }
+        try set(CURLOPT_HTTPAUTH, scheme)
+        try set(CURLOPT_USERNAME, authentication.user)
+        try set(CURLOPT_PASSWORD, authentication.password)
+        try set(CURLOPT_FRESH_CONNECT, 1)
+        try set(CURLOPT_FORBID_REUSE, 1)
+    }
+}
+
+extension TimeInterval {
+    /// Limited to what milliseconds in a C long of 32 bits can hold. NaN means no limit, as elsewhere.
+    fileprivate var clamped: TimeInterval { self < 2_000_000 ? self : 2_000_000 }
+}

@@ -1,0 +1,265 @@
+import AfarHTTP1
+import AfarTransport
+import CLibcurl
+import Foundation
+import HTTPTypes
+
+/// The response: its heads, the decision about it, and its body.
+extension Transfer {
+    enum Decision {
+        /// The head has not arrived.
+        case none
+        /// The decision is pending. A body that isn't collected in memory is held here.
+        case awaited(held: GrowingBuffer)
+        case taken
+        case discarded
+    }
+
+    /// The end of a transfer that was complete before the decision was made.
+    struct EarlyEnd {
+        let code: CURLcode
+        let report: TransportReport
+        let failure: TransportError?
+    }
+
+    /// How much of a body is held for the decision. Then the transfer waits.
+    private static let heldByteLimit = 64 * 1024
+    /// The longest time slice of a transfer on the loop, in nanoseconds.
+    private static let longestTimeSlice: UInt64 = 10_000_000
+
+    // MARK: Heads
+
+    /// Takes lines of heads or trailers. Each call has one line, except for those that libcurl has read during a pause.
+    func receive(lines: UnsafeRawBufferPointer) throws(Fault) {
+        connectionEstablished()
+        state.noteActivity(of: lines.count, at: loop.now)
+        var offset = 0
+        while response.parser.bodyLength == nil, offset < lines.count {
+            let event: ResponseParser.Event?
+            do { event = try response.parser.next(in: lines, at: &offset) } catch { throw Fault(error) }
+            switch event {
+            case .informational(let head):
+                state.receiveInformational(at: loop.now)
+                observer?.exchangeDidReceiveInformational(head)
+            case .head(let head): try receive(head)
+            default: return
+            }
+        }
+        guard offset < lines.count else { return }
+        do {
+            try response.parser.receiveTrailers(UnsafeRawBufferPointer(rebasing: lines[offset...]))
+        } catch {
+            throw Fault(error)
+        }
+    }
+
+    private func receive(_ head: ResponseHead) throws(Fault) {
+        response.head = head
+        // libcurl stops sending after a refusal or a redirect, but would wait for the end of a pause before it ends the transfer.
+        // A message of an authentication is sent without the body, of which nothing has been read yet.
+        if head.status >= 300, let feed, authentication == nil || feed.byteCount > 0 || state.isSendingPaused {
+            loop.noteRefusal(of: self)
+        }
+        if head.status == 417 && hasExpectation || head.status == 401 && authentication != nil {
+            response.refusal = head
+        } else {
+            try deliver(head)
+        }
+    }
+
+    /// Whether the body waits for the server's consent (RFC 9110, section 10.1.1).
+    private var hasExpectation: Bool {
+        exchange.request.headerFields.contains(.expect) || exchange.options.defaultFields.fields.contains(.expect)
+    }
+
+    /// A 417 or a 401 is the final response after all.
+    func deliverRefusal() throws(Fault) {
+        if let head = response.refusal.take() { try deliver(head) }
+    }
+
+    private func deliver(_ head: ResponseHead) throws(Fault) {
+        reportSmallBody()
+        state.receiveHead(refuses: head.status >= 300, at: loop.now)
+        observer?.exchangeDidReceiveHead(head)
+        response.decoding = BodyDecoding(head, exchange.options)
+        try apply(hop.headArrived(head))
+    }
+
+    // MARK: The decision
+
+    var isUndecided: Bool { if case .awaited = response.decision { true } else { false } }
+
+    /// Whether the body isn't needed, so that it doesn't matter how it ends.
+    var isDiscarded: Bool {
+        if case .discarded = response.decision, state.fault?.code != .cancelled { true } else { false }
+    }
+
+    private func apply(_ headDecision: HeadDecision) throws(Fault) {
+        guard let head = response.head else { return }
+        switch headDecision {
+        case .take(let delivery):
+            response.decision = .taken
+            if case .file(let descriptor, let limit)? = delivery, case .file = exchange.delivery {
+                sink = BodySink(descriptor: descriptor, limit: limit)
+            }
+            sink.expect(declaredLength)
+            guard let stream else { return }
+            self.stream = nil
+            loop.deliver(TransportResponse(head: head, body: .stream(stream)), of: self)
+        case .discard(let limit):
+            response.decision = .discarded
+            let read = sink.byteCount
+            sink = BodySink(discarding: limit)
+            state.discard(at: loop.now)
+            loop.noteDeadline(of: self)
+            guard declaredLength ?? 0 <= limit, read <= limit else { throw .discarded }
+        case .refuse(let error):
+            throw Fault(.cancelled, "the response's head was refused", underlying: error)
+        case .ask(let pending):
+            response.decision = .awaited(held: GrowingBuffer())
+            // The loop retains the transfer until its end, but the decision may be retained for ever.
+            pending.whenGiven { [loop, weak self] headDecision in
+                if let self { loop.post(.decided(self, headDecision)) }
+            }
+        }
+    }
+
+    /// The decision was made outside of the loop.
+    func decide(_ headDecision: HeadDecision) throws(Fault) {
+        guard case .awaited(let held) = response.decision else { return }
+        try apply(headDecision)
+        guard !isUndecided else { return }
+        let body = held.take()
+        guard !body.isEmpty else { return }
+        let written = body.withUnsafeBytes { bytes in
+            Result { () throws(Fault) in try sink.write(bytes, evenIfFull: true) }
+        }
+        _ = try written.get()
+        reportProgress()
+    }
+
+    /// Where the body is held while its decision is pending; nil if the sink takes it.
+    private var held: GrowingBuffer? {
+        if case .awaited(let held) = response.decision, !sink.isMemory { held } else { nil }
+    }
+
+    /// Whether a number of bytes can be held. If not, the transfer pauses and gives up its slot, because the decision may depend on
+    /// another transfer.
+    private func hasRoom(for byteCount: Int, in held: GrowingBuffer) -> Bool {
+        if held.count + byteCount <= Self.heldByteLimit { return true }
+        loop.releaseSlot(of: self)
+        return false
+    }
+
+    // MARK: The body
+
+    /// The length of the body as it is transferred; nil if the response doesn't declare it.
+    var declaredLength: Int64? {
+        switch response.parser.bodyLength {
+        case .exact(let length): length
+        case ResponseParser.BodyLength.none?: 0
+        case .unknown, nil: nil
+        }
+    }
+
+    /// The number of bytes that the observer can expect; nil if it is unknown, as it is for a body that is decoded.
+    private func reportProgress() {
+        observer?.exchangeDidReceive(
+            bytes: sink.byteCount, expected: response.decoding == nil ? declaredLength : nil)
+    }
+
+    /// Returns whether the bytes were taken. If not, libcurl keeps them and pauses.
+    func receive(body: UnsafeRawBufferPointer) throws(Fault) -> Bool {
+        try deliverRefusal()
+        // libcurl may read 100 buffers at once, and the loop processes a suspension only after that.
+        if exchange.control.isSuspended, !isResuming, !state.isSuspended { state.setSuspended(true, at: loop.now) }
+        let isPaused = state.isSuspended && (sink.mayRefuse || !isResuming)
+        let isTaken = if isPaused || mustYield() { false } else { try take(body) }
+        if isTaken || response.decoding != nil {
+            if sink.mayRefuse { loop.flushLater(self) }
+            reportProgress()
+        }
+        guard isTaken else {
+            if !state.isSuspended { state.isReceivingPaused = true }
+            state.pauseDidChange(at: loop.now)
+            return false
+        }
+        state.noteActivity(of: body.count, at: loop.now)
+        return true
+    }
+
+    private func take(_ body: UnsafeRawBufferPointer) throws(Fault) -> Bool {
+        guard let decoding = response.decoding, !isDiscarded else {
+            return try write(body, evenIfFull: isResuming)
+        }
+        var rest = decoding.rest(of: body)
+        while !rest.isEmpty || decoding.hasMore {
+            guard hasRoomForPiece, !mustYield() else {
+                decoding.wasRefused(body, rest: rest)
+                return false
+            }
+            // It doesn't return to the loop, which would end it.
+            if mustBeReadToItsEnd, let fault = interruption { throw fault }
+            _ = try write(decoding.decode(&rest), evenIfFull: true)
+        }
+        decoding.wasTaken(body)
+        return true
+    }
+
+    private var hasRoomForPiece: Bool {
+        guard let held else { return sink.source?.isFull != true }
+        return hasRoom(for: BodyDecoding.pieceSize, in: held)
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer, evenIfFull: Bool) throws(Fault) -> Bool {
+        guard let held else { return try sink.write(bytes, evenIfFull: evenIfFull) == .taken }
+        guard hasRoom(for: bytes.count, in: held) else { return false }
+        guard held.append(bytes) else { throw Fault(.outOfResources, "no memory for the response's body") }
+        return true
+    }
+
+    /// Whether others must have their turn before more of the body is taken. libcurl may read 100 buffers at once, in chunks of one
+    /// byte, and one buffer can be decoded to any length.
+    private func mustYield() -> Bool {
+        guard !mustBeReadToItsEnd, response.decoding != nil || sink.byteCount > 1 << 16 && !isResuming else {
+            return false
+        }
+        let now = MonotonicClock.now
+        guard timeSlice.number == loop.iteration else {
+            timeSlice = (loop.iteration, now)
+            return false
+        }
+        guard now > timeSlice.start + Self.longestTimeSlice else { return false }
+        // It pauses until the loop has processed its messages.
+        loop.post(.demand(self))
+        return true
+    }
+
+    // MARK: Pauses
+
+    /// Whether a response that has begun can be neither aborted nor paused. The HTTP/2 of libcurl before 8.17 would leave what has
+    /// arrived for others of the connection in a buffer.
+    var mustBeReadToItsEnd: Bool {
+        attempt.isShared && response.head != nil && !CurlLibrary.shared.pausesStreams
+    }
+
+    /// Pauses and resumes the directions.
+    ///
+    /// libcurl delivers what it has kept inside of this call, and all of it is taken: the rest of a decoded buffer would be copied each
+    /// time that a part of it is refused again.
+    func applyPauses(to handle: EasyHandle) -> CURLcode {
+        isResuming = true
+        let code = curl_easy_pause(handle.raw, pauseMask)
+        isResuming = false
+        sink.flush()
+        guard code == CURLE_OK, !state.isReceivingPaused, sink.source?.isFull == true else { return code }
+        state.isReceivingPaused = true
+        return curl_easy_pause(handle.raw, pauseMask)
+    }
+
+    /// The paused directions, as libcurl's `CURLPAUSE_…` bits.
+    private var pauseMask: Int32 {
+        if state.isSuspended { return CURLPAUSE_RECV | CURLPAUSE_SEND }
+        return (state.isReceivingPaused ? CURLPAUSE_RECV : 0) | (state.isSendingPaused ? CURLPAUSE_SEND : 0)
+    }
+}
