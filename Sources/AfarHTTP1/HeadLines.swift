@@ -154,8 +154,8 @@ struct StatusLine {
             line[space] == 0x20, line[space - 1].isDigit, line.count == end || line[end] == 0x20,
             line[space + 1] != 0x30, line[(space + 1)..<end].allSatisfy(\.isDigit)
         else { throw Self.malformed(line) }
-        version =
-            line.starts(with: "HTTP/1.1 ".utf8) ? "HTTP/1.1" : String(decoding: line[..<space], as: UTF8.self)
+        let isUsual = space == 8 && line[5] == 0x31 && line[6] == UInt8(ascii: ".") && line[7] == 0x31
+        version = isUsual ? "HTTP/1.1" : String(decoding: line[..<space], as: UTF8.self)
         status = line[(space + 1)..<end].reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 

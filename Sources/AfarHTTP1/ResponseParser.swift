@@ -4,8 +4,9 @@ package import HTTPTypes
 /// Parses the response to one HTTP/1.1 request (RFC 9112): bytes become events. A pure value that does no I/O and reads no clock.
 ///
 /// Call ``next(in:at:)`` until it returns nil, then again with the bytes that arrive later. However the bytes are divided, the
-/// events are the same, except for the division of the body.
-package struct ResponseParser {
+/// events are the same, except for the division of the body. The parser isn't copyable, because reading a property of a copyable value
+/// from another module copies the value.
+package struct ResponseParser: ~Copyable {
     package enum Event {
         /// An informational response (1xx), except 101.
         case informational(ResponseHead)

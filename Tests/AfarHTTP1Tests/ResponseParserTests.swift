@@ -329,7 +329,7 @@ struct ResponseParserTests {
         var offset = 0
         try bytes.withUnsafeBytes { bytes in while try parser.next(in: bytes, at: &offset) != nil {} }
         #expect(offset == bytes.count)
-        #expect(!parser.isReusable(remainingByteCount: 0, isRequestSent: true))
+        #expect(parser.isReusable(remainingByteCount: 0, isRequestSent: true) == false)
     }
 
     // MARK: Informational responses and upgrades (RFC 9110, sections 15.2 and 7.8)
@@ -431,11 +431,11 @@ struct ResponseParserTests {
         }
         var parser = try parser()
         #expect(parser.bodyLength == .exact(2) && parser.hasReceivedBytes)
-        #expect(parser.isReusable(remainingByteCount: 0, isRequestSent: true))
-        #expect(!parser.isReusable(remainingByteCount: 1, isRequestSent: true))
-        #expect(!parser.isReusable(remainingByteCount: 0, isRequestSent: false))
+        #expect(parser.isReusable(remainingByteCount: 0, isRequestSent: true) == true)
+        #expect(parser.isReusable(remainingByteCount: 1, isRequestSent: true) == false)
+        #expect(parser.isReusable(remainingByteCount: 0, isRequestSent: false) == false)
         #expect(try parser.receiveEndOfInput(isClean: true) == nil)
-        #expect(!parser.isReusable(remainingByteCount: 0, isRequestSent: true))
+        #expect(parser.isReusable(remainingByteCount: 0, isRequestSent: true) == false)
     }
 
     @Test(arguments: [
@@ -548,6 +548,6 @@ struct ResponseParserTests {
         } catch { Issue.record("\(error)") }
         #expect(received == body)
         #expect(parser.bodyByteCount == Int64(body.count))
-        #expect(!parser.isReusable(remainingByteCount: 0, isRequestSent: true), "the connection is closed")
+        #expect(parser.isReusable(remainingByteCount: 0, isRequestSent: true) == false, "the connection is closed")
     }
 }

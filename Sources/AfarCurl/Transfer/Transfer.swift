@@ -46,7 +46,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     }
 
     /// The response to the request. If libcurl sends the request again, a new value replaces it.
-    struct Response {
+    struct Response: ~Copyable {
         var parser: ResponseParser
         var head: ResponseHead?
         /// The head of a 417 that refused an expectation, or of a 401 while libcurl authenticates. libcurl may send the request again

@@ -314,10 +314,8 @@ final class ConnectionAttempt: @unchecked Sendable {
         do throws(Fault) {
             switch step {
             case .hostLookup, .socks, .tunnel: return
-            case .negotiation(var negotiation):
-                let isDone = try negotiation.proceed(on: connection.stream)
-                steps[steps.startIndex] = .negotiation(negotiation)
-                guard isDone else { return }
+            case .negotiation(let negotiation):
+                guard try negotiation.proceed(on: connection.stream) else { return }
                 times.connectEnd = MonotonicClock.now
             case .proxyTLS, .hostTLS:
                 guard let tls = connection.outerTLS else { return }

@@ -5,9 +5,9 @@ import HTTPTypes
 
 /// What is exchanged with a proxy before a connection can be used. Nothing is read beyond the proxy's last byte, because the bytes that
 /// follow come from the host.
-protocol ProxyNegotiation {
+protocol ProxyNegotiation: AnyObject {
     /// Continues as far as possible. Returns whether the connection to the host is open.
-    mutating func proceed(on stream: any ByteStream) throws(Fault) -> Bool
+    func proceed(on stream: any ByteStream) throws(Fault) -> Bool
 }
 
 /// Bytes that are sent to a proxy, and bytes that it answers with.
@@ -49,7 +49,7 @@ private struct Dialogue {
 }
 
 /// A request for a tunnel (CONNECT; RFC 9110, section 9.3.6).
-struct TunnelNegotiation: ProxyNegotiation {
+final class TunnelNegotiation: ProxyNegotiation {
     private var dialogue = Dialogue()
     private var parser: ResponseParser
 
@@ -65,7 +65,7 @@ struct TunnelNegotiation: ProxyNegotiation {
         parser = ResponseParser(.init(method: .connect, url: authority), options: ExchangeOptions())
     }
 
-    mutating func proceed(on stream: any ByteStream) throws(Fault) -> Bool {
+    func proceed(on stream: any ByteStream) throws(Fault) -> Bool {
         while try dialogue.receive(dialogue.received.count + 1, on: stream) {
             var offset = dialogue.received.count - 1
             while let event = try next(&offset) {
@@ -80,7 +80,7 @@ struct TunnelNegotiation: ProxyNegotiation {
         return false
     }
 
-    private mutating func next(_ offset: inout Int) throws(Fault) -> ResponseParser.Event? {
+    private func next(_ offset: inout Int) throws(Fault) -> ResponseParser.Event? {
         let bytes = dialogue.received
         do throws(HTTP1Error) {
             return try bytes.withUnsafeBytes { bytes in
@@ -99,7 +99,7 @@ struct TunnelNegotiation: ProxyNegotiation {
 }
 
 /// A request to a SOCKS 5 proxy (RFC 1928), with a user name and password if there are any (RFC 1929).
-struct SOCKSNegotiation: ProxyNegotiation {
+final class SOCKSNegotiation: ProxyNegotiation {
     private enum State {
         case method, credential, reply
         /// The rest of the reply, which has the address from which the proxy connects.
@@ -137,7 +137,7 @@ struct SOCKSNegotiation: ProxyNegotiation {
         dialogue.send(credential == nil ? [Self.version, 1, 0] : [Self.version, 2, 0, Self.passwordMethod])
     }
 
-    mutating func proceed(on stream: any ByteStream) throws(Fault) -> Bool {
+    func proceed(on stream: any ByteStream) throws(Fault) -> Bool {
         while true {
             switch state {
             case .method:
@@ -158,7 +158,7 @@ struct SOCKSNegotiation: ProxyNegotiation {
         }
     }
 
-    private mutating func chooseMethod(_ answer: [UInt8]) throws(Fault) {
+    private func chooseMethod(_ answer: [UInt8]) throws(Fault) {
         guard answer[0] == Self.version else { throw Fault(.proxyFailed, "the proxy does not speak SOCKS 5") }
         switch (answer[1], credential) {
         case (0, _):

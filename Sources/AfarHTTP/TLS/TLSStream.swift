@@ -31,7 +31,7 @@ final class TLSStream: ByteStream {
     @exclusivity(unchecked) private var writeObstacle = Obstacle.none
     /// Why the other stream has failed, or that it has ended.
     @exclusivity(unchecked) private var lowerFault: Fault?
-    @exclusivity(unchecked) private var hasLowerEnded = false
+    @exclusivity(unchecked) fileprivate private(set) var hasLowerEnded = false
     @exclusivity(unchecked) private var isFinished = false
     /// Whether OpenSSL holds a record that was not sent completely.
     @exclusivity(unchecked) private(set) var hasPendingWrite = false
@@ -343,7 +343,6 @@ final class TLSStream: ByteStream {
         }
     }
 
-    fileprivate var hasEnded: Bool { hasLowerEnded }
 }
 
 /// OpenSSL's view of a stream.
@@ -362,7 +361,7 @@ private enum StreamBIO {
         BIO_meth_set_ctrl(method) { bio, command, _, _ in
             switch command {
             case BIO_CTRL_FLUSH: 1
-            case BIO_CTRL_EOF: bio.flatMap { stream(of: $0) }?.hasEnded == true ? 1 : 0
+            case BIO_CTRL_EOF: bio.flatMap { stream(of: $0) }?.hasLowerEnded == true ? 1 : 0
             default: 0
             }
         }

@@ -12,7 +12,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     /// The state of sending the request over one connection, and of the response to it. If the request is sent again, a new value
     /// replaces it.
-    struct Sending {
+    struct Sending: ~Copyable {
         /// What is done with the response.
         enum Decision {
             /// The head has not arrived, or the decision is pending.

@@ -86,6 +86,72 @@ import Testing
         #expect(client(in: same) == "CN=client-a")
     }
 
+    /// Apache, which asks for a certificate after the handshake, once it knows that the request is for `/private` (RFC 8446,
+    /// section 4.6.2). Its responses name the client.
+    private func askingLater() async throws -> ServerChild {
+        let certificates = certificates
+        return try await ServerChild("apache") { folder, port in
+            let modules = ["mpm_event", "authz_core", "ssl", "headers"].map {
+                "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so"
+            }
+            for place in ["public", "private"] {
+                try? FileManager.default.createDirectory(
+                    at: folder.appending(path: "pages/\(place)"), withIntermediateDirectories: true)
+                try? Data(place.utf8).write(to: folder.appending(path: "pages/\(place)/page"))
+            }
+            return """
+                \(modules.joined(separator: "\n"))
+                ServerRoot \(folder.path)
+                ServerName localhost
+                Listen 127.0.0.1:\(port)
+                PidFile \(folder.path)/pid
+                ErrorLog /dev/stderr
+                User nobody
+                Group nogroup
+                DefaultRuntimeDir \(folder.path)
+                DocumentRoot \(folder.path)/pages
+                SSLEngine on
+                SSLProtocol -all +TLSv1.3
+                SSLCertificateFile \(certificates.file("good.pem").path)
+                SSLCertificateKeyFile \(certificates.file("good.key").path)
+                SSLCACertificateFile \(certificates.authority.path)
+                Header always set X-Client "expr=%{SSL_CLIENT_S_DN}"
+                <Location /private>
+                  SSLVerifyClient require
+                  SSLVerifyDepth 2
+                </Location>
+                """
+        } _: { folder, _ in
+            ["apache2", "-X", "-d", folder.path, "-f", folder.appending(path: "configuration").path]
+        }
+    }
+
+    @Test(arguments: [false, true]) func aServerMayAskAfterTheHandshake(_ isEvaluated: Bool) async throws {
+        let server = try await askingLater()
+        let configuration = try configuration { $0.clientIdentity = try identity("client-a") }
+        let trust = isEvaluated ? ServerTrustManager(evaluators: ["localhost": DefaultTrustEvaluator()]) : nil
+        let session = Session(configuration: configuration, serverTrustManager: trust)
+        for (path, client) in [("public", nil), ("private", "CN=client-a"), ("private", "CN=client-a")] {
+            let response = await session.request("https://localhost:\(server.port)/\(path)/page").serializingString()
+                .response
+            #expect(response.value == path, "\(String(describing: response.error))")
+            #expect(response.response?.headers.value(for: "X-Client").flatMap { $0.isEmpty ? nil : $0 } == client)
+        }
+        let body = String(repeating: "0123456789", count: 100_000)
+        let upload = await session.upload(
+            Data(body.utf8), to: "https://localhost:\(server.port)/private/page", method: .put
+        ).serializingString().response
+        #expect(upload.response?.statusCode == 405, "\(String(describing: upload.error))")
+    }
+
+    @Test func withoutAnIdentityAServerThatAsksLaterRefuses() async throws {
+        let server = try await askingLater()
+        let session = Session(configuration: configuration { _ in })
+        let response = await session.request("https://localhost:\(server.port)/private/page").serializingString()
+            .response
+        #expect(response.response?.statusCode == 403, "\(String(describing: response.error))")
+    }
+
     private func cachingServer(_ control: String) async throws -> SecureServer {
         try await SecureServer(
             certificates, ["asking": .init("good", clients: .asked), "other": .init("good-p384")],
