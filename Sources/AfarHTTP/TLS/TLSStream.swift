@@ -280,6 +280,8 @@ final class TLSStream: ByteStream {
             return false
         }
         readObstacle = .reading
+        // After session tickets, OpenSSL keeps a buffer of 16 KiB for each idle connection. It keeps one that isn't empty anyway.
+        SSL_free_buffers(ssl)
         return readBudget > 0 && !OpenSSLConnection(ssl).hasPendingData && ((lower as? TLSStream)?.isQuiet() ?? true)
     }
 
