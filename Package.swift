@@ -74,7 +74,7 @@ let libraries: [Target] = [
     .library("AfarCore", ["AfarStages", "AfarTransport", "AfarWebSocket", "CStack", .httpTypes]),
     .library("AfarCharsets"),
     .library("AfarSerializers", ["AfarCore", "AfarCharsets", .httpTypes]),
-    .library("AfarCompression", ["AfarCore", "CZlib"]),
+    .library("AfarCompression", ["AfarCore", "CZlib"], packageAccess: false),
     .library("AfarXML", ["AfarCore", "AfarSerializers", "CLibxml2", .httpTypes]),
     .library("AfarHTTP1", ["AfarTransport", .httpTypes]),
     .library(
@@ -82,7 +82,7 @@ let libraries: [Target] = [
         ["AfarHTTP1", "AfarTransport", "AfarTrust", "CEpoll", "CLibcurl", .onLinux("COpenSSL"), .httpTypes]),
     .library("AfarHTTP", ["AfarHTTP1", "AfarTransport", "AfarTrust", "CEpoll", "COpenSSL", .httpTypes]),
     .library("AfarURLSession", ["AfarTransport", .httpTypes]),
-    .library("AfarLogging", ["AfarCore", .swiftLog]),
+    .library("AfarLogging", ["AfarCore", .swiftLog], packageAccess: false),
     .library("AfarReachability", [.onLinux("CNetlink")]),
     .library("AfarHAR", ["AfarCore", "AfarTransport", .httpTypes]),
     .library("AfarTesting", ["AfarHAR", "AfarCore", "AfarTransport", .httpTypes]),
@@ -108,17 +108,17 @@ let libraries: [Target] = [
 
 let plugins: [Target] = [
     .plugin("AfarCSV", ["AfarCore", "AfarSerializers", .httpTypes], packageAccess: false),
-    .plugin("AfarDiskCache", ["AfarStages", "CZlib", .httpTypes, .grdb]),
+    .plugin("AfarDiskCache", ["AfarStages", "CZlib", .httpTypes, .grdb], packageAccess: false),
     .plugin(
         "AfarImage",
         ["AfarCore", "AfarTransport", "CPixman", "CSpng", "CTurboJPEG", "CWebP", .httpTypes]),
-    .plugin("AfarJSON", ["AfarCore", "AfarSerializers", "AfarTransport", "CJSONDocument", "CStack"]),
-    .plugin("AfarMetrics", ["AfarCore", "AfarTransport", .httpTypes, .metrics("CoreMetrics")]),
-    .plugin("AfarNetworkActivity", ["AfarCore"]),
+    .plugin("AfarJSON", ["AfarCore", "AfarSerializers", "CJSONDocument", "CStack"], packageAccess: false),
+    .plugin("AfarMetrics", ["AfarCore", "AfarTransport", .httpTypes, .metrics("CoreMetrics")], packageAccess: false),
+    .plugin("AfarNetworkActivity", ["AfarCore"], packageAccess: false),
     .plugin("AfarProtobuf", ["AfarCore", .httpTypes, .swiftProtobuf], packageAccess: false),
-    .plugin("AfarPublishers", ["AfarCore", "AfarSerializers", "AfarTransport", .openCombine]),
-    .plugin("AfarTracing", ["AfarCore", "AfarTransport", .httpTypes, .tracing("Tracing")]),
-    .plugin("AfarYAML", ["AfarCore", "AfarSerializers", .yams]),
+    .plugin("AfarPublishers", ["AfarCore", "AfarSerializers", "AfarTransport", .openCombine], packageAccess: false),
+    .plugin("AfarTracing", ["AfarCore", "AfarTransport", .httpTypes, .tracing("Tracing")], packageAccess: false),
+    .plugin("AfarYAML", ["AfarCore", "AfarSerializers", .yams], packageAccess: false),
 ]
 
 let programs: [Target] = [
@@ -159,7 +159,7 @@ let tests: [Target] = [
     .tests("AfarHTTP1", ["AfarTestServer", "AfarTransport", .onLinux("CLibcurl"), .httpTypes]),
     .tests(
         "AfarHTTP",
-        ["AfarHTTP1", "AfarTransport", "AfarTestServer", "AfarTrust", "TestServers", .onLinux("AfarCurl"), .httpTypes]),
+        ["AfarHTTP1", "AfarTransport", "AfarTestServer", "AfarTrust", "TestServers", .httpTypes]),
     .tests("AfarURLSession", ["AfarCore", .httpTypes]),
     .tests("AfarLogging", ["AfarCore", "AfarTesting", .swiftLog]),
     .tests(
@@ -259,8 +259,8 @@ extension Target {
         .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
     }
 
-    static func library(_ name: String, _ dependencies: [Dependency] = []) -> Target {
-        .target(name: name, dependencies: dependencies)
+    static func library(_ name: String, _ dependencies: [Dependency] = [], packageAccess: Bool = true) -> Target {
+        .target(name: name, dependencies: dependencies, packageAccess: packageAccess)
     }
 
     /// A library that users add when they need it.

@@ -19,7 +19,7 @@ struct CacheDatabase: Sendable {
     ///
     /// - Parameter removeBodies: Removes the bodies of a database that is replaced.
     static func open(_ file: URL, removingBodies removeBodies: () -> Void) throws -> CacheDatabase {
-        let lock = try FileLock(for: file)
+        let lock = try CacheFileLock(for: file)
         defer { lock.release() }
         if FileManager.default.fileExists(atPath: file.path + damageMark) {
             remove(file)
@@ -49,7 +49,7 @@ struct CacheDatabase: Sendable {
 
     /// Makes the next store that opens the database replace it.
     func giveUp() {
-        guard let lock = try? FileLock(for: file) else { return }
+        guard let lock = try? CacheFileLock(for: file) else { return }
         defer { lock.release() }
         // Another store may have replaced it.
         guard Self.number(of: file) == number else { return }
@@ -263,4 +263,29 @@ extension Row {
         }
         return value
     }
+}
+
+/// The lock of a database's file between processes: a file beside it, which isn't removed.
+private struct CacheFileLock {
+    /// The longest wait for another process.
+    private static let longestWait = Duration.seconds(5)
+
+    private let descriptor: Int32
+
+    /// Waits for the lock, and blocks the thread meanwhile.
+    init(for url: URL) throws(StoreFileError) {
+        descriptor = open(url.path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .unwritable(url, POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        let end = ContinuousClock.now + Self.longestWait
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let code = errno
+            guard code == EWOULDBLOCK || code == EINTR, ContinuousClock.now < end else {
+                close(descriptor)
+                throw code == EWOULDBLOCK ? .inUse(url) : .unwritable(url, POSIXErrorCode(rawValue: code) ?? .EIO)
+            }
+            usleep(2_000)
+        }
+    }
+
+    func release() { close(descriptor) }
 }

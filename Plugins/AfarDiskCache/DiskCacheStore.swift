@@ -25,7 +25,9 @@ public final class DiskCacheStore: CacheStore {
     private let bodies: BodyFiles
     private let onError: @Sendable (any Error) -> Void
     private let queue = DispatchQueue(label: "afar.cache.disk")
-    private let pending = Locked(PendingWrites())
+    private let lock = NSLock()
+    // Safe because it is used under the lock only.
+    private nonisolated(unsafe) var pending = PendingWrites()
 
     /// The most bytes that may wait to be written.
     private static let longestQueue = 64 * 1024 * 1024
@@ -59,11 +61,15 @@ public final class DiskCacheStore: CacheStore {
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }
 
+    private func withPending<Value>(_ body: (inout PendingWrites) -> Value) -> Value {
+        lock.withLock { body(&pending) }
+    }
+
     // MARK: Reading
 
     /// The responses to a URL, the newest first.
     public func responses(for url: String) -> [CachedResponse] {
-        let known = pending.withLock { $0[url] }
+        let known = withPending { $0[url] }
         if let known, known.hidesOthers { return known.responses }
         do {
             let (rows, mustNote) = try database.rows(for: url)
@@ -94,9 +100,9 @@ public final class DiskCacheStore: CacheStore {
     }
 
     private func noteUse(of url: String) {
-        guard pending.withLock({ $0.mustNote(url) }) else { return }
-        write { [pending, database] in
-            defer { pending.withLock { $0.hasNoted(url) } }
+        guard withPending({ $0.mustNote(url) }) else { return }
+        write { [self] in
+            defer { withPending { $0.hasNoted(url) } }
             try database.noteUse(of: url)
         }
     }
@@ -110,7 +116,7 @@ public final class DiskCacheStore: CacheStore {
     public func store(_ response: CachedResponse) {
         // An older response does not outlive a newer one that is not kept.
         guard response.byteCount <= capacity / 8, !response.isForMemoryOnly, response.fields.count <= FieldLines.limit,
-            pending.withLock({ $0.byteCount }) + response.byteCount <= Self.longestQueue
+            withPending({ $0.byteCount }) + response.byteCount <= Self.longestQueue
         else { return removeResponses(for: response.url) }
         write(about: response.url, noting: { $0.store(response) }) { [self] in try insert(response) }
     }
@@ -123,7 +129,7 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
-    private func mustRemoveOthers(of url: String) -> Bool { pending.withLock { $0[url]?.hasFailed } ?? false }
+    private func mustRemoveOthers(of url: String) -> Bool { withPending { $0[url]?.hasFailed } ?? false }
 
     private func insert(_ response: CachedResponse) throws {
         let replacesAll = mustRemoveOthers(of: response.url)
@@ -169,23 +175,23 @@ public final class DiskCacheStore: CacheStore {
         noting change: (inout PendingWrites) -> Void, _ work: @escaping @Sendable () throws -> Void,
         ended: @escaping @Sendable (inout PendingWrites, _ isDone: Bool) -> Void
     ) {
-        pending.withLock { state in
+        withPending { state in
             guard !state.isDamaged else { return }
             change(&state)
             queue.async { [self] in
-                guard pending.withLock({ !$0.isDamaged }) else { return }
+                guard withPending({ !$0.isDamaged }) else { return }
                 var isDone = true
                 do { try work() } catch {
                     isDone = false
                     report(error)
                 }
-                pending.withLock { ended(&$0, isDone) }
+                withPending { ended(&$0, isDone) }
             }
         }
     }
 
     private func report(_ error: any Error) {
-        if database.noteDamage(error) { pending.withLock { $0.endForGood() } }
+        if database.noteDamage(error) { withPending { $0.endForGood() } }
         onError(error)
     }
 }

@@ -1,6 +1,6 @@
-import AfarTransport
 import CJSONDocument
 import CStack
+import Foundation
 
 /// What a document consists of. It stands at an address that stays good after the document was closed, and is then used for
 /// another one; the generation tells them apart.
@@ -21,14 +21,10 @@ struct JSONDocumentContents {
 
     typealias Address = UnsafeMutablePointer<JSONDocumentContents>
 
-    /// An address that no document uses.
-    // Whoever takes it out of the list has it alone.
-    private struct Free: @unchecked Sendable {
-        let address: Address
-    }
-
-    /// There are as many as documents were open at a time.
-    private static let free = Locked<[Free]>([])
+    private static let lock = NSLock()
+    /// The addresses that no document uses: as many as documents were open at a time.
+    // Safe because it is used under the lock only.
+    private nonisolated(unsafe) static var free: [Address] = []
 
     /// Keeps a document; nil if there is none in the index.
     static func make(_ index: afar_json_document, _ options: FastJSONDecoder) -> Address? {
@@ -42,7 +38,7 @@ struct JSONDocumentContents {
                 namesDependOnPath: names.dependOnPath, namesAreAmbiguous: names.areAmbiguous,
                 stackStart: UInt(afar_stack_position()), details: .passRetained(details))
         }
-        guard let address = free.withLock({ $0.popLast() })?.address else {
+        guard let address = lock.withLock({ free.popLast() }) else {
             let address = Address.allocate(capacity: 1)
             address.initialize(to: contents(generation: 1, types: DecodedTypes()))
             return address
@@ -55,8 +51,7 @@ struct JSONDocumentContents {
     static func close(_ address: Address) {
         let contents = address.pointee
         address.pointee.generation &+= 1
-        let unused = Free(address: address)
-        free.withLock { $0.append(unused) }
+        lock.withLock { free.append(address) }
         contents.details.release()
         withUnsafePointer(to: contents.index) { afar_json_close($0) }
     }

@@ -39,7 +39,9 @@ public final class MetricsMonitor: EventMonitor {
     private let hostLimit: Int
     private let active: Meter
     private let retries: Counter
-    private let state = Locked(State())
+    private let lock = NSLock()
+    // Safe because it is used under the lock only.
+    private nonisolated(unsafe) var state = State()
 
     private struct State {
         var running: Set<UUID> = []
@@ -62,13 +64,13 @@ public final class MetricsMonitor: EventMonitor {
 
     /// A request is resumed, perhaps not for the first time.
     public func requestDidResume(_ request: Request) {
-        let isNew = state.withLock { $0.running.insert(request.id).inserted }
+        let isNew = lock.withLock { state.running.insert(request.id).inserted }
         if isNew { active.increment() }
     }
 
     /// A request has ended.
     public func requestDidFinish(_ request: Request) {
-        let wasRunning = state.withLock { state in
+        let wasRunning = lock.withLock {
             state.gathered[request.id] = nil
             return state.running.remove(request.id) != nil
         }
@@ -80,28 +82,27 @@ public final class MetricsMonitor: EventMonitor {
 
     /// An attempt was measured.
     public func request(_ request: Request, didGatherMetrics metrics: TaskMetrics) {
-        state.withLock { $0.gathered[request.id] = metrics }
+        lock.withLock { state.gathered[request.id] = metrics }
     }
 
     /// An attempt is over.
     public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
         // The request itself may be at its next attempt by now.
-        let gathered = state.withLock { $0.gathered.removeValue(forKey: request.id) }
+        let gathered = lock.withLock { state.gathered.removeValue(forKey: request.id) }
         for metrics in gathered?.transactionMetrics ?? [] {
-            guard let heads = metrics.heads else { continue }
+            guard let head = metrics.requestHead else { continue }
             let outcome: Attempt.Outcome =
-                if let head = heads.response {
-                    .statusClass("\(head.status / 100)xx")
+                if let response = metrics.responseHead {
+                    .statusClass("\(response.status / 100)xx")
                 } else {
                     .error((error?.transportError?.code ?? .unknown).description)
                 }
-            let host = HostName(ofAuthority: heads.request.authority ?? "").text
-            instruments(for: host, heads.request.method.rawValue, outcome).record(metrics)
+            instruments(for: Exchange(request: head).host, head.method.rawValue, outcome).record(metrics)
         }
     }
 
     private func instruments(for host: String, _ method: String, _ outcome: Attempt.Outcome) -> Instruments {
-        state.withLock { state in
+        lock.withLock {
             let isKnown = state.hosts.contains(host) || state.hosts.count < hostLimit
             if isKnown { state.hosts.insert(host) }
             let attempt = Attempt(host: isKnown ? host : "other", method: method, outcome: outcome)

@@ -33,7 +33,9 @@ public final class NetworkActivityIndicatorManager: Sendable {
         var observers: [any NSObjectProtocol] = []
     }
 
-    private let state: Locked<State>
+    private let lock = NSLock()
+    // Safe because it is used under the lock only.
+    private nonisolated(unsafe) var state = State()
     /// Where the closure is called.
     private let queue: DispatchQueue
     /// Waits for a delay's end.
@@ -46,50 +48,51 @@ public final class NetworkActivityIndicatorManager: Sendable {
         self.init(queue: queue) { try await Task.sleep(for: $0) }
     }
 
-    package init(queue: DispatchQueue, pause: @escaping @Sendable (Duration) async throws -> Void) {
+    init(queue: DispatchQueue, pause: @escaping @Sendable (Duration) async throws -> Void) {
         self.queue = queue
         self.pause = pause
-        state = Locked(State())
     }
 
     deinit {
         isEnabled = false
-        for watcher in state.withLock({ $0.watchers.values }) { watcher.finish() }
+        for watcher in withState({ $0.watchers.values }) { watcher.finish() }
     }
+
+    private func withState<Value>(_ body: (inout State) -> Value) -> Value { lock.withLock { body(&state) } }
 
     // MARK: What it does
 
     /// Whether requests are counted. The default is false. Those that are under way when this becomes true are not counted.
     public var isEnabled: Bool {
-        get { state.withLock { $0.isEnabled } }
+        get { withState { $0.isEnabled } }
         set { newValue ? enable() : disable() }
     }
 
     /// How long requests must run before the indicator is shown, in seconds. The default is 1.
     public var startDelay: TimeInterval {
-        get { state.withLock { $0.startDelay } }
-        set { state.withLock { $0.startDelay = newValue } }
+        get { withState { $0.startDelay } }
+        set { withState { $0.startDelay = newValue } }
     }
 
     /// How long no request must run before the indicator is hidden, in seconds. The default is 0.2.
     public var completionDelay: TimeInterval {
-        get { state.withLock { $0.completionDelay } }
-        set { state.withLock { $0.completionDelay = newValue } }
+        get { withState { $0.completionDelay } }
+        set { withState { $0.completionDelay = newValue } }
     }
 
     // MARK: What it says
 
     /// Whether the indicator is to be seen.
-    public var isNetworkActivityIndicatorVisible: Bool { state.withLock { $0.indicator.isVisible } }
+    public var isNetworkActivityIndicatorVisible: Bool { withState { $0.indicator.isVisible } }
 
     /// Called when the indicator is to be shown (true) or hidden (false).
     @preconcurrency
     public var networkActivityIndicatorVisibilityChanged: (@Sendable (Bool) -> Void)? {
-        get { state.withLock { $0.visibilityChanged } }
+        get { withState { $0.visibilityChanged } }
         set {
             // The old one is let go of outside of the lock, as that may run anybody's code.
             var closure = newValue
-            state.withLock { swap(&$0.visibilityChanged, &closure) }
+            withState { swap(&$0.visibilityChanged, &closure) }
         }
     }
 
@@ -98,9 +101,9 @@ public final class NetworkActivityIndicatorManager: Sendable {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let id = UUID()
             continuation.onTermination = { [weak self] _ in
-                _ = self?.state.withLock { $0.watchers.removeValue(forKey: id) }
+                _ = self?.withState { $0.watchers.removeValue(forKey: id) }
             }
-            state.withLock { state in
+            withState { state in
                 state.watchers[id] = continuation
                 continuation.yield(state.indicator.isVisible)
             }
@@ -127,7 +130,7 @@ public final class NetworkActivityIndicatorManager: Sendable {
         let ended = [
             Request.didSuspendTaskNotification, Request.didCancelTaskNotification, Request.didCompleteTaskNotification,
         ]
-        state.withLock { state in
+        withState { state in
             guard !state.isEnabled else { return }
             state.isEnabled = true
             state.observers = began.map { observe($0) { manager, attempt in manager.attemptDidBegin(attempt) } }
@@ -169,7 +172,7 @@ public final class NetworkActivityIndicatorManager: Sendable {
 
     /// Makes a change, and does what follows from it: a wait begins or ends, and who wants to know is told.
     private func change(_ body: (inout State) -> Void) {
-        state.withLock { state in
+        withState { state in
             let before = state.indicator
             body(&state)
             guard state.indicator.phase != before.phase else { return }

@@ -37,14 +37,16 @@ public struct TracingStage: ExchangeStage {
     private final class Run: StageRun {
         private let tracer: any Tracer
         private let context: ServiceContext
-        private let span = Locked<(any Span)?>(nil)
+        private let lock = NSLock()
+        // Safe because it is used under the lock only.
+        private nonisolated(unsafe) var span: (any Span)?
 
         init(_ tracer: any Tracer, context: ServiceContext) { (self.tracer, self.context) = (tracer, context) }
 
         func before(_ hop: Hop) -> Reply<RequestAction> {
             let method = hop.exchange.request.method.rawValue
             let span = tracer.startAnySpan(method, context: context, ofKind: .client)
-            self.span.withLock { $0 = span }
+            lock.withLock { self.span = span }
             span.describe(hop, method: method)
             var exchange = hop.exchange
             tracer.inject(span.context, into: &exchange.request.headerFields, using: FieldInjector())
@@ -52,12 +54,12 @@ public struct TracingStage: ExchangeStage {
         }
 
         func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
-            span.withLock { $0 }?.describe(head)
+            lock.withLock { span }?.describe(head)
             return .now(.pass)
         }
 
         func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {
-            guard let span = span.withLock({ $0.take() }) else { return }
+            guard let span = lock.withLock({ span.take() }) else { return }
             if case .failure(let error) = result { span.describe(error) }
             span.end()
         }
@@ -75,16 +77,15 @@ private struct FieldInjector: Injector {
 extension Span {
     fileprivate func describe(_ hop: Hop, method: String) {
         let request = hop.exchange.request
-        let (scheme, authority) = (request.scheme ?? "", request.authority ?? "")
         var isChallenge = false
         if case .challenge = hop.reason { isChallenge = true }
         let resendCount = hop.redirectCount + (isChallenge ? 1 : 0)
         updateAttributes { attributes in
             attributes["http.request.method"] = method
             attributes["url.full"] = Redaction.standard.url(hop.exchange.url)
-            attributes["url.scheme"] = scheme
-            attributes["server.address"] = HostName(ofAuthority: authority).text
-            attributes["server.port"] = HostName.port(ofAuthority: authority) ?? (scheme == "https" ? 443 : 80)
+            attributes["url.scheme"] = request.scheme ?? ""
+            attributes["server.address"] = hop.exchange.host
+            attributes["server.port"] = hop.exchange.port
             if resendCount > 0 { attributes["http.request.resend_count"] = resendCount }
         }
     }

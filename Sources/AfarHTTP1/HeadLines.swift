@@ -12,7 +12,7 @@ struct HeadLines {
 
     private let maximumBytes: Int
     private let maximumFields: Int
-    private let allowsAnyVersion: Bool
+    private let allowsLaterVersions: Bool
     /// The bytes of all heads and trailers.
     private(set) var byteCount = 0
     /// The complete lines, and the beginning of the next one.
@@ -23,8 +23,8 @@ struct HeadLines {
     private var statusLine: StatusLine?
     private var fields = FramingFields()
 
-    init(maximumBytes: Int, maximumFields: Int, allowsAnyVersion: Bool) {
-        (self.maximumBytes, self.allowsAnyVersion) = (maximumBytes, allowsAnyVersion)
+    init(maximumBytes: Int, maximumFields: Int, allowsLaterVersions: Bool) {
+        (self.maximumBytes, self.allowsLaterVersions) = (maximumBytes, allowsLaterVersions)
         self.maximumFields = min(maximumFields, Self.largestFieldCount)
     }
 
@@ -114,7 +114,7 @@ struct HeadLines {
             throw .malformed("a line has a NUL byte (RFC 9110, section 5.5)")
         }
         guard lineStart == 0, !isTrailer else { return try noteField(line) }
-        statusLine = try StatusLine(line, allowsAnyVersion: allowsAnyVersion)
+        statusLine = try StatusLine(line, allowsLaterVersions: allowsLaterVersions)
     }
 
     private mutating func noteField(_ line: UnsafeRawBufferPointer) throws(HTTP1Error) {
@@ -146,21 +146,22 @@ struct StatusLine {
 
     /// Reads the version, a space, and exactly three digits. Any reason may follow, or none.
     ///
-    /// - Parameter allowsAnyVersion: Whether versions other than those of HTTP/1 are accepted.
-    init(_ line: UnsafeRawBufferPointer, allowsAnyVersion: Bool) throws(HTTP1Error) {
-        let space = allowsAnyVersion ? line.firstIndex(of: 0x20) ?? 0 : 8
+    /// - Parameter allowsLaterVersions: Whether `HTTP/2` and `HTTP/3` are accepted.
+    init(_ line: UnsafeRawBufferPointer, allowsLaterVersions: Bool) throws(HTTP1Error) {
+        let isLater =
+            allowsLaterVersions && (line.starts(with: "HTTP/2 ".utf8) || line.starts(with: "HTTP/3 ".utf8))
+        let space = isLater ? 6 : 8
         let end = space + 4
-        guard line.count >= end, line.starts(with: allowsAnyVersion ? "HTTP/".utf8 : "HTTP/1.".utf8),
-            line[space] == 0x20, line[space - 1].isDigit, line.count == end || line[end] == 0x20,
+        guard line.count >= end, isLater || line.starts(with: "HTTP/1.".utf8) && line[7].isDigit,
+            line[space] == 0x20, line.count == end || line[end] == 0x20,
             line[space + 1] != 0x30, line[(space + 1)..<end].allSatisfy(\.isDigit)
         else { throw Self.malformed(line) }
-        let isUsual = space == 8 && line[5] == 0x31 && line[6] == UInt8(ascii: ".") && line[7] == 0x31
-        version = isUsual ? "HTTP/1.1" : String(decoding: line[..<space], as: UTF8.self)
+        version = line[7] == 0x31 && !isLater ? "HTTP/1.1" : String(decoding: line[..<space], as: UTF8.self)
         status = line[(space + 1)..<end].reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
     static func malformed(_ line: some Collection<UInt8>) -> HTTP1Error {
-        .malformed("not a status line of HTTP/1: \(HTTP1Error.quoted(line))")
+        .malformed("not a status line: \(HTTP1Error.quoted(line))")
     }
 }
 

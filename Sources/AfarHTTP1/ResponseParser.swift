@@ -29,8 +29,8 @@ package struct ResponseParser: ~Copyable {
         package var asksForUpgrade = false
         /// Whether the request has `Connection: close`.
         package var closesConnection = false
-        /// Whether the status line can have any version: libcurl writes such lines for HTTP/2 and HTTP/3.
-        package var allowsAnyVersion = false
+        /// Whether the status line can name HTTP/2 or HTTP/3: libcurl writes such lines for these versions.
+        package var allowsLaterVersions = false
 
         package init(method: HTTPRequest.Method, url: String) { (self.method, self.url) = (method, url) }
 
@@ -80,7 +80,7 @@ package struct ResponseParser: ~Copyable {
         maximumInformationalResponses = options.maximumInformationalResponses
         lines = HeadLines(
             maximumBytes: options.maximumHeadBytes, maximumFields: options.maximumFieldCount,
-            allowsAnyVersion: request.allowsAnyVersion)
+            allowsLaterVersions: request.allowsLaterVersions)
     }
 
     // MARK: The result

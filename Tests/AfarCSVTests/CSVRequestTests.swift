@@ -22,8 +22,10 @@ import Testing
 
     @Test func rowsAreAwaited() async throws {
         let session = Self.session(Person.csv)
-        #expect(try await session.request("http://example.com/").serializingCSV(Person.self).value == Person.people)
-        #expect(try await session.download("http://example.com/").serializingCSV(Person.self).value == Person.people)
+        #expect(
+            try await session.request("http://example.com/").serializing(.csv(of: Person.self)).value == Person.people)
+        #expect(
+            try await session.download("http://example.com/").serializing(.csv(of: Person.self)).value == Person.people)
         let task = session.request("http://example.com/").serializingDecodable([Person].self, decoder: CSVDataDecoder())
         #expect(try await task.value == Person.people)
     }
@@ -32,13 +34,13 @@ import Testing
         let session = Self.session(Person.csv)
         let queue = DispatchQueue(label: "handlers")
         let rows: [Person]? = await withCheckedContinuation { continuation in
-            session.request("http://example.com/").responseCSV(of: Person.self, queue: queue) {
+            session.request("http://example.com/").response(.csv(of: Person.self), queue: queue) {
                 continuation.resume(returning: $0.value)
             }
         }
         #expect(rows == Person.people)
         let file: [Person]? = await withCheckedContinuation { continuation in
-            session.download("http://example.com/").responseCSV(of: Person.self, queue: queue) {
+            session.download("http://example.com/").response(.csv(of: Person.self), queue: queue) {
                 continuation.resume(returning: $0.value)
             }
         }
@@ -56,17 +58,19 @@ import Testing
         response.chunkSize = 1
         let session = Session(transport: MockTransport { [response] _ in response })
         #expect(
-            try await session.request("http://example.com/").serializingCSV([String: String].self).value == [["n": "é"]]
+            try await session.request("http://example.com/").serializing(.csv(of: [String: String].self)).value == [
+                ["n": "é"]
+            ]
         )
         var streamed: [[String]] = []
-        let stream = session.streamRequest("http://example.com/").streamTask().streamingCSV([String].self)
+        let stream = session.streamRequest("http://example.com/").serializing(.csvRows(of: [String].self))
         for await piece in stream { if let row = piece.value { streamed.append(row) } }
         #expect(streamed == [["é"]])
     }
 
     @Test func failuresAreDecodingFailures() async {
         let session = Self.session("name,age\nAda\n")
-        let error = await session.request("http://example.com/").serializingCSV(Person.self).response.error
+        let error = await session.request("http://example.com/").serializing(.csv(of: Person.self)).response.error
         guard case .responseSerializationFailed(.decodingFailed(let cause)) = error else {
             Issue.record("another error: \(String(describing: error))")
             return
@@ -76,12 +80,12 @@ import Testing
 
     @Test func anEmptyBodyIsAnErrorUnlessItIsAllowed() async throws {
         let session = Session(transport: MockTransport { _ in .status(200) })
-        let error = await session.request("http://example.com/").serializingCSV(Person.self).response.error
+        let error = await session.request("http://example.com/").serializing(.csv(of: Person.self)).response.error
         guard case .responseSerializationFailed(.inputDataNilOrZeroLength) = error else {
             Issue.record("another error: \(String(describing: error))")
             return
         }
-        let task = session.request("http://example.com/").serializingCSV(Person.self, emptyResponseCodes: [200])
+        let task = session.request("http://example.com/").serializing(.csv(of: Person.self, emptyResponseCodes: [200]))
         #expect(try await task.value.isEmpty)
     }
 
@@ -90,7 +94,7 @@ import Testing
         let session = Self.session(Person.csv + "Bad,row\r\nLast,1,\r\n", chunkSize: size)
         var names: [String] = []
         var errors: [AFError] = []
-        for await stream in session.streamRequest("http://example.com/").streamTask().streamingCSV(Person.self) {
+        for await stream in session.streamRequest("http://example.com/").serializing(.csvRows(of: Person.self)) {
             if let person = stream.value { names.append(person.name) }
             if let error = stream.error { errors.append(error) }
         }
@@ -103,7 +107,7 @@ import Testing
         let names = Locked<[String]>([])
         await withCheckedContinuation { continuation in
             session.streamRequest("http://example.com/")
-                .responseStreamCSV(of: Person.self, on: DispatchQueue(label: "handler")) { stream in
+                .response(.csvRows(of: Person.self), on: DispatchQueue(label: "handler")) { stream in
                     if let person = stream.value { names.withLock { $0.append(person.name) } }
                     if stream.completion != nil { continuation.resume() }
                 }

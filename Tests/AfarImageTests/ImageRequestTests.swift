@@ -19,9 +19,9 @@ import Testing
 
     @Test func anImageIsAwaited() async throws {
         let session = Self.session(Fixtures.pngRGB)
-        expect(try await session.request("http://example.com/").serializingImage().value, Gradient.rgb)
-        expect(try await session.download("http://example.com/").serializingImage().value, Gradient.rgb)
-        let scaled = try await session.request("http://example.com/").serializingImage(imageScale: 2).value
+        expect(try await session.request("http://example.com/").serializing(.image).value, Gradient.rgb)
+        expect(try await session.download("http://example.com/").serializing(.image).value, Gradient.rgb)
+        let scaled = try await session.request("http://example.com/").serializing(.image(imageScale: 2)).value
         #expect(scaled.scale == 2)
     }
 
@@ -29,13 +29,13 @@ import Testing
         let session = Self.session(Fixtures.pngRGB)
         let queue = DispatchQueue(label: "handlers")
         let image: Image? = await withCheckedContinuation { continuation in
-            session.request("http://example.com/").responseImage(queue: queue) {
+            session.request("http://example.com/").response(.image, queue: queue) {
                 continuation.resume(returning: $0.value)
             }
         }
         #expect(image?.width == Gradient.width)
         let file: Image? = await withCheckedContinuation { continuation in
-            session.download("http://example.com/").responseImage(queue: queue) {
+            session.download("http://example.com/").response(.image, queue: queue) {
                 continuation.resume(returning: $0.value)
             }
         }
@@ -44,15 +44,16 @@ import Testing
 
     @Test func theBytesDecideAndNotTheHeader() async throws {
         let session = Self.session(Fixtures.webPLossless, type: "image/png")
-        expect(try await session.request("http://example.com/").serializingImage().value, Gradient.rgb)
+        expect(try await session.request("http://example.com/").serializing(.image).value, Gradient.rgb)
     }
 
     @Test func aTargetSizeIsHandedOn() async throws {
         let session = Self.session(Fixtures.jpegLarge, type: "image/jpeg")
         let target = CGSize(width: 10, height: 10)
-        #expect(try await session.request("http://example.com/").serializingImage(targetSize: target).value.width == 16)
         #expect(
-            try await session.download("http://example.com/").serializingImage(targetSize: target).value.width == 16)
+            try await session.request("http://example.com/").serializing(.image(targetSize: target)).value.width == 16)
+        #expect(
+            try await session.download("http://example.com/").serializing(.image(targetSize: target)).value.width == 16)
     }
 
     @Test func anotherContentTypeIsRefused() async {
@@ -73,8 +74,8 @@ import Testing
     @Test(arguments: ["", "binary/octet-stream", "application/octet-stream"])
     func aTypeThatSaysNothingIsAccepted(type: String) async throws {
         let session = Self.session(Fixtures.pngRGB, type: type)
-        expect(try await session.request("http://example.com/").serializingImage().value, Gradient.rgb)
-        expect(try await session.download("http://example.com/").serializingImage().value, Gradient.rgb)
+        expect(try await session.request("http://example.com/").serializing(.image).value, Gradient.rgb)
+        expect(try await session.download("http://example.com/").serializing(.image).value, Gradient.rgb)
         // The first bytes must still be an image's.
         #expect((await Self.error(Data("<html>".utf8), type: type)?.underlyingError as? ImageError) != nil)
     }
@@ -96,13 +97,13 @@ import Testing
 
     @Test func anEmptyBodyIsAnErrorAlsoWhereItIsAllowed() async {
         let session = Session(transport: MockTransport { _ in .status(204) })
-        let error = await session.request("http://example.com/").serializingImage().response.error
+        let error = await session.request("http://example.com/").serializing(.image).response.error
         guard case .responseSerializationFailed(.invalidEmptyResponse(type: "Image")) = error else {
             Issue.record("another error: \(String(describing: error))")
             return
         }
         let unexpected = Session(transport: MockTransport { _ in .status(200) })
-        let other = await unexpected.request("http://example.com/").serializingImage().response.error
+        let other = await unexpected.request("http://example.com/").serializing(.image).response.error
         guard case .responseSerializationFailed(.inputDataNilOrZeroLength) = other else {
             Issue.record("another error: \(String(describing: other))")
             return
@@ -112,7 +113,7 @@ import Testing
     @Test func aFileThatIsTooLargeIsNotRead() async {
         let session = Self.session(Fixtures.pngRGB)
         let limits = ImageLimits(maximumBytes: 50)
-        let error = await session.download("http://example.com/").serializingImage(limits: limits).response.error
+        let error = await session.download("http://example.com/").serializing(.image(limits: limits)).response.error
         #expect((error?.underlyingError as? ImageError)?.code == .limitExceeded)
     }
 }

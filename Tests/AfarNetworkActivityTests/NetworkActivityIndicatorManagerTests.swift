@@ -1,5 +1,5 @@
 import AfarCore
-import AfarNetworkActivity
+@testable import AfarNetworkActivity
 import AfarSerializers
 import AfarTesting
 import Foundation

@@ -19,13 +19,13 @@ import Testing
 
     @Test func aMessageIsTheBodyAndIsReadAgain() async throws {
         let request = Self.echo.request("http://example.com/", protobuf: Google_Protobuf_Struct.person)
-        #expect(try await request.serializingProtobuf(Google_Protobuf_Struct.self).value == .person)
+        #expect(try await request.serializing(.protobuf(of: Google_Protobuf_Struct.self)).value == .person)
         #expect(request.request?.httpMethod == "POST")
         #expect(request.request?.headers["Content-Type"] == "application/x-protobuf")
         let json = Self.echo.request(
             "http://example.com/", method: .put, protobuf: Google_Protobuf_Struct.person,
             encoder: .protobuf(format: .json))
-        #expect(try await json.serializingProtobuf(Google_Protobuf_Struct.self).value == .person)
+        #expect(try await json.serializing(.protobuf(of: Google_Protobuf_Struct.self)).value == .person)
         #expect(json.request?.httpMethod == "PUT")
         #expect(json.request?.headers["Content-Type"] == "application/json")
     }
@@ -76,6 +76,7 @@ import Testing
         let session = Session(
             transport: MockTransport { _ in .data(Data(), type: "application/vnd.google.protobuf") })
         let request = session.request("http://example.com/", headers: [.acceptProtobuf]).validate()
-        #expect(try await request.serializingProtobuf(Google_Protobuf_Empty.self).value == Google_Protobuf_Empty())
+        #expect(
+            try await request.serializing(.protobuf(of: Google_Protobuf_Empty.self)).value == Google_Protobuf_Empty())
     }
 }

@@ -41,9 +41,9 @@ import Testing
     @Test func aMessageIsAwaited() async throws {
         let session = Self.session(try Google_Protobuf_Struct.person.serializedBytes())
         let request = session.request("http://example.com/")
-        #expect(try await request.serializingProtobuf(Google_Protobuf_Struct.self).value == .person)
+        #expect(try await request.serializing(.protobuf(of: Google_Protobuf_Struct.self)).value == .person)
         let download = session.download("http://example.com/")
-        #expect(try await download.serializingProtobuf(Google_Protobuf_Struct.self).value == .person)
+        #expect(try await download.serializing(.protobuf(of: Google_Protobuf_Struct.self)).value == .person)
     }
 
     @Test func handlersGetAMessage() async throws {
@@ -51,14 +51,14 @@ import Testing
         let queue = DispatchQueue(label: "handlers")
         let value: Google_Protobuf_Timestamp? = await withCheckedContinuation { continuation in
             session.request("http://example.com/")
-                .responseProtobuf(of: Google_Protobuf_Timestamp.self, queue: queue) {
+                .response(.protobuf(of: Google_Protobuf_Timestamp.self), queue: queue) {
                     continuation.resume(returning: $0.value)
                 }
         }
         #expect(value == .noon)
         let file: Google_Protobuf_Timestamp? = await withCheckedContinuation { continuation in
             session.download("http://example.com/")
-                .responseProtobuf(of: Google_Protobuf_Timestamp.self, queue: queue) {
+                .response(.protobuf(of: Google_Protobuf_Timestamp.self), queue: queue) {
                     continuation.resume(returning: $0.value)
                 }
         }
@@ -98,7 +98,7 @@ import Testing
     @Test func aBodyWithoutBytesIsAMessageWithNothingSet() async throws {
         #expect(try Self.read(Google_Protobuf_StringValue.self, Data()) == Google_Protobuf_StringValue())
         let session = Self.session(Data(), status: 204)
-        let empty = session.request("http://example.com/").serializingProtobuf(Google_Protobuf_Empty.self)
+        let empty = session.request("http://example.com/").serializing(.protobuf(of: Google_Protobuf_Empty.self))
         #expect(try await empty.value == Google_Protobuf_Empty())
         let error = Self.error(Google_Protobuf_StringValue.self, Data(), type: "application/json")
         guard case .responseSerializationFailed(.inputDataNilOrZeroLength) = error else {

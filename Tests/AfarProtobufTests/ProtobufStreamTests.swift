@@ -72,8 +72,8 @@ import Testing
         response.chunkSize = size
         let session = Session(transport: MockTransport { [response] _ in response })
         var texts: [String] = []
-        let task = session.streamRequest("http://example.com/").streamTask()
-        for await stream in task.streamingProtobuf(Google_Protobuf_StringValue.self) {
+        let request = session.streamRequest("http://example.com/")
+        for await stream in request.serializing(.protobufMessages(of: Google_Protobuf_StringValue.self)) {
             if let text = stream.value { texts.append(text.value) }
             #expect(stream.completion?.error == nil)
         }
@@ -81,11 +81,12 @@ import Testing
         let handled = Locked<[String]>([])
         await withCheckedContinuation { continuation in
             session.streamRequest("http://example.com/")
-                .responseStreamProtobuf(of: Google_Protobuf_StringValue.self, on: DispatchQueue(label: "handler")) {
-                    stream in
-                    if let text = stream.value { handled.withLock { $0.append(text.value) } }
-                    if stream.completion != nil { continuation.resume() }
-                }
+                .response(.protobufMessages(of: Google_Protobuf_StringValue.self), on: DispatchQueue(label: "handler"))
+            {
+                stream in
+                if let text = stream.value { handled.withLock { $0.append(text.value) } }
+                if stream.completion != nil { continuation.resume() }
+            }
         }
         #expect(handled.withLock { $0 } == ["a", "b"])
     }

@@ -23,8 +23,8 @@ import Testing
 
     @Test func aValueIsAwaited() async throws {
         let session = Self.session(Service.yaml)
-        #expect(try await session.request("http://example.com/").serializingYAML(Service.self).value == .web)
-        #expect(try await session.download("http://example.com/").serializingYAML(Service.self).value == .web)
+        #expect(try await session.request("http://example.com/").serializing(.yaml(of: Service.self)).value == .web)
+        #expect(try await session.download("http://example.com/").serializing(.yaml(of: Service.self)).value == .web)
         let decoder = YAMLDataDecoder()
         #expect(
             try await session.request("http://example.com/").serializingDecodable(Service.self, decoder: decoder).value
@@ -35,13 +35,13 @@ import Testing
         let session = Self.session(Service.yaml)
         let queue = DispatchQueue(label: "handlers")
         let value: Service? = await withCheckedContinuation { continuation in
-            session.request("http://example.com/").responseYAML(of: Service.self, queue: queue) {
+            session.request("http://example.com/").response(.yaml(of: Service.self), queue: queue) {
                 continuation.resume(returning: $0.value)
             }
         }
         #expect(value == .web)
         let file: Service? = await withCheckedContinuation { continuation in
-            session.download("http://example.com/").responseYAML(of: Service.self, queue: queue) {
+            session.download("http://example.com/").response(.yaml(of: Service.self), queue: queue) {
                 continuation.resume(returning: $0.value)
             }
         }
@@ -56,7 +56,7 @@ import Testing
 
     @Test func failuresAreDecodingFailures() async {
         let session = Self.session("- 1\n")
-        let error = await session.request("http://example.com/").serializingYAML(Service.self).response.error
+        let error = await session.request("http://example.com/").serializing(.yaml(of: Service.self)).response.error
         guard case .responseSerializationFailed(.decodingFailed(let cause)) = error else {
             Issue.record("another error: \(String(describing: error))")
             return
@@ -64,17 +64,17 @@ import Testing
         #expect(cause is DecodingError)
         let limits = YAMLLimits(maximumSize: 3)
         let limited = session.request("http://example.com/")
-        #expect(await limited.serializingYAML(Service.self, limits: limits).response.error?.limit == .size)
+        #expect(await limited.serializing(.yaml(of: Service.self, limits: limits)).response.error?.limit == .size)
     }
 
     @Test func anEmptyBodyIsAnErrorUnlessItIsAllowed() async throws {
         let session = Session(transport: MockTransport { _ in .status(200) })
-        let error = await session.request("http://example.com/").serializingYAML(Service.self).response.error
+        let error = await session.request("http://example.com/").serializing(.yaml(of: Service.self)).response.error
         guard case .responseSerializationFailed(.inputDataNilOrZeroLength) = error else {
             Issue.record("another error: \(String(describing: error))")
             return
         }
-        let task = session.request("http://example.com/").serializingYAML(Empty.self, emptyResponseCodes: [200])
+        let task = session.request("http://example.com/").serializing(.yaml(of: Empty.self, emptyResponseCodes: [200]))
         #expect(try await task.value == Empty.value)
     }
 
@@ -147,7 +147,7 @@ import Testing
         let request = session.streamRequest("http://example.com/")
         var names: [String] = []
         var errors: [AFError] = []
-        for await stream in request.streamTask().streamingYAML(Service.self) {
+        for await stream in request.serializing(.yamlDocuments(of: Service.self)) {
             if let service = stream.value { names.append(service.name) }
             if let error = stream.error { errors.append(error) }
         }
@@ -164,7 +164,7 @@ import Testing
         var names: [String] = []
         var errors: [AFError] = []
         let limits = YAMLLimits(maximumSize: 100)
-        for await stream in request.streamTask().streamingYAML(Service.self, limits: limits) {
+        for await stream in request.serializing(.yamlDocuments(of: Service.self, limits: limits)) {
             if let service = stream.value { names.append(service.name) }
             if let error = stream.error { errors.append(error) }
         }
@@ -177,7 +177,7 @@ import Testing
         let names = Locked<[String]>([])
         await withCheckedContinuation { continuation in
             session.streamRequest("http://example.com/")
-                .responseStreamYAML(of: Service.self, on: DispatchQueue(label: "handler")) { stream in
+                .response(.yamlDocuments(of: Service.self), on: DispatchQueue(label: "handler")) { stream in
                     if let service = stream.value { names.withLock { $0.append(service.name) } }
                     if stream.completion != nil { continuation.resume() }
                 }

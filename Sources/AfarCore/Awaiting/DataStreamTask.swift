@@ -103,6 +103,29 @@ public struct DataStreamTask: Sendable {
 }
 
 extension DataStreamRequest {
+    /// Returns a sequence of values parsed from the body, regardless of chunk boundaries. Iterating starts the request, unless
+    /// requests must be started explicitly.
+    ///
+    /// ```swift
+    /// for await stream in AF.streamRequest("https://example.com/feed").serializing(.jsonLines(of: Entry.self)) {
+    ///     if let entry = stream.value { use(entry) }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - parser: Parses values from chunks. Use the factory method of a format. Each body is parsed by its own copy.
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///     true.
+    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers none and slows the server down.
+    public func serializing<Parser: DataStreamParser>(
+        _ parser: Parser,
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
+        bufferingPolicy: DataStreamTask.Stream<Parser.Value, AFError>.BufferingPolicy? = nil
+    ) -> DataStreamTask.Stream<Parser.Value, AFError> {
+        streamTask().streamingResponses(
+            parsedUsing: parser, automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy)
+    }
+
     /// Returns a handle for reading the request's chunks with `for await`.
     public func streamTask() -> DataStreamTask { DataStreamTask(request: self) }
 }

@@ -53,6 +53,23 @@ extension DataRequest {
     /// Adds a serializer and returns a handle for awaiting its result. This starts the request, unless requests must be started
     /// explicitly.
     ///
+    /// ```swift
+    /// let text = try await AF.request("https://example.com").serializing(.text).value
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - serializer: Produces the value. Use the factory method of a format.
+    ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. The default is true.
+    public func serializing<Serializer: ResponseSerializer>(
+        _ serializer: Serializer,
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true
+    ) -> DataTask<Serializer.SerializedObject> where Serializer.SerializedObject: Sendable {
+        dataTask(automaticallyCancelling: shouldAutomaticallyCancel, serializer.serialize(_:))
+    }
+
+    /// Adds a serializer and returns a handle for awaiting its result. This starts the request, unless requests must be started
+    /// explicitly.
+    ///
     /// - Parameters:
     ///   - serializer: Produces the value.
     ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. The default is true.

@@ -69,8 +69,8 @@ extension Error {
 }
 
 extension AFError {
-    /// The transport's error, if the transport failed.
-    package var transportError: TransportError? {
+    /// The transport's error, if the transport failed. It has the phase, the peer and what has been measured.
+    public var transportError: TransportError? {
         guard case .sessionTaskFailed(let error) = self else { return nil }
         return error as? TransportError ?? (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? TransportError
     }

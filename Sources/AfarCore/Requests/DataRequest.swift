@@ -64,6 +64,22 @@ extension DataRequest {
         return self
     }
 
+    /// Adds a handler that receives the response with the value from a serializer, as in `.response(.text) { … }`.
+    ///
+    /// - Parameters:
+    ///   - serializer: Creates the value. Use the factory method of a format. It never runs on `queue`.
+    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue.
+    ///   - completionHandler: Called once.
+    @preconcurrency
+    @discardableResult
+    public func response<Serializer: ResponseSerializer>(
+        _ serializer: Serializer,
+        queue: DispatchQueue? = .main,
+        completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
+    ) -> Self {
+        addHandler(serializer.serialize(_:), on: queue, completion: completionHandler)
+    }
+
     /// Adds a handler that receives the response with the value from a serializer.
     ///
     /// - Parameters:

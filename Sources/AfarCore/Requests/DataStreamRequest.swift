@@ -139,6 +139,23 @@ extension DataStreamRequest {
         return self
     }
 
+    /// Adds a handler that receives values that a parser reads from the body, independently of the boundaries of its chunks, as in
+    /// `.response(.jsonLines(of: Entry.self)) { … }`.
+    ///
+    /// - Parameters:
+    ///   - parser: Creates values from chunks. Use the factory method of a format.
+    ///   - queue: The queue on which the handler is called. The default is the main queue.
+    ///   - stream: Called for each value and each parsing error, and once at the end.
+    @preconcurrency
+    @discardableResult
+    public func response<Parser: DataStreamParser>(
+        _ parser: Parser,
+        on queue: DispatchQueue = .main,
+        stream: @escaping Handler<Parser.Value, AFError>
+    ) -> Self {
+        responseStream(using: parser, on: queue, stream: stream)
+    }
+
     /// Adds a handler that receives a value for each chunk.
     ///
     /// - Parameters:
@@ -156,6 +173,7 @@ extension DataStreamRequest {
         addHandler(Parser(serializer), on: queue, stream)
         return self
     }
+
     /// Adds a handler that receives values that a parser reads from the body, independently of the boundaries of its chunks.
     ///
     /// - Parameters:

@@ -39,6 +39,23 @@ extension DownloadRequest {
         response(queue: queue, responseSerializer: URLResponseSerializer(), completionHandler: completionHandler)
     }
 
+    /// Adds a handler that receives the response with the value from a serializer, as in `.response(.text) { … }`.
+    ///
+    /// - Parameters:
+    ///   - serializer: Creates the value from the file. Use the factory method of a format. It never runs on `queue`.
+    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue.
+    ///   - completionHandler: Called once.
+    @preconcurrency
+    @discardableResult
+    public func response<Serializer: ResponseSerializer>(
+        _ serializer: Serializer,
+        queue: DispatchQueue? = .main,
+        completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
+    ) -> Self {
+        addHandler(on: queue, Self.respond(using: serializer), completion: completionHandler)
+        return self
+    }
+
     /// Adds a handler that receives the response with the value from a serializer.
     ///
     /// - Parameters:
@@ -83,6 +100,20 @@ extension DownloadRequest {
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DownloadTask<URL> {
         serializingDownload(using: URLResponseSerializer(), automaticallyCancelling: shouldAutomaticallyCancel)
+    }
+
+    /// Adds a serializer and returns a task that provides its value, as in `serializing(.text)`. The request starts immediately if
+    /// handlers start requests.
+    ///
+    /// - Parameters:
+    ///   - serializer: Creates the value from the file. Use the factory method of a format.
+    ///   - shouldAutomaticallyCancel: Whether cancelling the task that awaits the value cancels the request. The default is
+    ///     true.
+    public func serializing<Serializer: ResponseSerializer>(
+        _ serializer: Serializer,
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true
+    ) -> DownloadTask<Serializer.SerializedObject> where Serializer.SerializedObject: Sendable {
+        downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, Self.respond(using: serializer))
     }
 
     /// Adds a serializer and returns a task that provides its value. The request starts immediately if handlers start requests.

@@ -41,6 +41,9 @@ struct RequestPlan {
             throw hop.failure(.invalidURL, "the host or the path has characters that mislead")
         }
         method = hop.exchange.request.method
+        guard method != .connect else {
+            throw hop.failure(.unsupportedByTransport, "CONNECT opens a connection for another protocol")
+        }
         if method == .head, hop.exchange.body.length != 0 {
             // libcurl would wait for a body of the response.
             throw hop.failure(.unsupportedByTransport, "a HEAD request with a body cannot be sent")

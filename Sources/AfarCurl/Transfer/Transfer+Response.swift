@@ -162,7 +162,6 @@ extension Transfer {
         }
     }
 
-    /// The number of bytes that the observer can expect; nil if it is unknown, as it is for a body that is decoded.
     private func reportProgress() {
         observer?.exchangeDidReceive(
             bytes: sink.byteCount, expected: response.decoding == nil ? declaredLength : nil)

@@ -118,7 +118,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     private static func response(to hop: Hop) -> Response {
         var request = ResponseParser.Request(method: hop.exchange.request.method, url: hop.exchange.responseURL)
-        request.allowsAnyVersion = true
+        request.allowsLaterVersions = true
         return Response(parser: ResponseParser(request, options: hop.exchange.options))
     }
 

@@ -85,6 +85,8 @@ final class SocketStream: ByteStream {
             }
             if errno == EINTR { continue }
             isWritable = false
+            // What has arrived before can still be read.
+            if errno == EPIPE { return .failed(fault ?? Self.fault(EPIPE)) }
             if errno != EAGAIN { return .failed(note(errno)) }
         }
         return .wouldBlock
@@ -92,10 +94,13 @@ final class SocketStream: ByteStream {
 
     @discardableResult
     private func note(_ code: Int32) -> Fault {
-        let first = fault ?? Fault(.connectionLost, "the connection broke", systemError: code)
-        // What has arrived before the peer closed its side can still be read.
-        if code != EPIPE { fault = first }
+        let first = fault ?? Self.fault(code)
+        fault = first
         return first
+    }
+
+    private static func fault(_ code: Int32) -> Fault {
+        Fault(.connectionLost, "the connection broke", systemError: code)
     }
 
     func isQuiet() -> Bool {

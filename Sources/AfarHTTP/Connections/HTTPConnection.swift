@@ -171,7 +171,7 @@ final class HTTPConnection: LoopSocket {
         let stream = stream
         while exchange.mayReceive, unread.isEmpty, stream.mayRead {
             guard budget > 0 else { return queueTurn() }
-            let buffer = exchange.room ?? engine.loop.buffer
+            guard let buffer = exchange.room(atMost: budget, or: engine.loop.buffer) else { return }
             switch stream.read(into: buffer) {
             case .bytes(let count):
                 budget -= count

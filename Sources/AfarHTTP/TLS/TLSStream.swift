@@ -280,9 +280,12 @@ final class TLSStream: ByteStream {
             return false
         }
         readObstacle = .reading
-        // After session tickets, OpenSSL keeps a buffer of 16 KiB for each idle connection. It keeps one that isn't empty anyway.
+        let isEmpty = readBudget > 0 && !OpenSSLConnection(ssl).hasPendingData
+        guard isEmpty, (lower as? TLSStream)?.isQuiet() ?? true else { return false }
+        // After session tickets, OpenSSL keeps a buffer of 16 KiB for each idle connection. Before 3.0.14, it frees even one that holds
+        // the beginning of a record (CVE-2024-4741).
         SSL_free_buffers(ssl)
-        return readBudget > 0 && !OpenSSLConnection(ssl).hasPendingData && ((lower as? TLSStream)?.isQuiet() ?? true)
+        return true
     }
 
     /// Returns the server's alert, if one has arrived. Call it after writing failed.

@@ -5,7 +5,9 @@ import Foundation
 /// The response: its parser's events, the decision about its head, and its body.
 extension HTTPExchange {
     private static let decodedPieceSize = 32 * 1024
-    /// The least memory that is used by ``room``. Small parts are read at once and copied.
+    /// How much is read at once, except for a body that isn't copied.
+    private static let bufferSize = 64 * 1024
+    /// The least memory that is worth reading into instead of copying.
     private static let leastRoom = 32 * 1024
     /// How long decoding may take in one turn, in nanoseconds.
     private static let longestTurn: UInt64 = 10_000_000
@@ -19,14 +21,26 @@ extension HTTPExchange {
     /// Whether decoded bytes can follow without more input.
     var hasMoreToDecode: Bool { sending.decoder?.hasMore ?? false }
 
-    /// Where the next bytes of the body can be read without being copied afterward; nil where that isn't possible, or not worthwhile.
-    var room: UnsafeMutableRawBufferPointer? {
-        let count = sending.parser.bodyBytesLeft
-        guard count >= Self.leastRoom, sending.decoder == nil, sending.heldByteCount == 0, let room = sink.room else {
+    /// Where the next bytes are read: in the memory where a large part of the body stays, or else in a buffer. Nil if the stream of the
+    /// body is full; the exchange pauses then.
+    func room(
+        atMost limit: Int, or buffer: UnsafeMutableRawBufferPointer
+    ) -> UnsafeMutableRawBufferPointer? {
+        guard sink.source?.isFull != true else {
+            pauseReceiving()
             return nil
         }
-        let usable = room.prefix(Int(clamping: count))
-        return usable.count < Self.leastRoom ? nil : UnsafeMutableRawBufferPointer(rebasing: usable)
+        let count = min(Int(clamping: sending.parser.bodyBytesLeft), limit)
+        if count >= Self.leastRoom, sending.decoder == nil, sending.heldByteCount == 0 {
+            if let room = sink.room, room.count >= Self.leastRoom { return .init(rebasing: room.prefix(count)) }
+            if sink.isFile { return .init(rebasing: buffer.prefix(count)) }
+        }
+        return .init(rebasing: buffer.prefix(Self.bufferSize))
+    }
+
+    private func pauseReceiving() {
+        state.isReceivingPaused = true
+        state.pauseDidChange(at: engine.loop.now)
     }
 
     /// Takes bytes of the response.
@@ -126,8 +140,7 @@ extension HTTPExchange {
         case .refuse(let error):
             throw Fault(.cancelled, "the response's head was refused", underlying: error)
         case .ask(let pending):
-            state.isReceivingPaused = true
-            state.pauseDidChange(at: engine.loop.now)
+            pauseReceiving()
             // The decision may depend on another exchange, which may need a connection to the same host.
             engine.stopCounting(connection)
             // The loop retains the exchange until its end, but the decision may be retained for ever.
@@ -149,8 +162,7 @@ extension HTTPExchange {
     /// Takes a part of the body. Returns how many bytes were taken.
     private func take(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Int {
         guard sink.source?.isFull != true else {
-            state.isReceivingPaused = true
-            state.pauseDidChange(at: engine.loop.now)
+            pauseReceiving()
             return 0
         }
         var taken = bytes.count

@@ -1,6 +1,7 @@
 import AfarHTTP1
 import AfarTransport
 import Foundation
+import HTTPTypes
 
 /// The result of an exchange, and its metrics.
 extension HTTPExchange {
@@ -99,6 +100,7 @@ extension HTTPExchange {
         metrics.countOfResponseHeaderBytesReceived = Int64(sending.parser.headByteCount)
         metrics.countOfResponseBodyBytesReceived = sending.parser.bodyByteCount
         metrics.countOfResponseBodyBytesAfterDecoding = sink.byteCount
-        return TransportReport(transactions: [metrics], trailers: sending.parser.trailers)
+        return TransportReport(
+            transactions: [metrics], trailers: sending.isResponseComplete ? sending.parser.trailers : HTTPFields())
     }
 }

@@ -58,6 +58,8 @@ package struct BodySink {
 
     package var isMemory: Bool { if case .memory = target { true } else { false } }
 
+    package var isFile: Bool { if case .file = target { true } else { false } }
+
     /// Hands gathered pieces to the reader of a streamed body.
     package func flush() {
         if case .stream(let source, let gathered) = target { source.yield(gathered.take()) }

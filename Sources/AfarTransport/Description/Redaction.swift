@@ -2,9 +2,9 @@
 ///
 /// All comparisons are of bytes. For Swift, an `@` with a combining accent is a different `Character`; for a server, it is an
 /// `@`.
-package struct Redaction: Sendable {
+public struct Redaction: Sendable {
     /// Hides all credentials that are recognized by name or position.
-    package static let standard = Redaction()
+    public static let standard = Redaction()
 
     static let mask = "***"
 
@@ -21,14 +21,14 @@ package struct Redaction: Sendable {
     /// - Parameters:
     ///   - showsSecrets: Whether to hide nothing. The default is false.
     ///   - sensitiveHeaders: Names of additional sensitive headers, besides those with sensitive names.
-    package init(showsSecrets: Bool = false, sensitiveHeaders: Set<String> = []) {
+    public init(showsSecrets: Bool = false, sensitiveHeaders: Set<String> = []) {
         self.showsSecrets = showsSecrets
         self.sensitiveHeaders = SensitiveHeaders(sensitiveHeaders)
     }
 
     /// Returns a header's value for display. For credentials, only the scheme is kept. In other values, URLs and tokens after a
     /// scheme are redacted.
-    package func value(_ value: String, of name: String) -> String {
+    public func value(_ value: String, of name: String) -> String {
         guard !showsSecrets else { return value }
         guard sensitiveHeaders.contains(name) else {
             return Self.headersOfOneURL.contains(name.asciiLowercased) ? url(value) : text(hidingTokens(in: value))
@@ -60,14 +60,14 @@ package struct Redaction: Sendable {
     /// with sensitive names in its path, query and fragment.
     ///
     /// In an invalid URL, the end of a password is unclear, so everything before the last `@` is hidden.
-    package func url(_ url: String) -> String {
+    public func url(_ url: String) -> String {
         guard !showsSecrets, Self.mayHaveSecrets(url) else { return url }
         return String(decoding: Self.redactedURL(Array(url.utf8)[...]), as: UTF8.self)
     }
 
     /// Returns text with each URL in it redacted as by ``url(_:)``. White space, `"`, `<` and `>` end a URL. An apostrophe
     /// doesn't, because a password can contain one.
-    package func text(_ text: String) -> String {
+    public func text(_ text: String) -> String {
         guard !showsSecrets, Self.mayHaveSecrets(text) else { return text }
         return String(decoding: Self.redactedText(Array(text.utf8)[...]), as: UTF8.self)
     }
@@ -98,7 +98,7 @@ extension Redaction {
     ]
 
     /// Whether the name of a header or parameter indicates a credential.
-    package static func isSensitive(_ name: String) -> Bool { isSensitive(Array(name.utf8)[...]) }
+    public static func isSensitive(_ name: String) -> Bool { isSensitive(Array(name.utf8)[...]) }
 
     static func isSensitive(_ name: ArraySlice<UInt8>) -> Bool {
         var joined: [UInt8] = []

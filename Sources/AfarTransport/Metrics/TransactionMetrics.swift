@@ -71,6 +71,13 @@ public struct TransactionMetrics: Sendable, Hashable {
     /// caller already has.
     package var heads: TransactionHeads?
 
+    /// The head of the request, without the session's default header fields. The metrics of a request have it for each transaction. Those
+    /// that a transport returns don't, because its caller has the head.
+    public var requestHead: HTTPRequest? { heads?.request }
+
+    /// The head of the final response; nil if none arrived, and where there is no ``requestHead``.
+    public var responseHead: ResponseHead? { heads?.response }
+
     /// Creates empty metrics.
     public init() {}
 }

@@ -57,6 +57,14 @@ public struct Exchange: Sendable {
     @discardableResult
     public func headArrived(_ head: ResponseHead) -> HeadDecision { decide?(head) ?? .take() }
 
+    /// The name or address of the request's host in lower case, without brackets and without a trailing dot.
+    public var host: String { HostName(ofAuthority: request.authority ?? "").text }
+
+    /// The port of the request's host. Without one in the URL, it is the default of the scheme.
+    public var port: Int {
+        HostName.port(ofAuthority: request.authority ?? "") ?? (request.scheme == "https" ? 443 : 80)
+    }
+
     /// The request's URL as text, without user information and fragment, for errors and logs.
     public var url: String {
         "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"

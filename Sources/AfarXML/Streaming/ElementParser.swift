@@ -7,8 +7,7 @@ extension XML {
     /// memory does not grow with the document.
     ///
     /// ```swift
-    /// let entries = XML.ElementParser(matching: "/feed/entry", as: Entry.self)
-    /// for await stream in AF.streamRequest(url).streamTask().streamingResponses(parsedUsing: entries) { … }
+    /// for await stream in AF.streamRequest(url).serializing(.xmlElements(matching: "/feed/entry", as: Entry.self)) { … }
     /// ```
     ///
     /// What is no well-formed document is a failure with an ``XML/Error`` inside, and the last result. An element of
@@ -88,5 +87,22 @@ extension XML.ElementParser where Value: Decodable {
                 throw AFError.responseSerializationFailed(reason: .decodingFailed(error: error))
             }
         }
+    }
+}
+
+extension DataStreamParser {
+    /// Decodes a value from each element of an XML body that matches, as soon as the element is complete. The memory that this needs does
+    /// not grow with the body.
+    ///
+    /// - Parameters:
+    ///   - pattern: A path of names, as described in ``XML/ElementParser``.
+    ///   - type: The type of the values.
+    ///   - namespaces: The names of the namespaces, by the prefixes that the pattern uses. The default is none.
+    ///   - decoder: Decodes the values. Its parsing options apply to the body, too.
+    public static func xmlElements<Value: Decodable & Sendable>(
+        matching pattern: String, as type: Value.Type, namespaces: [String: String] = [:],
+        decoder: XMLDecoder = XMLDecoder()
+    ) -> Self where Self == XML.ElementParser<Value> {
+        XML.ElementParser(matching: pattern, as: type, namespaces: namespaces, decoder: decoder)
     }
 }

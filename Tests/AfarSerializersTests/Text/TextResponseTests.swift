@@ -27,21 +27,21 @@ import Testing
     @Test func handlersAndAwaitedTasksTellTheEncoding() async throws {
         let request = session.request("http://mock/sjis")
         let handled = Deferred<DecodedText?>()
-        request.responseText(queue: queue) { handled.fulfill($0.value) }
-        let text = try await request.serializingText().value
+        request.response(.text, queue: queue) { handled.fulfill($0.value) }
+        let text = try await request.serializing(.text).value
         #expect(await handled.value == text)
         #expect(text.text == "日本語A")
         #expect(text.encoding == .shiftJIS)
         #expect(text.reason == .charset)
         #expect(try await session.request("http://mock/sjis").serializingString().value == "日本語A")
-        #expect(try await session.request("http://mock/none").serializingText().value.text == "")
+        #expect(try await session.request("http://mock/none").serializing(.text).value.text == "")
     }
 
     @Test func downloadsAreTextToo() async throws {
         let request = session.download("http://mock/mark")
         let handled = Deferred<String?>()
-        request.responseText(queue: queue) { handled.fulfill($0.value?.text) }
-        let response = await request.serializingText().response
+        request.response(.text, queue: queue) { handled.fulfill($0.value?.text) }
+        let response = await request.serializing(.text).response
         #expect(response.value?.text == "日")
         #expect(response.value?.reason == .byteOrderMark)
         #expect(await handled.value == "日")
@@ -51,7 +51,7 @@ import Testing
     @Test func rulesOfOnesOwnAreUsed() async throws {
         let request = session.request("http://mock/latin")
         #expect(try await request.serializingString().value == "gü")
-        #expect(try await request.serializingText(decoding: .replacing).value.malformedOffset == 1)
+        #expect(try await request.serializing(.text(decoding: .replacing)).value.malformedOffset == 1)
         #expect(try await request.serializingResponse(using: .string(decoding: .replacing)).value == "g\u{FFFD}")
         #expect(try await request.serializingResponse(using: .text(decoding: .charsetOrLatin1)).value.text == "gü")
         #expect(try await request.serializingResponse(using: .text).value.reason == .fallback)
@@ -63,10 +63,10 @@ import Testing
 
     @Test func anEmptyBodyIsReadByTheCallersRulesToo() async throws {
         let request = session.request("http://mock/none")
-        let text = try await request.serializingText(decoding: TextDecoding(encoding: .shiftJIS)).value
+        let text = try await request.serializing(.text(decoding: TextDecoding(encoding: .shiftJIS))).value
         #expect(text.encoding == .shiftJIS)
         #expect(text.reason == .override)
-        #expect(try await request.serializingText(decoding: .charsetOrLatin1).value.encoding == .isoLatin1)
+        #expect(try await request.serializing(.text(decoding: .charsetOrLatin1)).value.encoding == .isoLatin1)
     }
 
     @Test func foundationsEncodingsAreTakenAsBefore() async throws {

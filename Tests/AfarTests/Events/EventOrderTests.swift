@@ -125,7 +125,7 @@ import Testing
     func ofWhatIsLeftOfAStream(kind: TransportKind) async throws {
         let server = try await RawServer.start([.respond("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n[1]\n[")])
         let request = session(kind).streamRequest(server.url)
-        for await _ in request.streamTask().streamingJSONLines([Int].self) {}
+        for await _ in request.serializing(.jsonLines(of: [Int].self)) {}
         #expect(log.events.filter { $0 == "didParseStream of Array<Int>" }.count == 2)
         await server.stop()
     }

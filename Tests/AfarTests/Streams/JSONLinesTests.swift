@@ -19,7 +19,7 @@ import Testing
         let session = kind.session()
         let seen = StreamLog<Line>()
         session.streamRequest(server.url("/stream/1000"))
-            .responseStreamJSONLines(of: Line.self, on: seen.queue, stream: seen.note)
+            .response(.jsonLines(of: Line.self), on: seen.queue, stream: seen.note)
         #expect(await seen.completion.error == nil)
         #expect(seen.events.compactMap(\.value?.id) == Array(0..<1000))
         #expect(seen.events.compactMap(\.error).isEmpty)
@@ -31,8 +31,8 @@ import Testing
         let server = try await TestServer.start()
         let session = kind.session()
         var ids: [Int] = []
-        let task = session.streamRequest(server.url("/stream/1000")).streamTask()
-        for await stream in task.streamingJSONLines(Line.self) {
+        let request = session.streamRequest(server.url("/stream/1000"))
+        for await stream in request.serializing(.jsonLines(of: Line.self)) {
             if let line = stream.value { ids.append(line.id) }
         }
         #expect(ids == Array(0..<1000))
@@ -48,9 +48,9 @@ import Testing
         let session = kind.session()
         let request = session.streamRequest(server.url)
         let seen = StreamLog<Line>()
-        request.responseStreamJSONTextSequence(of: Line.self, on: seen.queue, stream: seen.note)
+        request.response(.jsonTextSequence(of: Line.self), on: seen.queue, stream: seen.note)
         var ids: [Int] = []
-        for await stream in request.streamTask().streamingJSONTextSequence(Line.self) {
+        for await stream in request.serializing(.jsonTextSequence(of: Line.self)) {
             if let line = stream.value { ids.append(line.id) }
         }
         #expect(ids == [1, 2])
@@ -70,7 +70,7 @@ import Testing
         let session = kind.session()
         let seen = StreamLog<Line>()
         session.streamRequest(server.url, automaticallyCancelOnStreamError: cancels)
-            .responseStreamJSONLines(of: Line.self, on: seen.queue, stream: seen.note)
+            .response(.jsonLines(of: Line.self), on: seen.queue, stream: seen.note)
         let error = await seen.completion.error
         #expect(error?.isExplicitlyCancelledError == (cancels ? true : nil))
         #expect(seen.events.compactMap(\.value?.id) == (cancels ? [0, 1] : [0, 1, 3, 4]))
@@ -89,7 +89,7 @@ import Testing
         var values: [Line] = []
         var errors: [AFError] = []
         var end: AFError?
-        for await stream in session.streamRequest(server.url).streamTask().streamingJSONLines(Line.self) {
+        for await stream in session.streamRequest(server.url).serializing(.jsonLines(of: Line.self)) {
             if let value = stream.value { values.append(value) }
             if let error = stream.error { errors.append(error) }
             if let completion = stream.completion { end = completion.error }
@@ -109,7 +109,7 @@ import Testing
         let session = TransportKind.platform.session(interceptor: RetryPolicy(exponentialBackoffScale: 0.001))
         var values: [Line] = []
         var errors: [AFError] = []
-        for await stream in session.streamRequest(server.url).streamTask().streamingJSONLines(Line.self) {
+        for await stream in session.streamRequest(server.url).serializing(.jsonLines(of: Line.self)) {
             if let value = stream.value { values.append(value) }
             if let error = stream.error { errors.append(error) }
         }

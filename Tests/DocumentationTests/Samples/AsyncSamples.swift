@@ -51,8 +51,8 @@ enum AsyncSamples {
 
     static func loopInAProgram() async {
         func firstNote() async -> Note? {
-            let task = AF.streamRequest("https://api.example.com/feed").streamTask()
-            for await stream in task.streamingJSONLines(Note.self) {
+            let request = AF.streamRequest("https://api.example.com/feed")
+            for await stream in request.serializing(.jsonLines(of: Note.self)) {
                 if let note = stream.value { return note }
             }
             return nil

@@ -10,7 +10,7 @@ enum CSVSamples {
     static func rows() async throws {
         let stations = try await AF.request("https://api.example.com/stations.csv", headers: [.accept("text/csv")])
             .validate()
-            .serializingCSV(Station.self)
+            .serializing(.csv(of: Station.self))
             .value
         print("\(stations.count) stations, \(stations[0].name) first")
     }
@@ -20,8 +20,8 @@ enum CSVSamples {
         decoder.nilDecodingStrategy = .anyOf(["", "NA"])
         decoder.keyDecodingStrategy = .convertFromSnakeCase
 
-        let task = AF.streamRequest("https://api.example.com/measurements.csv").validate().streamTask()
-        for await stream in task.streamingCSV([String: Double?].self, decoder: decoder) {
+        let request = AF.streamRequest("https://api.example.com/measurements.csv").validate()
+        for await stream in request.serializing(.csvRows(of: [String: Double?].self, decoder: decoder)) {
             if let row = stream.value, let height = row["waterLevel"] ?? nil { print("the water is at \(height)") }
             if let error = stream.error { print(error.localizedDescription) }
         }

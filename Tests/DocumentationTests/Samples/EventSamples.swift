@@ -39,8 +39,8 @@ struct Measurements: DataStreamParser {
 
 enum EventSamples {
     static func lines() async {
-        let task = AF.streamRequest("https://api.example.com/feed").validate().streamTask()
-        for await stream in task.streamingJSONLines(Note.self) {
+        let request = AF.streamRequest("https://api.example.com/feed").validate()
+        for await stream in request.serializing(.jsonLines(of: Note.self)) {
             switch stream.event {
             case .stream(.success(let note)): print("Noted \(note.text)")
             case .stream(.failure(let error)): print("Left out: \(error.localizedDescription)")
@@ -50,7 +50,7 @@ enum EventSamples {
     }
 
     static func handler() {
-        AF.streamRequest("https://api.example.com/feed").validate().responseStreamJSONLines(of: Note.self) { stream in
+        AF.streamRequest("https://api.example.com/feed").validate().response(.jsonLines(of: Note.self)) { stream in
             if let note = stream.value { print("Heard of \(note.text)") }
         }
     }

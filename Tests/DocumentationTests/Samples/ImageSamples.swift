@@ -9,7 +9,7 @@ extension ImageDownloader {
 enum ImageSamples {
     static func thumbnail(file: URL) async throws {
         let photo = try await AF.request("https://example.com/photo.jpg")
-            .serializingImage(targetSize: CGSize(width: 320, height: 240))
+            .serializing(.image(targetSize: CGSize(width: 320, height: 240)))
             .value
         let thumbnail = photo.imageAspectScaled(toFill: CGSize(width: 320, height: 240))
         try thumbnail.data(using: .webP(quality: 75)).write(to: file)

@@ -39,24 +39,6 @@ extension ResponseSerializer {
     }
 }
 
-extension DataRequest {
-    @preconcurrency
-    @discardableResult
-    func responseYAML<T: Decodable>(
-        of type: T.Type = T.self,
-        queue: DispatchQueue? = .main,
-        completionHandler: @escaping @Sendable (AFDataResponse<T>) -> Void
-    ) -> Self {
-        response(queue: queue, responseSerializer: .yaml(of: type), completionHandler: completionHandler)
-    }
-
-    func serializingYAML<T: Decodable & Sendable>(
-        _ type: T.Type = T.self, automaticallyCancelling: Bool = true
-    ) -> DataTask<T> {
-        serializingResponse(using: .yaml(of: type), automaticallyCancelling: automaticallyCancelling)
-    }
-}
-
 struct YAMLDocuments<T: Decodable & Sendable>: DataStreamParser {
     struct TooLarge: Error {}
 
@@ -96,6 +78,12 @@ struct YAMLDocuments<T: Decodable & Sendable>: DataStreamParser {
     }
 }
 
+extension DataStreamParser {
+    static func yamlDocuments<T: Decodable & Sendable>(of type: T.Type) -> Self where Self == YAMLDocuments<T> {
+        YAMLDocuments()
+    }
+}
+
 struct YAMLBody: ParameterEncoder {
     func encode<Parameters: Encodable & Sendable>(
         _ parameters: Parameters?, into request: URLRequest
@@ -121,7 +109,7 @@ extension ParameterEncoder where Self == YAMLBody {
         let session = Session(
             transport: MockTransport { _ in .data(Data("name: web\nreplicas: 3\n".utf8), type: "application/yaml") })
 
-        let task = session.request("https://api.example.com/deployment").serializingYAML(Deployment.self)
+        let task = session.request("https://api.example.com/deployment").serializing(.yaml(of: Deployment.self))
 
         #expect(try await task.value == Deployment(name: "web", replicas: 3))
     }
@@ -129,7 +117,7 @@ extension ParameterEncoder where Self == YAMLBody {
     @Test func whatIsNoYAMLIsADecodingFailure() async {
         let session = Session(transport: MockTransport { _ in .data(Data("name: [".utf8)) })
 
-        let task = session.request("https://api.example.com/deployment").serializingYAML(Deployment.self)
+        let task = session.request("https://api.example.com/deployment").serializing(.yaml(of: Deployment.self))
 
         #expect(await task.response.error?.underlyingError is DecodingError)
     }
@@ -141,8 +129,8 @@ extension ParameterEncoder where Self == YAMLBody {
         let session = Session(transport: MockTransport { [response] _ in response })
 
         var names: [String] = []
-        let task = session.streamRequest("https://api.example.com/deployments").streamTask()
-        for await stream in task.streamingResponses(parsedUsing: YAMLDocuments<Deployment>()) {
+        let request = session.streamRequest("https://api.example.com/deployments")
+        for await stream in request.serializing(.yamlDocuments(of: Deployment.self)) {
             if let deployment = stream.value { names.append(deployment.name) }
         }
 
@@ -159,7 +147,7 @@ enum PluginSamples {
     }
 
     static func handler() {
-        AF.request("https://api.example.com/deployment").validate().responseYAML(of: Deployment.self) { response in
+        AF.request("https://api.example.com/deployment").validate().response(.yaml(of: Deployment.self)) { response in
             if let deployment = response.value { print("\(deployment.replicas) of \(deployment.name)") }
         }
     }
@@ -167,14 +155,14 @@ enum PluginSamples {
     static func awaited() async throws {
         let deployment = try await AF.request("https://api.example.com/deployment")
             .validate()
-            .serializingYAML(Deployment.self)
+            .serializing(.yaml(of: Deployment.self))
             .value
         print("\(deployment.name), awaited")
     }
 
     static func streamed() async throws {
-        let task = AF.streamRequest("https://api.example.com/deployments").validate().streamTask()
-        for await stream in task.streamingResponses(parsedUsing: YAMLDocuments<Deployment>()) {
+        let request = AF.streamRequest("https://api.example.com/deployments").validate()
+        for await stream in request.serializing(.yamlDocuments(of: Deployment.self)) {
             if let deployment = stream.value { print("Streamed \(deployment.name)") }
             if let error = stream.completion?.error { throw error }
         }

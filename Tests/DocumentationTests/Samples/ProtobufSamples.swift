@@ -6,15 +6,16 @@ enum ProtobufSamples {
     static func exchange(_ query: Google_Protobuf_StringValue) async throws {
         let time = try await AF.request("https://api.example.com/time", protobuf: query, headers: [.acceptProtobuf])
             .validate()
-            .serializingProtobuf(Google_Protobuf_Timestamp.self)
+            .serializing(.protobuf(of: Google_Protobuf_Timestamp.self))
             .value
         print("\(time.seconds) seconds since 1970")
     }
 
     static func stream() async throws {
-        let task = AF.streamRequest("https://api.example.com/times").validate().streamTask()
+        let request = AF.streamRequest("https://api.example.com/times").validate()
         let options = ProtobufDecodingOptions(maximumSize: 64 << 10)
-        for await stream in task.streamingProtobuf(Google_Protobuf_Timestamp.self, options: options) {
+        for await stream in request.serializing(.protobufMessages(of: Google_Protobuf_Timestamp.self, options: options))
+        {
             if let time = stream.value { print("then \(time.seconds)") }
             if let error = stream.completion?.error { throw error }
         }

@@ -25,7 +25,7 @@ enum StreamSamples {
 
     static func awaited() async throws {
         let request = AF.streamRequest("https://api.example.com/feed").validate()
-        for await stream in request.streamTask().streamingJSONLines(Note.self) {
+        for await stream in request.serializing(.jsonLines(of: Note.self)) {
             if let error = stream.completion?.error { throw error }
             if let note = stream.value { print("Note \(note.id): \(note.text)") }
         }

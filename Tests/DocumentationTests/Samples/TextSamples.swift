@@ -11,7 +11,7 @@ struct CountingDecoder: DataDecoder {
 
 enum TextSamples {
     static func told() async throws {
-        let text = try await AF.request("https://api.example.com/haiku").serializingText().value
+        let text = try await AF.request("https://api.example.com/haiku").serializing(.text).value
         print("\(text.encoding) \(text.reason) \(text.text)")
     }
 
@@ -27,7 +27,7 @@ enum TextSamples {
 
     static func replacing() async throws {
         let text = try await AF.request("https://api.example.com/martian")
-            .serializingText(decoding: .replacing)
+            .serializing(.text(decoding: .replacing))
             .value
         if let charset = text.unknownCharset { print("\(charset) was passed over: \(text)") }
     }

@@ -35,14 +35,14 @@ struct Chapter: Codable {
 
 enum XMLSamples {
     static func document() async throws {
-        let shop = try await AF.request("https://api.example.com/shop.xml").validate().serializingXML().value
+        let shop = try await AF.request("https://api.example.com/shop.xml").validate().serializing(.xml).value
         for item in shop.root.children(named: "item") {
             print(item["id"] ?? "-", item.first(named: "title")?.text ?? "untitled")
         }
     }
 
     static func handler() {
-        AF.request("https://api.example.com/shop.xml").responseXML { response in
+        AF.request("https://api.example.com/shop.xml").response(.xml) { response in
             switch response.result {
             case .success(let document): print("A \(document.root.name) of \(document.root["currency"] ?? "-")")
             case .failure(let error): print(error)
@@ -81,7 +81,7 @@ enum XMLSamples {
 
     static func streamed() async {
         let request = AF.streamRequest("https://api.example.com/shop.xml").validate()
-        for await stream in request.streamTask().streamingXMLElements(matching: "/shop/item", as: Article.self) {
+        for await stream in request.serializing(.xmlElements(matching: "/shop/item", as: Article.self)) {
             switch stream.event {
             case .stream(.success(let article)): print("Streamed \(article.title)")
             case .stream(.failure(let error)): print("Not an article: \(error)")
@@ -102,13 +102,13 @@ enum XMLSamples {
     }
 
     static func links() async throws -> [String] {
-        let page = try await AF.request("https://api.example.com/page.html").serializingXML(format: .html).value
+        let page = try await AF.request("https://api.example.com/page.html").serializing(.xml(format: .html)).value
         return try page.xpath("//a/@href").nodes.map(\.text)
     }
 
     static func options() async throws -> XML.Document {
         let options = XML.ParsingOptions(maximumBytes: 1 << 20, maximumDepth: 32, documentType: .ignored)
-        return try await AF.request("https://api.example.com/old.xml").serializingXML(options: options).value
+        return try await AF.request("https://api.example.com/old.xml").serializing(.xml(options: options)).value
     }
 
     static func failure(_ data: Data) {

@@ -5,7 +5,7 @@ import AfarYAML
 enum YAMLSamples {
     static func limited() async throws {
         let deployment = try await AF.request("https://api.example.com/deployment")
-            .serializingYAML(Deployment.self, limits: YAMLLimits(maximumNodes: 1_000))
+            .serializing(.yaml(of: Deployment.self, limits: YAMLLimits(maximumNodes: 1_000)))
             .value
         print("\(deployment.name), within limits")
     }

@@ -12,7 +12,7 @@ extension Subject {
     static let heads = [
         Subject("response-head", seeds: headSeeds, tokens: headTokens) { (input, random) throws(Contradiction) in
             var request = ResponseParser.Request(method: .get, url: "http://localhost/")
-            request.allowsAnyVersion = true
+            request.allowsLaterVersions = true
             var parser = ResponseParser(request, options: ExchangeOptions())
             var isAccepted = false
             do {

@@ -17,7 +17,7 @@ struct Library: Transport {
 struct XMLConsumer {
     static func main() async throws {
         let session = Session(transport: Library())
-        let document = try await session.request("http://library/").serializingXML().value
+        let document = try await session.request("http://library/").serializing(.xml).value
         print(try document.xpath("concat(//book/@id, ': ', //book)").string)
     }
 }
