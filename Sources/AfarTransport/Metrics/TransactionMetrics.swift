@@ -1,4 +1,5 @@
 public import Foundation
+public import HTTPTypes
 
 /// Metrics of one request and its response. A date is nil if the event did not happen or was not measured.
 public struct TransactionMetrics: Sendable, Hashable {

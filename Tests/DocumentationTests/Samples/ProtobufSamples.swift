@@ -13,9 +13,10 @@ enum ProtobufSamples {
 
     static func stream() async throws {
         let request = AF.streamRequest("https://api.example.com/times").validate()
-        let options = ProtobufDecodingOptions(maximumSize: 64 << 10)
-        for await stream in request.serializing(.protobufMessages(of: Google_Protobuf_Timestamp.self, options: options))
-        {
+        let times = request.serializing(
+            .protobufMessages(
+                of: Google_Protobuf_Timestamp.self, options: ProtobufDecodingOptions(maximumSize: 64 << 10)))
+        for await stream in times {
             if let time = stream.value { print("then \(time.seconds)") }
             if let error = stream.completion?.error { throw error }
         }
