@@ -481,7 +481,8 @@ struct ResponseParserTests {
     }
 
     @Test(arguments: [
-        "HTTP/ 200", "HTTP/2200", "HTTP 200", "HTTP/2\t200", "HTTP/2  200", "HTTP/2 20", "HTTP/x 200", "HTTP/2.0 200", "HTTP/4 200",
+        "HTTP/ 200", "HTTP/2200", "HTTP 200", "HTTP/2\t200", "HTTP/2  200", "HTTP/2 20", "HTTP/x 200", "HTTP/2.0 200",
+        "HTTP/4 200",
     ])
     func otherStatusLinesAreRejected(line: String) {
         var parser = parserOfLaterVersions()

@@ -1,9 +1,10 @@
 import AfarCore
-@testable import AfarNetworkActivity
 import AfarSerializers
 import AfarTesting
 import Foundation
 import Testing
+
+@testable import AfarNetworkActivity
 
 /// The manager over real requests, and waits that last until a test ends them. One after the other, as requests of all
 /// sessions are counted.

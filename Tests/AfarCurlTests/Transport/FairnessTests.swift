@@ -12,7 +12,7 @@ extension TransportTests {
         private let transport = makeTransport()
 
         enum Flood: String, CaseIterable {
-            case chunksOfOneByte, deflatedZeros, zstandardZeros, plain
+            case chunksOfOneByte, deflatedZeros, zstandardZeros, plain, plainOfKnownLength
 
             private static let runs = 8_000_000
             private static let blocks = 160_000
@@ -22,7 +22,7 @@ extension TransportTests {
                 switch self {
                 case .deflatedZeros: Int64(Self.runs) * 258
                 case .zstandardZeros: Int64(Self.blocks) * 128 * 1024
-                case .chunksOfOneByte, .plain: .max
+                case .chunksOfOneByte, .plain, .plainOfKnownLength: .max
                 }
             }
 
@@ -37,9 +37,10 @@ extension TransportTests {
                     ]
                 case .deflatedZeros: return Self.steps(of: DeflatedZeros.data(runs: Self.runs), "deflate")
                 case .zstandardZeros: return Self.steps(of: ZstandardZeros.data(blocks: Self.blocks), "zstd")
-                case .plain:
+                case .plain, .plainOfKnownLength:
+                    let length = self == .plain ? "" : "Content-Length: \(Int64.max)\r\n"
                     return [
-                        .respond("HTTP/1.1 200 OK\r\n\r\n"),
+                        .respond("HTTP/1.1 200 OK\r\n\(length)\r\n"),
                         .repeat(String(repeating: "x", count: 1 << 20), every: 0, times: 1_000_000),
                     ]
                 }
