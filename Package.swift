@@ -75,7 +75,7 @@ let libraries: [Target] = [
     .library("AfarCharsets"),
     .library("AfarSerializers", ["AfarCore", "AfarCharsets", .httpTypes]),
     .library("AfarCompression", ["AfarCore", "CZlib"], packageAccess: false),
-    .library("AfarXML", ["AfarCore", "AfarSerializers", "CLibxml2", .httpTypes]),
+    .library("AfarXML", ["AfarCore", "AfarSerializers", "CLibxml2", "CStack", .httpTypes], packageAccess: false),
     .library("AfarHTTP1", ["AfarTransport", .httpTypes]),
     .library(
         "AfarCurl",
@@ -107,18 +107,18 @@ let libraries: [Target] = [
 ]
 
 let plugins: [Target] = [
-    .plugin("AfarCSV", ["AfarCore", "AfarSerializers", .httpTypes], packageAccess: false),
-    .plugin("AfarDiskCache", ["AfarStages", "CZlib", .httpTypes, .grdb], packageAccess: false),
+    .plugin("AfarCSV", ["AfarCore", "AfarSerializers", .httpTypes]),
+    .plugin("AfarDiskCache", ["AfarStages", "CZlib", .httpTypes, .grdb]),
     .plugin(
         "AfarImage",
         ["AfarCore", "AfarTransport", "CPixman", "CSpng", "CTurboJPEG", "CWebP", .httpTypes]),
-    .plugin("AfarJSON", ["AfarCore", "AfarSerializers", "CJSONDocument", "CStack"], packageAccess: false),
-    .plugin("AfarMetrics", ["AfarCore", "AfarTransport", .httpTypes, .metrics("CoreMetrics")], packageAccess: false),
-    .plugin("AfarNetworkActivity", ["AfarCore"], packageAccess: false),
-    .plugin("AfarProtobuf", ["AfarCore", .httpTypes, .swiftProtobuf], packageAccess: false),
-    .plugin("AfarPublishers", ["AfarCore", "AfarSerializers", "AfarTransport", .openCombine], packageAccess: false),
-    .plugin("AfarTracing", ["AfarCore", "AfarTransport", .httpTypes, .tracing("Tracing")], packageAccess: false),
-    .plugin("AfarYAML", ["AfarCore", "AfarSerializers", .yams], packageAccess: false),
+    .plugin("AfarJSON", ["AfarCore", "AfarSerializers", "CJSONDocument", "CStack"]),
+    .plugin("AfarMetrics", ["AfarCore", "AfarTransport", .httpTypes, .metrics("CoreMetrics")]),
+    .plugin("AfarNetworkActivity", ["AfarCore"]),
+    .plugin("AfarProtobuf", ["AfarCore", .httpTypes, .swiftProtobuf]),
+    .plugin("AfarPublishers", ["AfarCore", "AfarSerializers", "AfarTransport", .openCombine]),
+    .plugin("AfarTracing", ["AfarCore", "AfarTransport", .httpTypes, .tracing("Tracing")]),
+    .plugin("AfarYAML", ["AfarCore", "AfarSerializers", .yams]),
 ]
 
 let programs: [Target] = [
@@ -263,9 +263,9 @@ extension Target {
         .target(name: name, dependencies: dependencies, packageAccess: packageAccess)
     }
 
-    /// A library that users add when they need it.
-    static func plugin(_ name: String, _ dependencies: [Dependency], packageAccess: Bool = true) -> Target {
-        .target(name: name, dependencies: dependencies, path: "Plugins/\(name)", packageAccess: packageAccess)
+    /// A library that users add when they need it. It has no access to what other packages can't use either.
+    static func plugin(_ name: String, _ dependencies: [Dependency]) -> Target {
+        .target(name: name, dependencies: dependencies, path: "Plugins/\(name)", packageAccess: false)
     }
 
     /// A program that tests start.

@@ -1,5 +1,3 @@
-import AfarTransport
-
 #if canImport(FoundationNetworking)
     import Foundation
     public import FoundationNetworking
@@ -16,7 +14,7 @@ public final class AutoPurgingImageCache: ImageRequestCache {
     public let memoryCapacity: UInt64
     /// How many bytes of them are left when images are purged.
     public let preferredMemoryUsageAfterPurge: UInt64
-    private let contents = Locked(Contents())
+    private let contents = Guarded(Contents())
 
     /// Makes a cache.
     ///
@@ -40,7 +38,8 @@ public final class AutoPurgingImageCache: ImageRequestCache {
             removeImage(withIdentifier: identifier)
             return
         }
-        contents.release { contents in
+        // Released outside of the lock.
+        _ = contents.withLock { contents -> [Image?] in
             let replaced = contents.add(image, identifier)
             guard contents.bytes > memoryCapacity else { return [replaced] }
             return contents.purge(to: preferredMemoryUsageAfterPurge) + [replaced]

@@ -1,5 +1,4 @@
 public import AfarCore
-import AfarTransport
 import Foundation
 
 extension ImageDownloader {
@@ -19,7 +18,7 @@ extension ImageDownloader {
         serializer: ImageResponseSerializer? = nil,
         filter: (any ImageFilter)? = nil
     ) async throws -> Image {
-        let state = Locked<(receipt: RequestReceipt?, isCancelled: Bool)>((nil, false))
+        let state = Guarded<(receipt: RequestReceipt?, isCancelled: Bool)>((nil, false))
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let receipt = download(

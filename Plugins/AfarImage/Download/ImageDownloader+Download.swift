@@ -38,13 +38,13 @@ extension ImageDownloader {
     ) -> RequestReceipt? {
         let complete: @Sendable (AFIDataResponse<Image>) -> Void = { response in
             guard let completion else { return }
-            queue.asyncWithTransport { completion(response) }
+            queue.asyncKeepingTransport { completion(response) }
         }
         let request: URLRequest
         do {
             request = try urlRequest.asURLRequest()
         } catch {
-            complete(.made(nil, .failure(AFIError(error.asAFError(or: .createURLRequestFailed(error: error))))))
+            complete(.made(nil, .failure(AFIError(error.asAFError ?? .createURLRequestFailed(error: error)))))
             return nil
         }
         let serializer = serializer ?? imageResponseSerializer
@@ -55,7 +55,7 @@ extension ImageDownloader {
             return nil
         }
         let report = progress.map { progress in
-            { @Sendable (value: Progress) in progressQueue.asyncWithTransport { progress(value) } }
+            { @Sendable (value: Progress) in progressQueue.asyncKeepingTransport { progress(value) } }
         }
         let waiter = ImageFetch.Waiter(
             id: fetches.withLock { $0.makeID() }, filter: filter, keep: entry.keep, report: report, complete: complete)

@@ -1,5 +1,4 @@
 public import AfarCore
-import AfarTransport
 
 #if canImport(FoundationNetworking)
     import Foundation
@@ -36,8 +35,8 @@ public final class ImageDownloader: Sendable {
     public let imageCache: (any ImageRequestCache)?
     /// Decodes images where a download has no serializer of its own.
     public let imageResponseSerializer: ImageResponseSerializer
-    let fetches: Locked<ImageFetches>
-    let credential = Locked<URLCredential?>(nil)
+    let fetches: Guarded<ImageFetches>
+    let credential = Guarded<URLCredential?>(nil)
     /// Where filters run.
     let workQueue = DispatchQueue(label: "afar.image.downloader", attributes: .concurrent)
 
@@ -61,7 +60,7 @@ public final class ImageDownloader: Sendable {
         self.maximumActiveDownloads = max(1, maximumActiveDownloads)
         self.imageCache = imageCache
         self.imageResponseSerializer = imageResponseSerializer
-        fetches = Locked(ImageFetches(downloadPrioritization, maximumActive: maximumActiveDownloads))
+        fetches = Guarded(ImageFetches(downloadPrioritization, maximumActive: maximumActiveDownloads))
     }
 
     /// Answers challenges to all requests that are made from now on, as `authenticate(with:)` does.

@@ -1,8 +1,7 @@
-import AfarTransport
 public import Foundation
 
 extension ImageResponseSerializer {
-    private static let contentTypes = Locked<Set<String>>([
+    private static let contentTypes = Guarded<Set<String>>([
         "application/octet-stream", "binary/octet-stream", "image/apng", "image/jpeg", "image/jpg", "image/pjpeg",
         "image/png", "image/webp", "image/x-png",
     ])

@@ -145,7 +145,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         case .refresh(let credential, let number):
             // On another queue: a `refresh` that blocks until its response arrives would block all adapters of the session, and
             // deadlock.
-            DispatchQueue(label: "afar.authentication.refresh").asyncWithTransport { [authenticator, state] in
+            DispatchQueue(label: "afar.authentication.refresh").asyncKeepingTransport { [authenticator, state] in
                 authenticator.refresh(credential, for: session) { result in
                     let (last, waiters) = state.withLock {
                         ($0, $0.finishRefresh(number, with: result, now: Date.timeIntervalSinceReferenceDate))

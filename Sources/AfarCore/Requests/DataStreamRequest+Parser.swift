@@ -75,7 +75,7 @@ extension DataStreamRequest {
             parser,
             each: { request, stream in await request.onQueue(queue) { request.call(handler, with: stream) } },
             last: { streams in
-                queue.asyncWithTransport { for stream in streams { try? handler(stream) } }
+                queue.asyncKeepingTransport { for stream in streams { try? handler(stream) } }
             })
     }
 

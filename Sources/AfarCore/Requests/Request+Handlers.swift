@@ -14,7 +14,7 @@ extension Request {
         addHandler(respond) { response in
             // The response is passed on, never shared.
             nonisolated(unsafe) let response = response
-            (queue ?? .main).asyncWithTransport { completion(response) }
+            (queue ?? .main).asyncKeepingTransport { completion(response) }
         }
     }
 

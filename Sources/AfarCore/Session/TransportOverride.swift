@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// Replaces a session's transport for the requests that are created in a task and its child tasks.
 ///
@@ -40,8 +40,11 @@ extension SessionConfiguration {
 }
 
 extension DispatchQueue {
-    /// Runs a user's closure asynchronously, with the transport override of the calling task.
-    package func asyncWithTransport(_ work: @escaping @Sendable () -> Void) {
+    /// Calls a closure asynchronously. If a test has replaced the transport of sessions for the calling task, that also applies to
+    /// requests that the closure makes.
+    ///
+    /// Libraries use it to call their users' handlers on a queue.
+    public func asyncKeepingTransport(_ work: @escaping @Sendable () -> Void) {
         guard let override = TransportOverride.current else { return async(execute: work) }
         async { TransportOverride.$current.withValue(override, operation: work) }
     }

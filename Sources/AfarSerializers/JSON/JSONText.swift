@@ -22,7 +22,7 @@ public enum JSONText {
     /// - Throws: A ``TextDecodingError``.
     public static func utf8(_ bytes: Data) throws(TextDecodingError) -> Data {
         if beginsAsUTF8(bytes) { return bytes }
-        let mark = ByteOrderMark.find(in: bytes)
+        let mark = TextEncoding.ofByteOrderMark(in: bytes)
         let encoding = mark ?? encoding(of: bytes)
         guard encoding != .utf8 else { return mark == nil ? bytes : bytes.dropFirst(3) }
         return Data(try TextDecoding(encoding: encoding, malformedBytes: .refuse).decode(bytes).text.utf8)

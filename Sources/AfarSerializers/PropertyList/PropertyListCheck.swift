@@ -31,7 +31,7 @@ enum PropertyListCheck {
         of data: Data
     ) throws(PropertyListError) -> PropertyListSerialization.PropertyListFormat? {
         if data.starts(with: "bplist".utf8) { return .binary }
-        let encoding = ByteOrderMark.find(in: data) ?? JSONText.encoding(of: data)
+        let encoding = TextEncoding.ofByteOrderMark(in: data) ?? JSONText.encoding(of: data)
         var decoder = TextDecoder(encoding)
         let beginning = decoder.decode(data.prefix(1024))
         switch beginning.unicodeScalars.first(where: { !$0.properties.isWhitespace }) {

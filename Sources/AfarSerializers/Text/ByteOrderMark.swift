@@ -1,7 +1,7 @@
-package import Foundation
+public import Foundation
 
 /// The bytes of U+FEFF at the beginning of a text, which tell its encoding.
-package struct ByteOrderMark {
+struct ByteOrderMark {
     let encoding: TextEncoding
     let bytes: [UInt8]
 
@@ -39,11 +39,13 @@ package struct ByteOrderMark {
     }
 }
 
-extension ByteOrderMark {
-    /// The encoding that the mark at the beginning of all the bytes tells.
-    package static func find(in bytes: Data) -> TextEncoding? {
+extension TextEncoding {
+    /// Returns the encoding of the byte-order mark at the beginning of a text, or nil if there is none.
+    ///
+    /// - Parameter bytes: The text, or at least its first four bytes.
+    public static func ofByteOrderMark(in bytes: Data) -> TextEncoding? {
         let finding = bytes.prefix(4).withUnsafeBytes { start in
-            find(in: start.bindMemory(to: UInt8.self), of: nil, isWhole: true)
+            ByteOrderMark.find(in: start.bindMemory(to: UInt8.self), of: nil, isWhole: true)
         }
         if case .found(let mark) = finding { return mark.encoding }
         return nil

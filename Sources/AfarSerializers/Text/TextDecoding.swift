@@ -1,4 +1,4 @@
-package import AfarCore
+public import AfarCore
 public import Foundation
 
 /// How bytes become text: which encoding they are taken for, and what happens to bytes that are none.
@@ -75,7 +75,7 @@ public struct TextDecoding: Sendable, Hashable {
     /// Makes text of bytes of a type.
     ///
     /// - Throws: A ``TextDecodingError``.
-    package func decode(_ bytes: Data, as type: MediaType) throws(TextDecodingError) -> DecodedText {
+    public func decode(_ bytes: Data, as type: MediaType) throws(TextDecodingError) -> DecodedText {
         let choice = try choice(for: bytes, type)
         var decoder = TextDecoder(choice.encoding)
         var text = decoder.decode(bytes)
@@ -100,7 +100,7 @@ public struct TextDecoding: Sendable, Hashable {
     /// The encoding of bytes that may be only the first of all, at least 1,024 if there are so many.
     ///
     /// - Throws: A ``TextDecodingError`` for a charset that is unknown.
-    package func encoding(of bytes: Data, as type: MediaType) throws(TextDecodingError) -> TextEncoding {
+    public func encoding(of bytes: Data, as type: MediaType) throws(TextDecodingError) -> TextEncoding {
         let choice = try choice(for: bytes, type)
         if let label = choice.unknownCharset, unknownCharsets == .refuse {
             throw TextDecodingError(.unknownCharset(label: label))
@@ -128,7 +128,7 @@ public struct TextDecoding: Sendable, Hashable {
 
     private func choice(for bytes: Data, _ type: MediaType) throws(TextDecodingError) -> Choice {
         if let encoding { return Choice(encoding, .override) }
-        if looksAtContent, let mark = ByteOrderMark.find(in: bytes) { return Choice(mark, .byteOrderMark) }
+        if looksAtContent, let mark = TextEncoding.ofByteOrderMark(in: bytes) { return Choice(mark, .byteOrderMark) }
         var unknown: String?
         if let label = type.charset {
             if let encoding = TextEncoding(label: label) { return Choice(encoding, .charset) }

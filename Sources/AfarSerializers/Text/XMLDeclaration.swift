@@ -1,9 +1,9 @@
 import Foundation
 
 /// What an XML document says of its own encoding (XML 1.0, sections 2.8 and 4.3.3, appendix F).
-package enum XMLDeclaration {
+enum XMLDeclaration {
     /// The label of the encoding that a document's text declares; nil when it declares none.
-    package static func label(in text: some StringProtocol) -> String? {
+    static func label(in text: some StringProtocol) -> String? {
         guard text.hasPrefix("<?xml"), let end = text.firstIndex(of: ">"),
             let match = String(text[..<end]).firstMatch(of: /\sencoding\s*=\s*(?:"([^"]*)"|'([^']*)')/)
         else { return nil }
@@ -28,7 +28,7 @@ package enum XMLDeclaration {
 
 extension TextEncoding {
     /// Whether ASCII characters take more than a byte.
-    package var isOfWideUnits: Bool {
+    var isOfWideUnits: Bool {
         [.utf16BigEndian, .utf16LittleEndian, .utf32BigEndian, .utf32LittleEndian].contains(self)
     }
 }

@@ -1,7 +1,7 @@
 /// Makes text from a server safe to print: it can't control the terminal or hide anything from the reader.
-package enum TerminalText {
+public enum TerminalText {
     /// Returns the text with control characters and invisible characters made visible. Line breaks and tabs stay.
-    package static func safe(_ text: String) -> String {
+    public static func safe(_ text: String) -> String {
         guard !isSafe(text) else { return text }
         var result = String.UnicodeScalarView()
         var previous: Unicode.Scalar?
@@ -18,7 +18,7 @@ package enum TerminalText {
     }
 
     /// Returns the text on one line, made safe.
-    package static func line(_ text: String) -> String {
+    public static func line(_ text: String) -> String {
         guard text.utf8.contains(where: { !(0x20...0x7E).contains($0) }) else { return text }
         let lines = text.unicodeScalars.split(whereSeparator: breaksLine)
         return safe(lines.map { String($0) }.joined(separator: " "))

@@ -1,19 +1,20 @@
 import HTTPTypes
 
 /// A media type (RFC 9110, section 8.3.1) or a media range (section 12.5.1), with the parts that Afar uses.
-package struct MediaType: Sendable, Hashable {
+public struct MediaType: Sendable, Hashable {
     /// The type without its parameters, in lower case, such as "text/html". It isn't validated, and is empty if it is missing.
-    package let essence: String
+    public let essence: String
     /// The charset as written, unquoted; nil if it is missing.
-    package let charset: String?
+    public let charset: String?
 
-    package init(essence: String, charset: String?) {
+    /// Creates a type from its parts.
+    public init(essence: String, charset: String?) {
         self.essence = essence
         self.charset = charset
     }
 
     /// Parses the value of a `Content-Type` field leniently. If it lists several types, the first is used.
-    package init(_ value: String?) {
+    public init(_ value: String?) {
         guard let value else {
             self.init(essence: "", charset: nil)
             return
@@ -60,7 +61,7 @@ package struct MediaType: Sendable, Hashable {
     }
 
     /// Whether this has the form of a type or a range.
-    package var isComplete: Bool { halves != nil }
+    public var isComplete: Bool { halves != nil }
 
     /// Whether this matches every type.
     package var isAny: Bool { essence == "*/*" }
@@ -81,5 +82,5 @@ package struct MediaType: Sendable, Hashable {
 
 extension ResponseHead {
     /// The type of the body. If the response has several `Content-Type` fields, the last one is used.
-    package var mediaType: MediaType { MediaType(values(for: .contentType).last) }
+    public var mediaType: MediaType { MediaType(values(for: .contentType).last) }
 }

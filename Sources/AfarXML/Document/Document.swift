@@ -1,5 +1,5 @@
 import AfarCore
-package import CLibxml2
+import CLibxml2
 public import Foundation
 
 extension XML {
@@ -8,11 +8,12 @@ extension XML {
     /// Its nodes keep it alive, so that a node is never left dangling.
     public final class Document: @unchecked Sendable {  // What others read of the tree is never written again.
         /// libxml2's tree.
-        package let pointer: xmlDocPtr
+        let pointer: xmlDocPtr
         /// What the parser found odd but went past, at most 100 things. For HTML: what was repaired.
         public let warnings: [XML.Error]
         private let rootPointer: xmlNodePtr
-        private let isOrdered = Locked(false)
+        private let lock = NSLock()
+        private var isOrdered = false
 
         /// Parses a document.
         ///
@@ -84,7 +85,7 @@ extension XML {
         /// Numbers the nodes once, before the first XPath expression, so that it is known which of two comes first. Only
         /// XPath looks at the numbers.
         func orderNodes() {
-            isOrdered.withLock { isOrdered in
+            lock.withLock {
                 if !isOrdered { afar_xml_number_nodes(pointer) }
                 isOrdered = true
             }

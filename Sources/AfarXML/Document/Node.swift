@@ -1,11 +1,11 @@
-package import CLibxml2
+import CLibxml2
 
 extension XML {
     /// Anything in a document: an element, an attribute, text, a comment.
     public struct Node: Sendable {
         /// The document that it is in, which it keeps alive.
         public let document: Document
-        package nonisolated(unsafe) let pointer: xmlNodePtr
+        nonisolated(unsafe) let pointer: xmlNodePtr
 
         init(document: Document, pointer: xmlNodePtr) {
             self.document = document

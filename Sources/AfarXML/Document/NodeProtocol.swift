@@ -1,4 +1,4 @@
-package import CLibxml2
+import CLibxml2
 
 extension XML {
     /// What nodes, elements and attributes have in common.
@@ -15,7 +15,7 @@ extension XML.NodeProtocol {
     /// The document that it is in, which it keeps alive.
     public var document: XML.Document { node.document }
 
-    package var pointer: xmlNodePtr { node.pointer }
+    var pointer: xmlNodePtr { node.pointer }
 
     /// The name with its prefix, as written; empty for text and comments.
     public var name: String {

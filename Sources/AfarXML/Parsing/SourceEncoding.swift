@@ -23,7 +23,7 @@ struct SourceEncoding: Sendable {
         }
         // XML 1.0, section 4.3.3. What names the encoding from outside the document outranks its declaration.
         if decoding.encoding == nil, charset == nil, let text = Self.markedText(in: beginning),
-            let label = XMLDeclaration.label(in: text), !encoding.isNamed(label)
+            let label = Self.declaredLabel(in: text), !encoding.isNamed(label)
         {
             throw XML.Error(
                 .unsupportedEncoding,
@@ -47,13 +47,21 @@ struct SourceEncoding: Sendable {
 
     /// The beginning of a document that has a byte-order mark; nil for one without a mark.
     private static func markedText(in beginning: Data) -> String? {
-        guard let mark = ByteOrderMark.find(in: beginning) else { return nil }
+        guard let mark = TextEncoding.ofByteOrderMark(in: beginning) else { return nil }
         var decoder = TextDecoder(mark)
         return decoder.decode(beginning.prefix(greatestDeclaration))
     }
 
     /// 1,024 characters of four bytes.
     private static let greatestDeclaration = 4096
+
+    /// The label of the encoding that a document declares; nil without one (XML 1.0, section 4.3.3).
+    private static func declaredLabel(in text: String) -> String? {
+        guard text.hasPrefix("<?xml"), let end = text.firstIndex(of: ">"),
+            let match = text[..<end].firstMatch(of: /\sencoding\s*=\s*(?:"([^"]*)"|'([^']*)')/)
+        else { return nil }
+        return String(match.1 ?? match.2 ?? "")
+    }
 
     /// The text of a page, which always has one.
     func textOfHTML(_ page: Data) throws(XML.Error) -> String {
@@ -82,7 +90,8 @@ extension TextEncoding {
     fileprivate func isNamed(_ label: String) -> Bool {
         guard let named = TextEncoding(label: label) else { return false }
         let namesByteOrder = ["be", "le"].contains { label.lowercased().hasSuffix($0) }
-        guard isOfWideUnits, !namesByteOrder else { return named == self }
+        let hasByteOrder = name.hasPrefix("UTF-16") || name.hasPrefix("UTF-32")
+        guard hasByteOrder, !namesByteOrder else { return named == self }
         return named.name.dropLast(2) == name.dropLast(2)
     }
 }

@@ -5,7 +5,7 @@ import HTTPTypes
 /// A document that becomes values while its bytes come. Used by one thread at a time.
 final class DocumentStream<Value> {
     /// Held while the parser works: whoever copies one that has begun shares it.
-    let lock = Locked(())
+    let lock = NSLock()
     private var results: [Result<Value, AFError>] = []
     private let push: PushRun
     private let owned: AnyObject?
@@ -64,7 +64,7 @@ struct DocumentStreaming<Value: Sendable>: Sendable {
         do throws(XML.Error) {
             if stream == nil { stream = try begin(contentType) }
             guard let stream else { return [] }
-            let result = stream.lock.withLock { _ in
+            let result = stream.lock.withLock {
                 (Result { () throws(XML.Error) in try step(stream) }, stream.takeResults())
             }
             guard case .failure(let error) = result.0 else { return result.1 }

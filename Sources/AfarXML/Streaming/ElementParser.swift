@@ -48,8 +48,8 @@ extension XML {
                     let result = Result { try transform(document.root) }
                     stream.add(
                         result.mapError { error in
-                            error.asAFError(
-                                or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
+                            error.asAFError
+                                ?? .responseSerializationFailed(reason: .customSerializationFailed(error: error))
                         })
                 }
                 afar_xml_install_stream_hooks(push.run.context, areKept)

@@ -1,7 +1,8 @@
-import AfarXML
 import CLibxml2
 import Foundation
 import Testing
+
+@testable import AfarXML
 
 /// What expressions give is what libxml2's own evaluator gives, which many have used for long.
 @Suite struct XPathReferenceTests {

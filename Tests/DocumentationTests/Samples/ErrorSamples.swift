@@ -26,7 +26,7 @@ enum ErrorSamples {
             guard let urlError = error.underlyingError as? URLError else { return print(error) }
             print(urlError.code == .cannotConnectToHost)
 
-            if let cause = urlError.userInfo[NSUnderlyingErrorKey] as? TransportError {
+            if let cause = error.transportError {
                 print("\(cause.code) while \(cause.phase), peer \(cause.peer ?? "unknown")")
             }
         } catch {

@@ -81,3 +81,18 @@ extension XMLEncoder {
         public static let withoutDeclaration = OutputFormatting(rawValue: 4)
     }
 }
+
+extension String {
+    /// The words of a camel-case name in lower case, joined by a separator. A run of capitals is one word, but a capital before a
+    /// lowercase letter starts the next one: `myURLLoader` has the words my, url and loader.
+    func lowercasedWords(joinedBy separator: String) -> String {
+        let letters = Array(self)
+        return letters.indices.reduce(into: "") { result, index in
+            if index > 0, letters[index].isUppercase {
+                let nextIsLowercase = index + 1 < letters.count && letters[index + 1].isLowercase
+                if !letters[index - 1].isUppercase || nextIsLowercase { result += separator }
+            }
+            result += letters[index].lowercased()
+        }
+    }
+}

@@ -13,10 +13,18 @@ enum XMLBinary {
         guard text.count % 2 == 0 else { return nil }
         var data = Data(capacity: text.count / 2)
         for index in stride(from: 0, to: text.count, by: 2) {
-            guard let high = text[index].hexDigitValue, let low = text[index + 1].hexDigitValue else { return nil }
+            guard let high = digit(text[index]), let low = digit(text[index + 1]) else { return nil }
             data.append(high << 4 | low)
         }
         return data
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46, 0x61...0x66: (byte | 0x20) - 0x57
+        default: nil
+        }
     }
 
     /// Two digits in upper case a byte, as XML Schema's canonical form is.
