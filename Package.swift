@@ -84,7 +84,7 @@ let libraries: [Target] = [
     .library("AfarURLSession", ["AfarTransport", .httpTypes]),
     .library("AfarLogging", ["AfarCore", .swiftLog], packageAccess: false),
     .library("AfarReachability", [.onLinux("CNetlink")]),
-    .library("AfarHAR", ["AfarCore", "AfarTransport", .httpTypes]),
+    .library("AfarHAR", ["AfarCore", "AfarTransport", .httpTypes], packageAccess: false),
     .library("AfarTesting", ["AfarHAR", "AfarCore", "AfarTransport", .httpTypes]),
     .library("AfarTestServer"),
     .library("AfarConformance", ["AfarTransport", "AfarTestServer", .httpTypes]),

@@ -3,14 +3,14 @@ import Foundation
 import HTTPTypes
 
 /// Collects the entries of an archive from whatever thread they come.
-package final class ArchiveRecorder: Sendable {
+final class ArchiveRecorder: Sendable {
     private let redaction: HAR.Redaction
-    private let entries = Locked<[HAR.Entry]>([])
+    private let entries = Guarded<[HAR.Entry]>([])
 
-    package init(redaction: HAR.Redaction) { self.redaction = redaction }
+    init(redaction: HAR.Redaction) { self.redaction = redaction }
 
     /// What was recorded so far, redacted.
-    package var archive: HAR { HAR(entries: entries.withLock { $0 }.map(redaction.redacted)) }
+    var archive: HAR { HAR(entries: entries.withLock { $0 }.map(redaction.redacted)) }
 
     /// Adds an entry that is not complete.
     ///

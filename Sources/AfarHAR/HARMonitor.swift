@@ -26,7 +26,7 @@ public final class HARMonitor: EventMonitor {
     private let redaction: HAR.Redaction
     private let recorder = ArchiveRecorder(redaction: .none)
     /// Of the attempts that are being completed, by request.
-    private let gathered = Locked<[UUID: TaskMetrics]>([:])
+    private let gathered = Guarded<[UUID: TaskMetrics]>([:])
 
     /// Makes a monitor.
     ///
@@ -55,12 +55,12 @@ public final class HARMonitor: EventMonitor {
         let transactions = metrics.transactionMetrics
         let redaction = redaction.hidesNothing ? redaction : redaction.adding(request.sensitiveHeaders)
         for (number, metrics) in transactions.enumerated() {
-            guard let heads = metrics.heads else { continue }
+            guard let requestHead = metrics.requestHead else { continue }
             var entry = HAR.Entry(
-                started: metrics.fetchStartDate ?? Date(), request: HAR.Request(heads.request, request))
+                started: metrics.fetchStartDate ?? Date(), request: HAR.Request(requestHead, request))
             let isLast = number == transactions.count - 1
-            if number == 0 { entry.request.body = request.bodyInMemory(type: heads.request.headerFields[.contentType]) }
-            if let head = heads.response {
+            if number == 0 { entry.request.body = request.bodyInMemory(type: requestHead.headerFields[.contentType]) }
+            if let head = metrics.responseHead {
                 let body = isLast && isCurrent ? (request as? DataRequest)?.data : nil
                 entry.response.take(head, body: body)
             } else {

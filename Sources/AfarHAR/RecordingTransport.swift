@@ -28,12 +28,15 @@ public struct RecordingTransport: Transport {
     ///   - base: What carries the requests.
     ///   - redaction: What is hidden in the archive. The default is ``HAR/Redaction/secrets``.
     public init(around base: any Transport, redaction: HAR.Redaction = .secrets) {
-        self.init(around: base, into: ArchiveRecorder(redaction: redaction))
+        (self.base, recorder) = (base, ArchiveRecorder(redaction: redaction))
     }
 
-    package init(around base: any Transport, into recorder: ArchiveRecorder) {
+    private init(around base: any Transport, _ recorder: ArchiveRecorder) {
         (self.base, self.recorder) = (base, recorder)
     }
+
+    /// Returns a transport that records what goes over another transport into the same archive.
+    public func around(_ base: any Transport) -> RecordingTransport { RecordingTransport(around: base, recorder) }
 
     /// What was recorded so far, from any thread.
     public var archive: HAR { recorder.archive }
@@ -103,7 +106,7 @@ public struct RecordingTransport: Transport {
 /// The body of a request, as it was sent.
 private final class SentBody: Sendable {
     private let body: RequestBody
-    private let copy = Locked(Data())
+    private let copy = Guarded(Data())
 
     /// Has a streamed body copied.
     init(_ exchange: inout Exchange) {
@@ -142,15 +145,15 @@ private final class SentBody: Sendable {
 
 /// Which file a response's body goes into.
 private final class FileNote: Sendable {
-    private let chosen: Locked<Int32?>
+    private let chosen: Guarded<Int32?>
 
     /// Has the decision noted that may name another file.
     init(_ exchange: inout Exchange) {
-        chosen = Locked(exchange.delivery.descriptor)
+        chosen = Guarded(exchange.delivery.file)
         guard let decision = exchange.decide else { return }
         exchange.decide = { [chosen] head in
             @Sendable func note(_ decision: HeadDecision) {
-                if case .take(let delivery?) = decision { chosen.withLock { $0 = delivery.descriptor } }
+                if case .take(let delivery?) = decision { chosen.withLock { $0 = delivery.file } }
             }
             let decision = decision(head)
             if case .ask(let pending) = decision { pending.whenGiven(note) } else { note(decision) }
@@ -159,4 +162,21 @@ private final class FileNote: Sendable {
     }
 
     var descriptor: Int32? { chosen.withLock { $0 } }
+}
+
+extension ResponseDelivery {
+    /// The file into which the body is written; nil for other destinations.
+    fileprivate var file: Int32? { if case .file(let descriptor, _) = self { descriptor } else { nil } }
+}
+
+extension Data {
+    /// Reads the last bytes that were written to a file. Returns nil if that isn't possible.
+    fileprivate init?(lastBytes count: Int, of descriptor: Int32) {
+        let end = lseek(descriptor, 0, SEEK_CUR)
+        guard count > 0, end >= count else { return nil }
+        var data = Data(count: count)
+        let read = data.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, count, end - off_t(count)) }
+        guard read == count else { return nil }
+        self = data
+    }
 }

@@ -41,8 +41,8 @@ public final class ReplayTransport: Transport {
     private let keys: [RequestKey]
     private let matching: Matching
     private let redaction: HAR.Redaction
-    private let used: Locked<[Bool]>
-    private let unanswered = Locked<[String]>([])
+    private let used: Guarded<[Bool]>
+    private let unanswered = Guarded<[String]>([])
 
     /// Answers with an archive.
     ///
@@ -61,7 +61,7 @@ public final class ReplayTransport: Transport {
                 body: entry.request.body.map(\.data) ?? Data(), type: entry.request.body?.mimeType ?? "", matching,
                 redaction)
         }
-        used = Locked(Array(repeating: false, count: entries.count))
+        used = Guarded(Array(repeating: false, count: entries.count))
     }
 
     /// Answers with the archive in a file.
@@ -84,26 +84,29 @@ public final class ReplayTransport: Transport {
     /// Answers a request. Cancelling it, and its total timeout, end the waiting for a body that is still being made.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         try capabilities.check(exchange)
-        let outcome = Deferred<Result<TransportResponse, any Error>>()
-        @Sendable func failure(
-            _ code: TransportError.Code, _ message: String
-        ) -> Result<TransportResponse, any Error> {
-            .failure(TransportError(code, phase: .sending, url: exchange.url, message: message))
+        typealias Outcome = Result<TransportResponse, any Error>
+        let url = exchange.url
+        // The first outcome counts.
+        let (outcomes, outcome) = AsyncStream<Outcome>.makeStream(bufferingPolicy: .bufferingOldest(1))
+        @Sendable func failure(_ code: TransportError.Code, _ message: String) -> Outcome {
+            .failure(TransportError(code, phase: .sending, url: url, message: message))
         }
+        let cancelled = failure(.cancelled, "the exchange was cancelled")
         let answer = Task {
-            do { outcome.fulfill(.success(try await self.answer(exchange))) } catch { outcome.fulfill(.failure(error)) }
+            do { outcome.yield(.success(try await self.answer(exchange))) } catch { outcome.yield(.failure(error)) }
         }
         let timeout = exchange.options.totalTimeout
-        let timer = outcome.fulfill(
-            failure(.timedOut, "it took longer than the total timeout, \(timeout) s"),
-            after: Duration(timeout: timeout))
+        let timer = Task {
+            guard timeout < 1e9, (try? await Task.sleep(for: .seconds(max(0, timeout)))) != nil else { return }
+            outcome.yield(failure(.timedOut, "it took longer than the total timeout, \(timeout) s"))
+        }
         defer { timer.cancel() }
         return try await withTaskCancellationHandler {
-            let result = await outcome.value
+            let result = await outcomes.first { _ in true }
             answer.cancel()
-            return try result.get()
+            return try (result ?? cancelled).get()
         } onCancel: {
-            outcome.fulfill(failure(.cancelled, "the exchange was cancelled"))
+            outcome.yield(cancelled)
             answer.cancel()
         }
     }
@@ -113,7 +116,7 @@ public final class ReplayTransport: Transport {
         let entry = try take(for: exchange, body)
         if let failure = entry.failure, entry.response.status == 0 {
             throw TransportError(
-                TransportError.Code(named: failure) ?? .unknown, phase: .awaitingResponse, url: exchange.url,
+                TransportError.Code(failure) ?? .unknown, phase: .awaitingResponse, url: exchange.url,
                 message: "the recorded request failed (\(failure))")
         }
         guard let data = entry.response.content.data ?? (entry.mayLackBody ? Data() : nil) else {
@@ -189,18 +192,19 @@ private struct RequestKey: Sendable, CustomStringConvertible {
     ) {
         self.method = method.uppercased()
         let redacted = redaction.url(url)
-        var reference = URLReference(redacted)
-        reference.fragment = nil
-        if reference.path.isEmpty { reference.path = "/" }
+        // Of an archive it is not known whether it has a `URL` or what was sent.
+        var parts = URL(keepingEscapesOf: redacted).flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
+        parts?.fragment = nil
+        if parts?.percentEncodedPath.isEmpty == true { parts?.percentEncodedPath = "/" }
         if matching.isStrict {
             let body = body.map { redaction.body($0, type: type) }
             self.body = body.map { MultipartBoundary(type)?.removed(from: $0) ?? $0 }
         } else {
-            reference.query = reference.query.map { $0.split(separator: "&").sorted().joined(separator: "&")[...] }
+            let query = parts?.percentEncodedQuery?.split(separator: "&").sorted().joined(separator: "&")
+            parts?.percentEncodedQuery = query
             self.body = nil
         }
-        // Of an archive it is not known whether it has a `URL` or what was sent.
-        self.url = URL(reference)?.absoluteString ?? reference.text
+        self.url = parts?.string ?? String(redacted.prefix { $0 != "#" })
     }
 
     func fits(_ other: RequestKey) -> Bool {
@@ -217,7 +221,7 @@ private struct RequestKey: Sendable, CustomStringConvertible {
 
 extension Data {
     /// Whether two texts are the same JSON, in whatever order their keys stand.
-    package func isSameJSON(as other: Data) -> Bool {
+    fileprivate func isSameJSON(as other: Data) -> Bool {
         func value(_ data: Data) -> NSObject? {
             try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) as? NSObject
         }

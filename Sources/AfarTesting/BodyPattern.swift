@@ -1,4 +1,3 @@
-import AfarHAR
 public import Foundation
 
 /// What the body of a request has to be for a ``Stub`` to fit it.
@@ -28,7 +27,15 @@ public struct BodyPattern: Sendable, CustomStringConvertible {
         return BodyPattern(
             description: "the body \(encoded.map { String(decoding: $0, as: UTF8.self) } ?? "that cannot be JSON")"
         ) { body in
-            encoded?.isSameJSON(as: body) ?? false
+            encoded.map { Self.isSameJSON($0, body) } ?? false
         }
+    }
+
+    private static func isSameJSON(_ first: Data, _ second: Data) -> Bool {
+        let values = [first, second].map {
+            try? JSONSerialization.jsonObject(with: $0, options: .fragmentsAllowed) as? NSObject
+        }
+        guard let first = values[0], let second = values[1] else { return false }
+        return first.isEqual(second)
     }
 }

@@ -66,11 +66,12 @@ public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
 
     /// Nothing is written when the test throws, so that no recording is replaced by half of one.
     func record(_ function: () async throws -> Void) async throws {
-        let recorder = ArchiveRecorder(redaction: redaction)
-        let override = TransportOverride { RecordingTransport(around: $0, into: recorder) }
+        // Its own transport is not used: it wraps those of the sessions.
+        let recording = RecordingTransport(around: MockTransport { _ in .status(503) }, redaction: redaction)
+        let override = TransportOverride { recording.around($0) }
         try await TransportOverride.$current.withValue(override, operation: function)
         try Self.recorded.withLock { recorded in
-            recorded[file, default: []] += recorder.archive.entries
+            recorded[file, default: []] += recording.archive.entries
             try HAR(entries: recorded[file, default: []]).write(to: file)
         }
     }

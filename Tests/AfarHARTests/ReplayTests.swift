@@ -218,6 +218,13 @@ import Testing
         #expect(await failure { _ = try await replay.send(exchange("/a?y=2&x=1")) } != nil)
     }
 
+    @Test func severalTransportsAreRecordedInOneArchive() async throws {
+        let recording = RecordingTransport(around: MockTransport { _ in .status(201) })
+        let other = recording.around(MockTransport { _ in .status(202) })
+        for transport in [other, recording, other] { _ = try await transport.send(exchange("/a")) }
+        #expect(recording.archive.entries.map(\.response.status) == [202, 201, 202])
+    }
+
     @Test func lenientMatchingTakesEntriesAgain() async throws {
         let archive = try await archive(of: [exchange("/a?x=1&y=2"), exchange("/b", .post, body: "1")])
         let replay = ReplayTransport(archive, matching: .lenient)

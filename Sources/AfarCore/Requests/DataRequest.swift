@@ -126,7 +126,7 @@ extension DataRequest {
     /// Returns a function that creates a response from what a request has received.
     ///
     /// - Parameters:
-    ///   - tell: Notifies the monitors of the response. With nil, they are notified of a serialized response.
+    ///   - notify: Notifies the monitors of the response. With nil, they are notified of a serialized response.
     ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
     static func respond<Value>(
         notifying notify: (@Sendable (CompositeEventMonitor, DataRequest, AFDataResponse<Value>) -> Void)? = nil,

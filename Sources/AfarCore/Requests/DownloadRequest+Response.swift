@@ -162,7 +162,7 @@ extension DownloadRequest {
     }
 
     /// - Parameters:
-    ///   - tell: Notifies the monitors of the response. With nil, they are notified of a serialized response.
+    ///   - notify: Notifies the monitors of the response. With nil, they are notified of a serialized response.
     ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
     private static func respond<Value>(
         notifying notify: (@Sendable (CompositeEventMonitor, DownloadRequest, AFDownloadResponse<Value>) -> Void)? =

@@ -1,5 +1,5 @@
 public import Foundation
-package import HTTPTypes
+public import HTTPTypes
 import Synchronization
 
 #if canImport(FoundationNetworking)
@@ -148,10 +148,10 @@ extension Request {
     public var serializationQueue: DispatchQueue { session.queues.shownSerialization }
 
     /// The header fields that are added to each request that doesn't have a field of the same name.
-    package var defaultFields: HTTPFields { (try? stack.options.get())?.defaultFields.fields ?? HTTPFields() }
+    public var defaultFields: HTTPFields { (try? stack.options.get())?.defaultFields.fields ?? HTTPFields() }
 
-    /// The additional names of sensitive headers from the session's configuration.
-    package var sensitiveHeaders: Set<String> { session.configuration.sensitiveHeaders }
+    /// The names of headers that the session's configuration calls sensitive, besides those that ``Redaction`` recognizes.
+    public var sensitiveHeaders: Set<String> { session.configuration.sensitiveHeaders }
 
     /// The monitor that is notified of this request's events: the session's monitors, followed by those from
     /// ``eventMonitor(_:)-(EventMonitor)``.

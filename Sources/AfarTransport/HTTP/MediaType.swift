@@ -13,7 +13,8 @@ public struct MediaType: Sendable, Hashable {
         self.charset = charset
     }
 
-    /// Parses the value of a `Content-Type` field leniently. If it lists several types, the first is used.
+    /// Parses the value of a `Content-Type` field leniently. If it lists several types, the first is used. Without a value, the type is
+    /// empty.
     public init(_ value: String?) {
         guard let value else {
             self.init(essence: "", charset: nil)
@@ -60,7 +61,7 @@ public struct MediaType: Sendable, Hashable {
         return (halves[0], halves[1])
     }
 
-    /// Whether this has the form of a type or a range.
+    /// Whether this has the form of a type or of a range such as `*/*`.
     public var isComplete: Bool { halves != nil }
 
     /// Whether this matches every type.

@@ -73,7 +73,7 @@ public struct TransactionMetrics: Sendable, Hashable {
     package var heads: TransactionHeads?
 
     /// The head of the request, without the session's default header fields. The metrics of a request have it for each transaction. Those
-    /// that a transport returns don't, because its caller has the head.
+    /// that a transport returns don't, because its caller has the head. It can contain credentials; show it through a ``Redaction``.
     public var requestHead: HTTPRequest? { heads?.request }
 
     /// The head of the final response; nil if none arrived, and where there is no ``requestHead``.

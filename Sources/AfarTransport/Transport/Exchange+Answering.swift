@@ -83,7 +83,7 @@ extension Exchange {
 
 extension TransportCapabilities {
     /// Returns all capabilities that a transport without a network can have.
-    package static func withoutNetwork(name: String) -> TransportCapabilities {
+    public static func withoutNetwork(name: String) -> TransportCapabilities {
         TransportCapabilities(
             name: name,
             features: [

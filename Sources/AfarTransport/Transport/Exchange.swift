@@ -60,7 +60,7 @@ public struct Exchange: Sendable {
     /// The name or address of the request's host in lower case, without brackets and without a trailing dot.
     public var host: String { HostName(ofAuthority: request.authority ?? "").text }
 
-    /// The port of the request's host. Without one in the URL, it is the default of the scheme.
+    /// The port of the request's host. Without one in the URL, it is 443 for `https` and 80 for `http`.
     public var port: Int {
         HostName.port(ofAuthority: request.authority ?? "") ?? (request.scheme == "https" ? 443 : 80)
     }

@@ -42,7 +42,7 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
     /// - Parameters:
     ///   - limit: The maximum number of bytes. A longer body isn't copied.
     ///   - receive: Called once, when the whole body has arrived, and never if it is cut off.
-    package func copy(upTo limit: Int, to receive: @escaping @Sendable (Data) -> Void) {
+    public func copy(upTo limit: Int, to receive: @escaping @Sendable (Data) -> Void) {
         channel.copy(upTo: limit, to: receive)
     }
 

@@ -222,9 +222,11 @@ extension TransportError.Code {
         .tooManyRedirects, .invalidRedirect, .notCached, .insecureRedirect, .invalidCredential, .outOfResources,
         .unknown,
     ]
+}
 
-    /// Creates the code with a name. Returns nil if there is no such code.
-    package init?(named name: String) {
+extension TransportError.Code: LosslessStringConvertible {
+    /// Creates the code with a name, which is its ``description``. Returns nil if there is no such code.
+    public init?(_ name: String) {
         guard let code = Self.all.first(where: { $0.description == name }) else { return nil }
         self = code
     }

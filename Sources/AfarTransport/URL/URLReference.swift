@@ -1,4 +1,4 @@
-package import Foundation
+public import Foundation
 
 extension URL {
     /// The percent-encoded fragment, without `#`; nil if the URL has no fragment.
@@ -147,8 +147,8 @@ extension URL {
     /// Creates a `URL` from text and keeps the text's escapes.
     ///
     /// If `URL(string:)` finds a character that it must percent-encode, it also encodes the `%` of each escape. This initializer
-    /// encodes such characters first.
-    package init?(keepingEscapesOf text: String) {
+    /// encodes such characters first. Returns nil if the text is no URL.
+    public init?(keepingEscapesOf text: String) {
         if let url = URL(string: text, encodingInvalidCharacters: false) {
             self = url
         } else {

@@ -36,6 +36,10 @@ import Testing
             if let line = stream.value { ids.append(line.id) }
         }
         #expect(ids == Array(0..<1000))
+        // The property, beside the methods of that name.
+        let response = request.response
+        #expect(response?.statusCode == 200)
+        #expect(request.response != nil)
         await server.stop()
     }
 
