@@ -45,6 +45,31 @@ extension TransportTests {
             }
         }
 
+        /// No more than one read beyond the limit.
+        @Test func aFullStreamIsNotRead() async throws {
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n"
+            let block = String(repeating: "x", count: 1 << 20)
+            try await withRawServer([.respond(head), .repeat(block, every: 0, times: 900)]) { server in
+                let received = ReceivedBytes()
+                var exchange = Exchange(server.url, delivery: .stream(highWaterMark: 64 * 1024))
+                exchange.observer = received
+                let body = try await transport.send(exchange).stream
+                while received.count < 64 * 1024 { await Task.yield() }
+                // The loop answers when it has read all that it reads.
+                _ = await transport.connectionStatistics
+                body.cancel()
+                let transaction = try #require(await body.report().transactions.first)
+                #expect(transaction.countOfResponseBodyBytesReceived <= 2 * 64 * 1024)
+            }
+        }
+
+        private final class ReceivedBytes: ExchangeObserver {
+            private let state = Locked<Int64>(0)
+            var count: Int64 { state.withLock { $0 } }
+
+            func exchangeDidReceive(bytes: Int64, expected: Int64?) { state.withLock { $0 = bytes } }
+        }
+
         /// 200 MB are more than all buffers between server and reader hold.
         @Test func theServerIsHeldBackWhileNobodyReads() async throws {
             let total = 200_000_000
