@@ -31,31 +31,13 @@ extension ServerChild {
 
     /// A proxy of HTTP over TLS, with the certificate of `localhost`.
     static func apache(_ certificates: TestCertificates) async throws -> ServerChild {
-        try await ServerChild("apache") { folder, port in
-            let modules = ["mpm_event", "authz_core", "ssl", "proxy", "proxy_http", "proxy_connect"].map {
-                "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so"
-            }
-            let files = certificates.folder.path + "/good"
-            return """
-                \(modules.joined(separator: "\n"))
-                ServerRoot \(folder.path)
-                ServerName localhost
-                Listen 127.0.0.1:\(port)
-                PidFile \(folder.path)/pid
-                ErrorLog /dev/stderr
-                User nobody
-                Group nogroup
-                DefaultRuntimeDir \(folder.path)
-                SSLEngine on
-                SSLCertificateFile \(files).pem
-                SSLCertificateKeyFile \(files).key
-                ProxyRequests on
-                ProxyVia on
-                AllowCONNECT 0-65535
-                """
-        } _: { folder, _ in
-            ["apache2", "-X", "-d", folder.path, "-f", folder.appending(path: "configuration").path]
-        }
+        try await ServerChild.apache(
+            certificates, modules: ["proxy", "proxy_http", "proxy_connect"],
+            """
+            ProxyRequests on
+            ProxyVia on
+            AllowCONNECT 0-65535
+            """)
     }
 
     /// nginx on a Unix socket, the file `socket` in its folder. Its answer is the host that it was asked for.

@@ -38,6 +38,39 @@ package final class ServerChild: Sendable {
 }
 
 extension ServerChild {
+    /// Debian's Apache, over TLS with the certificate of `localhost`. It serves the files in its folder.
+    ///
+    /// - Parameters:
+    ///   - modules: The modules that it loads besides `mpm_event`, `authz_core` and `ssl`.
+    ///   - directives: Its other directives.
+    package static func apache(
+        _ certificates: TestCertificates, modules: [String], _ directives: String
+    ) async throws -> ServerChild {
+        try await ServerChild("apache") { folder, port in
+            let loaded = (["mpm_event", "authz_core", "ssl"] + modules).map {
+                "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so"
+            }
+            return """
+                \(loaded.joined(separator: "\n"))
+                ServerRoot \(folder.path)
+                ServerName localhost
+                Listen 127.0.0.1:\(port)
+                PidFile \(folder.path)/pid
+                ErrorLog /dev/stderr
+                User nobody
+                Group nogroup
+                DefaultRuntimeDir \(folder.path)
+                DocumentRoot \(folder.path)
+                SSLEngine on
+                SSLCertificateFile \(certificates.file("good.pem").path)
+                SSLCertificateKeyFile \(certificates.file("good.key").path)
+                \(directives)
+                """
+        } _: { folder, _ in
+            ["apache2", "-X", "-d", folder.path, "-f", folder.appending(path: "configuration").path]
+        }
+    }
+
     /// A server of WebSockets, on the system's Python, which has Debian's packages. What a connection does there is said by its path: see the script.
     ///
     /// - Parameters:

@@ -122,7 +122,7 @@ extension Transfer {
         plan.route?.proxy?.kind == .https ? attempt.handle.flatMap { TLSConnection($0) } : nil
     }
 
-    /// Whether the server was accepted, if somebody evaluates it.
+    /// Whether the server's certificates were accepted, if the session evaluates them.
     private func isTrusted(_ connection: TLSConnection?) -> Bool {
         guard let security = attempt.pool?.security, security.evaluation != nil else { return true }
         guard let connection else {
@@ -144,7 +144,7 @@ extension Transfer {
 
     private func undecided(_ chain: PresentedChain) -> Fault {
         Fault(
-            .certificateUntrusted, "nobody has decided on the server's certificates",
+            .certificateUntrusted, "the server's certificates have not been evaluated",
             underlying: attempt.pool.map { UndecidedTrust(chain, authorities: $0.authorities) })
     }
 
@@ -158,8 +158,8 @@ extension Transfer {
 
     // MARK: Sending again
 
-    /// Whether the request can be sent, for the first time or again: libcurl sends it again by itself if a kept connection was closed
-    /// without a response. The server may have processed it all the same (RFC 9110, section 9.2.2).
+    /// Whether the request can be sent. libcurl repeats a request if a kept connection was closed without a response, but the server may
+    /// have processed the request (RFC 9110, section 9.2.2).
     private func mayBeSent() -> Bool {
         if let refusal = response.refusal {
             return refusal.status == 401 ? continueAuthentication() : dropExpectation()

@@ -347,7 +347,6 @@ final class TLSStream: ByteStream {
             return -1
         }
     }
-
 }
 
 /// OpenSSL's view of a stream.

@@ -21,8 +21,8 @@ extension HTTPExchange {
     /// Whether decoded bytes can follow without more input.
     var hasMoreToDecode: Bool { sending.decoder?.hasMore ?? false }
 
-    /// Where the next bytes are read: in the memory where a large part of the body stays, or else in a buffer. Nil if the stream of the
-    /// body is full; the exchange pauses then.
+    /// The memory for the next read. A large part of the body is read into the memory where it stays, everything else into the buffer.
+    /// Returns nil, and pauses the exchange, if the stream of the body is full.
     func room(
         atMost limit: Int, or buffer: UnsafeMutableRawBufferPointer
     ) -> UnsafeMutableRawBufferPointer? {

@@ -40,7 +40,7 @@ struct ByteOrderMark {
 }
 
 extension TextEncoding {
-    /// Returns the encoding of the byte-order mark at the beginning of a text, or nil if there is none.
+    /// Returns the encoding of the byte-order mark at the beginning of a text, or nil if the text has no mark.
     ///
     /// - Parameter bytes: The text, or at least its first four bytes.
     public static func ofByteOrderMark(in bytes: Data) -> TextEncoding? {

@@ -78,7 +78,7 @@ package struct BodySink {
         switch target {
         case .nowhere, .file: nil
         case .memory(let buffer): buffer.room
-        case .stream(let source, let gathered): source.isFull ? nil : gathered.room
+        case .stream(_, let gathered): gathered.room
         }
     }
 

@@ -89,41 +89,23 @@ import Testing
     /// Apache, which asks for a certificate after the handshake, once it knows that the request is for `/private` (RFC 8446,
     /// section 4.6.2). Its responses name the client.
     private func askingLater() async throws -> ServerChild {
-        let certificates = certificates
-        return try await ServerChild("apache") { folder, port in
-            let modules = ["mpm_event", "authz_core", "ssl", "headers"].map {
-                "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so"
-            }
-            for place in ["public", "private"] {
-                try? FileManager.default.createDirectory(
-                    at: folder.appending(path: "pages/\(place)"), withIntermediateDirectories: true)
-                try? Data(place.utf8).write(to: folder.appending(path: "pages/\(place)/page"))
-            }
-            return """
-                \(modules.joined(separator: "\n"))
-                ServerRoot \(folder.path)
-                ServerName localhost
-                Listen 127.0.0.1:\(port)
-                PidFile \(folder.path)/pid
-                ErrorLog /dev/stderr
-                User nobody
-                Group nogroup
-                DefaultRuntimeDir \(folder.path)
-                DocumentRoot \(folder.path)/pages
-                SSLEngine on
-                SSLProtocol -all +TLSv1.3
-                SSLCertificateFile \(certificates.file("good.pem").path)
-                SSLCertificateKeyFile \(certificates.file("good.key").path)
-                SSLCACertificateFile \(certificates.authority.path)
-                Header always set X-Client "expr=%{SSL_CLIENT_S_DN}"
-                <Location /private>
-                  SSLVerifyClient require
-                  SSLVerifyDepth 2
-                </Location>
-                """
-        } _: { folder, _ in
-            ["apache2", "-X", "-d", folder.path, "-f", folder.appending(path: "configuration").path]
+        let server = try await ServerChild.apache(
+            certificates, modules: ["headers"],
+            """
+            SSLProtocol -all +TLSv1.3
+            SSLCACertificateFile \(certificates.authority.path)
+            Header always set X-Client "expr=%{SSL_CLIENT_S_DN}"
+            <Location /private>
+              SSLVerifyClient require
+              SSLVerifyDepth 2
+            </Location>
+            """)
+        for place in ["public", "private"] {
+            let folder = server.folder.appending(path: place)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data(place.utf8).write(to: folder.appending(path: "page"))
         }
+        return server
     }
 
     @Test(arguments: [false, true]) func aServerMayAskAfterTheHandshake(_ isEvaluated: Bool) async throws {
