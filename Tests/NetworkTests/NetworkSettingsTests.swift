@@ -9,13 +9,18 @@ import Testing
 
 /// Unix sockets, other places for hosts, interfaces.
 @Suite(.timeLimit(.minutes(2))) struct NetworkSettingsTests {
-    private func session(_ change: (inout NetworkSettings) -> Void) throws -> Session {
+    private static let transports: [any Transport] = [HTTPTransport(), CurlTransport()]
+
+    private func session(over transport: (any Transport)? = nil, _ change: (inout NetworkSettings) -> Void) throws
+        -> Session
+    {
         var configuration = SessionConfiguration.default
         var network = NetworkSettings()
         change(&network)
         configuration.network = network
         configuration.certificateBundle = try TestCertificates.shared.get().authority
-        return Session(configuration: configuration)
+        return transport.map { Session(configuration: configuration, transport: $0) }
+            ?? Session(configuration: configuration)
     }
 
     private func failure(_ response: DataResponse<String, AFError>) throws -> TransportError {
@@ -77,6 +82,63 @@ import Testing
         #expect(await loopback.request(server.url("/get")).serializingString().response.response?.statusCode == 200)
     }
 
+    @Test(arguments: transports) func connectionsUseTheAddressFamily(over transport: any Transport) async throws {
+        let server = try await ServerChild.nginxOnBothFamilies()
+        for (family, address) in [
+            (NetworkSettings.AddressFamily.ipv4, "127.0.0.1"), (.ipv6, "::1"), (.ipv4, "127.0.0.1"),
+        ] {
+            let session = try session(over: transport) { $0.addressFamily = family }
+            let response = await session.request("http://localhost:\(server.port)/").serializingString().response
+            #expect(response.value == "localhost \(address)", "\(response)")
+            #expect(response.metrics?.transactionMetrics.last?.remoteAddress == address)
+        }
+    }
+
+    @Test(arguments: transports) func aHostWithoutAnAddressOfTheFamilyFails(over transport: any Transport) async throws
+    {
+        let server = try await TestServer.start()
+        let session = try session(over: transport) { $0.addressFamily = .ipv6 }
+        let failure = try failure(await session.request(server.url("/get")).serializingString().response)
+        #expect(
+            failure.code == .cannotFindHost && failure.message.contains("has no IPv6 address"), "\(failure)")
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test(arguments: transports) func keepAliveIsSetOnTheSocket(over transport: any Transport) async throws {
+        let server = try await TestServer.start()
+        for probes in [.init(idle: 7, interval: 3, count: 2), nil] as [NetworkSettings.TCPKeepAlive?] {
+            let session = try session(over: transport) { $0.tcpKeepAlive = probes }
+            let response = await session.request(server.url("/get")).serializingString().response
+            let metrics = try #require(response.metrics?.transactionMetrics.last)
+            let socket = try #require(Self.socket(from: metrics.localPort, to: server.url.port))
+            #expect(Self.option(SOL_SOCKET, SO_KEEPALIVE, of: socket) == (probes == nil ? 0 : 1))
+            guard let probes else { continue }
+            let names = [TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT]
+            #expect(names.map { Self.option(Int32(IPPROTO_TCP), $0, of: socket) } == [7, 3, 2], "\(probes)")
+        }
+    }
+
+    /// The socket of this process with these ports.
+    private static func socket(from local: Int?, to remote: Int?) -> Int32? {
+        func port(
+            _ name: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32, _ socket: Int32
+        ) -> Int? {
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let code = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { name(socket, $0, &length) }
+            }
+            return code == 0 ? Int(UInt16(bigEndian: address.sin_port)) : nil
+        }
+        return (0..<4_096).first { port(getsockname, $0) == local && port(getpeername, $0) == remote }
+    }
+
+    private static func option(_ level: Int32, _ name: Int32, of socket: Int32) -> Int32 {
+        var value: Int32 = -1
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(socket, level, name, &value, &length) == 0 ? value : -1
+    }
+
     @Test func whatThisMachineDoesNotHaveIsNamed() async throws {
         let server = try await TestServer.start()
         let long = "/tmp/" + String(repeating: "a", count: 103)
@@ -100,7 +162,7 @@ import Testing
         #expect(try failure(await session.request("http://x/").serializingString().response).code == .cannotConnect)
     }
 
-    @Test(arguments: [CurlTransport(), HTTPTransport()] as [any Transport])
+    @Test(arguments: transports)
     func sessionsWithOtherSettingsShareNoConnections(over transport: any Transport) async throws {
         let server = try await TestServer.start()
         for address in ["127.0.0.5", "127.0.0.6", "127.0.0.5"] {
@@ -116,6 +178,7 @@ import Testing
     @Test(
         arguments: [
             { $0.unixSocket = "" }, { $0.unixSocket = "/a\0b" }, { $0.interface = "a\r\nb" },
+            { $0.tcpKeepAlive = .init(idle: 0) }, { $0.tcpKeepAlive = .init(count: 128) },
             { $0.connectTo = ["::1:80": "a"] }, { $0.connectTo = ["a": "b:70000"] },
             {
                 $0.interface = "lo"

@@ -42,6 +42,16 @@ extension ServerChild {
 
     /// nginx on a Unix socket, the file `socket` in its folder. Its answer is the host that it was asked for.
     static func nginxOnUnixSocket() async throws -> ServerChild {
+        try await nginx { folder, _ in "unix:\(folder.path)/socket" }
+    }
+
+    /// nginx on the loopback addresses of both families. It responds with the address that the client connected to.
+    static func nginxOnBothFamilies() async throws -> ServerChild {
+        try await nginx { _, port in "[::1]:\(port)" }
+    }
+
+    /// - Parameter place: Where it listens besides 127.0.0.1.
+    private static func nginx(andOn place: @escaping @Sendable (URL, UInt16) -> String) async throws -> ServerChild {
         try await ServerChild("nginx") { folder, port in
             """
             daemon off; master_process off; pid \(folder.path)/pid; error_log stderr;
@@ -50,7 +60,7 @@ extension ServerChild {
               client_body_temp_path \(folder.path)/body; proxy_temp_path \(folder.path)/proxy; access_log off;
               fastcgi_temp_path \(folder.path)/fastcgi; uwsgi_temp_path \(folder.path)/uwsgi; scgi_temp_path \(folder.path)/scgi;
               server {
-                listen 127.0.0.1:\(port); listen unix:\(folder.path)/socket;
+                listen 127.0.0.1:\(port); listen \(place(folder, port));
                 default_type text/plain;
                 location / { return 200 "$host $server_addr"; }
               }

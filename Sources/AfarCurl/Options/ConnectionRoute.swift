@@ -1,5 +1,6 @@
 import AfarTransport
 import CLibcurl
+import Foundation
 import HTTPTypes
 
 /// How the connection for a request is made, where the exchange's network settings say anything about that.
@@ -9,6 +10,8 @@ struct ConnectionRoute: Equatable {
         fileprivate let interface: String?
         fileprivate let credential: Proxy.Credential?
         fileprivate let proxyFields: [HTTPField]
+        fileprivate let addressFamily: NetworkSettings.AddressFamily
+        fileprivate let tcpKeepAlive: NetworkSettings.TCPKeepAlive?
     }
 
     let proxy: Proxy?
@@ -19,6 +22,8 @@ struct ConnectionRoute: Equatable {
     private let connectTo: [String]
     /// The fields that are for the proxy which opens a tunnel.
     private let proxyFields: [HTTPField]
+    let addressFamily: NetworkSettings.AddressFamily
+    private let tcpKeepAlive: NetworkSettings.TCPKeepAlive?
 
     /// Nil if the exchange has no network settings.
     init?(_ hop: Hop, isSecure: Bool, authority: String) throws {
@@ -38,6 +43,7 @@ struct ConnectionRoute: Equatable {
             }
             let ownFields = Array(hop.exchange.request.headerFields).filter { $0.name == .proxyAuthorization }
             proxyFields = isSecure && proxy?.isOfHTTP == true ? ownFields : []
+            (addressFamily, tcpKeepAlive) = (settings.addressFamily, settings.tcpKeepAlive)
         } catch {
             throw hop.failure(.invalidUse, "\(error)")
         }
@@ -45,8 +51,12 @@ struct ConnectionRoute: Equatable {
 
     /// Nil where libcurl can tell.
     var identity: Identity? {
-        let identity = Identity(interface: interface, credential: proxy?.credential, proxyFields: proxyFields)
-        return identity == Identity(interface: nil, credential: nil, proxyFields: []) ? nil : identity
+        let identity = Identity(
+            interface: interface, credential: proxy?.credential, proxyFields: proxyFields, addressFamily: addressFamily,
+            tcpKeepAlive: tcpKeepAlive)
+        let none = Identity(
+            interface: nil, credential: nil, proxyFields: [], addressFamily: .any, tcpKeepAlive: nil)
+        return identity == none ? nil : identity
     }
 
     /// Whether libcurl may have a name to look up, when it has none in the URL.
@@ -61,6 +71,11 @@ struct ConnectionRoute: Equatable {
             try options.set(CURLOPT_FORBID_REUSE, 1)
         }
         if let interface { try options.set(CURLOPT_INTERFACE, interface) }
+        switch addressFamily {
+        case .any: break
+        case .ipv4: try options.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
+        case .ipv6: try options.set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
+        }
         guard let proxy else { return }
         try options.set(CURLOPT_PROXY, proxy.url)
         if let credential = proxy.credential {
@@ -76,6 +91,11 @@ struct ConnectionRoute: Equatable {
         try options.set(CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         try options.set(CURLOPT_PROXY_CAPATH, nil)
         if let certificateBundle { try options.set(CURLOPT_PROXY_CAINFO, certificateBundle) }
+    }
+
+    /// Applies the settings for a socket that libcurl opens. Returns 0, or the system's error code.
+    func prepare(_ socket: Int32, _ family: Int32) -> Int32 {
+        family == AF_UNIX ? 0 : tcpKeepAlive?.apply(to: socket) ?? 0
     }
 
     /// What libcurl keeps a pointer to only; nil where there is none.

@@ -76,11 +76,14 @@ extension Transfer {
     func openSocket(to address: UnsafePointer<curl_sockaddr>) -> Int32 {
         loop.lookupEnded(self)
         let socket = afar_socket_cloexec(address)
-        attempt.socketError = socket < 0 ? errno : nil
-        if socket >= 0 {
-            attempt.openedSocket = socket
-            attempt.pool?.opened(socket, for: self)
+        let code = socket < 0 ? errno : plan.route?.prepare(socket, Int32(address.pointee.family)) ?? 0
+        attempt.socketError = code == 0 ? nil : code
+        guard code == 0 else {
+            if socket >= 0 { close(socket) }
+            return -1
         }
+        attempt.openedSocket = socket
+        attempt.pool?.opened(socket, for: self)
         return socket
     }
 

@@ -72,7 +72,7 @@ extension Transfer {
     func failure(_ code: CURLcode, phase: TransportError.Phase, report: TransportReport) -> TransportError {
         let handle = attempt.handle
         var error: TransportError
-        if let fault = state.fault ?? handshakeFault {
+        if let fault = state.fault ?? handshakeFault ?? familyFault(code) {
             error = TransportError(
                 fault.code, phase: phase, url: plan.url, message: fault.message, systemError: fault.systemError,
                 underlying: fault.underlying)
@@ -104,6 +104,13 @@ extension Transfer {
         error.peer = handle.flatMap { CurlFailure.peer(of: $0) }
         error.report = report
         return error
+    }
+
+    /// If the host's address is of another family than the permitted one, libcurl opens no socket and doesn't give the reason.
+    private func familyFault(_ code: CURLcode) -> Fault? {
+        guard let family = plan.route?.addressFamily, family != .any, plan.route?.proxy == nil else { return nil }
+        let hasNoAddress = code == CURLE_COULDNT_CONNECT && attempt.openedSocket == nil && attempt.socketError == nil
+        return hasNoAddress ? family.noAddress(of: "the host") : nil
     }
 
     // MARK: Metrics

@@ -95,8 +95,11 @@ final class ConnectionAttempt: @unchecked Sendable {
 
     /// Takes the result of looking up ``name``.
     func receive(_ addresses: Result<[SocketAddress], Fault>) {
+        let permitted = addresses.flatMap { addresses in
+            Result { () throws(Fault) in try key.route?.permitted(addresses, of: name ?? "the host") ?? addresses }
+        }
         name = nil
-        switch (addresses, connection) {
+        switch (permitted, connection) {
         case (.success(let addresses), nil): connect(to: addresses)
         case (.success(let addresses), let connection?):
             hostAddresses = addresses[...]
@@ -198,7 +201,7 @@ final class ConnectionAttempt: @unchecked Sendable {
             fail(errno)
             return nil
         }
-        if family != AF_UNIX, let code = key.route?.bind(descriptor, family), code != 0 {
+        if family != AF_UNIX, let code = key.route?.prepare(descriptor, family), code != 0 {
             fail(code)
             Foundation.close(descriptor)
             return nil

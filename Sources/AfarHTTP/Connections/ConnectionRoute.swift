@@ -15,6 +15,8 @@ final class ConnectionRoute: Hashable, Sendable {
     let unixSocket: String?
     private let interface: String?
     private let localAddress: String?
+    private let addressFamily: NetworkSettings.AddressFamily
+    private let tcpKeepAlive: NetworkSettings.TCPKeepAlive?
 
     /// - Parameter isRaw: Whether the connection is for another protocol than HTTP, so that a proxy must open a tunnel.
     /// - Throws: `InvalidSetting` or `InvalidProxy`.
@@ -31,6 +33,7 @@ final class ConnectionRoute: Hashable, Sendable {
         let own = request.headerFields[.proxyAuthorization] ?? defaultFields[.proxyAuthorization]
         proxyAuthorization = isTunnel ? own ?? proxy?.basicAuthorization : nil
         (unixSocket, interface, localAddress) = (settings.unixSocket, settings.interface, settings.localAddress)
+        (addressFamily, tcpKeepAlive) = (settings.addressFamily, settings.tcpKeepAlive)
     }
 
     /// The proxy that receives whole requests.
@@ -41,6 +44,7 @@ final class ConnectionRoute: Hashable, Sendable {
         return (lhs.host, lhs.port, lhs.unixSocket) == (rhs.host, rhs.port, rhs.unixSocket)
             && (lhs.proxy, lhs.isTunnel, lhs.proxyAuthorization) == (rhs.proxy, rhs.isTunnel, rhs.proxyAuthorization)
             && (lhs.interface, lhs.localAddress) == (rhs.interface, rhs.localAddress)
+            && (lhs.addressFamily, lhs.tcpKeepAlive) == (rhs.addressFamily, rhs.tcpKeepAlive)
     }
 
     func hash(into hasher: inout Hasher) {
@@ -54,10 +58,25 @@ final class ConnectionRoute: Hashable, Sendable {
     /// The host and port to which the socket connects, unless that is a Unix socket.
     var peer: (host: String, port: Int) { proxy.map { ($0.host, $0.port) } ?? (host, port) }
 
-    /// Binds a socket to the interface or the local address.
+    /// The addresses of the permitted family.
+    ///
+    /// - Throws: A ``Fault`` if there is none.
+    func permitted(_ addresses: [SocketAddress], of name: String) throws(Fault) -> [SocketAddress] {
+        guard addressFamily != .any else { return addresses }
+        let permitted = addresses.filter { $0.family == (addressFamily == .ipv6 ? AF_INET6 : AF_INET) }
+        guard permitted.isEmpty else { return permitted }
+        throw addressFamily.noAddress(of: name)
+    }
+
+    /// Applies the settings for sockets: keep-alive, and the interface or the local address.
     ///
     /// - Returns: 0, or an error code.
-    func bind(_ descriptor: Int32, _ family: Int32) -> Int32 {
+    func prepare(_ descriptor: Int32, _ family: Int32) -> Int32 {
+        let code = tcpKeepAlive?.apply(to: descriptor) ?? 0
+        return code == 0 ? bind(descriptor, family) : code
+    }
+
+    private func bind(_ descriptor: Int32, _ family: Int32) -> Int32 {
         if let interface { return Self.bind(descriptor, family, toInterface: interface) }
         guard let localAddress else { return 0 }
         let addresses = (try? SocketAddress.lookUp(localAddress, isAddress: true)) ?? []

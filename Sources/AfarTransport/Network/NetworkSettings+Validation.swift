@@ -54,6 +54,7 @@ extension NetworkSettings {
         if interface != nil, localAddress != nil {
             throw InvalidSetting("an interface and a local address were both set: use only one of them")
         }
+        try tcpKeepAlive.map { probes throws(InvalidSetting) in try probes.validate() }
     }
 
     /// The entries of ``connectTo``, the most specific ones first.
@@ -116,5 +117,50 @@ extension NetworkSettings {
             return
         }
         throw InvalidSetting("this machine does not have the local address \"\(address)\": use one of its addresses")
+    }
+}
+
+extension NetworkSettings.AddressFamily {
+    /// The error for a host that has no address of the family.
+    package func noAddress(of host: String) -> Fault {
+        Fault(
+            .cannotFindHost,
+            "\(host) has no \(self == .ipv6 ? "IPv6" : "IPv4") address, and addressFamily permits no other")
+    }
+}
+
+extension NetworkSettings.TCPKeepAlive {
+    /// The largest values that Linux accepts.
+    private static let longestTime = 32_767
+    private static let largestCount = 127
+
+    fileprivate func validate() throws(InvalidSetting) {
+        let times = 1...Self.longestTime
+        guard times.contains(idle), times.contains(interval), (1...Self.largestCount).contains(count) else {
+            throw InvalidSetting(
+                "tcpKeepAlive is out of range: the times must be 1 to \(Self.longestTime) s, and the count 1 to \(Self.largestCount)"
+            )
+        }
+    }
+
+    /// Turns the probes on for a TCP socket. Returns 0, or the system's error code.
+    package func apply(to socket: Int32) -> Int32 {
+        #if canImport(Darwin)
+            let idleOption = TCP_KEEPALIVE
+        #else
+            let idleOption = TCP_KEEPIDLE
+        #endif
+        let options = [
+            (SOL_SOCKET, SO_KEEPALIVE, 1), (Int32(IPPROTO_TCP), idleOption, Int32(clamping: idle)),
+            (Int32(IPPROTO_TCP), TCP_KEEPINTVL, Int32(clamping: interval)),
+            (Int32(IPPROTO_TCP), TCP_KEEPCNT, Int32(clamping: count)),
+        ]
+        for (level, name, value) in options {
+            var value = value
+            guard setsockopt(socket, level, name, &value, socklen_t(MemoryLayout<Int32>.size)) == 0 else {
+                return errno
+            }
+        }
+        return 0
     }
 }
