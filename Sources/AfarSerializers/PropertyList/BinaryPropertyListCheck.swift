@@ -98,3 +98,117 @@ struct BinaryPropertyListCheck {
         PropertyListError(.tooDeep(limit: PropertyListCheck.maximumDepth))
     }
 }
+
+// MARK: - Layout of the bytes
+
+/// Where everything lies in a binary property list: after the magic number the objects, then a table of where each of them
+/// begins, then 32 bytes that tell of the table.
+struct BinaryPropertyListLayout {
+    /// An object, as far as the check needs to know it.
+    enum Object {
+        /// A number, date, text or data of so many bytes.
+        case scalar(bytes: Int, isText: Bool)
+        /// References to other objects, from a place on; the first of a dictionary's are its keys.
+        case container(place: Int, references: Int, keys: Int)
+    }
+
+    let topObject: Int
+    let referenceSize: Int
+    private let bytes: [UInt8]
+    private let objectCount: Int
+    private let offsetSize: Int
+    private let table: Int
+
+    init(_ data: Data) throws(PropertyListError) {
+        bytes = [UInt8](data)
+        guard bytes.count >= 8 + 1 + 1 + 32 else { throw Self.malformed("it is too short") }
+        let trailer = bytes.count - 32
+        offsetSize = Int(bytes[trailer + 6])
+        referenceSize = Int(bytes[trailer + 7])
+        guard (1...8).contains(offsetSize), (1...8).contains(referenceSize),
+            let count = Self.integer(in: bytes, at: trailer + 8, size: 8),
+            let top = Self.integer(in: bytes, at: trailer + 16, size: 8),
+            let table = Self.integer(in: bytes, at: trailer + 24, size: 8),
+            top < count, table >= 9, table <= trailer, count <= (trailer - table) / offsetSize
+        else { throw Self.malformed("its last 32 bytes make no sense") }
+        objectCount = count
+        topObject = top
+        self.table = table
+    }
+
+    /// The number of the object that the reference at a place refers to.
+    func reference(at place: Int) -> Int? {
+        Self.integer(in: bytes, at: place, size: referenceSize)
+    }
+
+    func object(_ number: Int) throws(PropertyListError) -> Object {
+        guard number < objectCount,
+            let place = Self.integer(in: bytes, at: table + number * offsetSize, size: offsetSize),
+            place >= 8, place < table
+        else { throw Self.malformed("it refers to an object outside of it") }
+        let low = Int(bytes[place] & 0x0F)
+        switch (bytes[place] >> 4, low) {
+        case (0x0, 0), (0x0, 8), (0x0, 9): return .scalar(bytes: 0, isText: false)
+        case (0x1, 0...4), (0x2, 2...3): return try scalar(at: place + 1, of: 1 << low)
+        case (0x3, 3):
+            let date = try scalar(at: place + 1, of: 8)
+            // Foundation crashes when it prints the others.
+            guard isPlausibleDate(at: place + 1) else { throw Self.malformed("a date of it is out of all bounds") }
+            return date
+        case (0x8, _): return try scalar(at: place + 1, of: low + 1)
+        case (0x4, _), (0x5, _), (0x6, _):
+            let (count, start) = try count(at: place)
+            let size = bytes[place] >> 4 == 0x6 ? count.multipliedReportingOverflow(by: 2).partialValue : count
+            return try scalar(at: start, of: size, isText: bytes[place] >> 4 != 0x4)
+        case (0xA, _):
+            let (count, start) = try count(at: place)
+            return try container(at: start, references: count, keys: 0)
+        case (0xD, _):
+            let (count, start) = try count(at: place)
+            return try container(at: start, references: count, keys: count)
+        default: throw Self.malformed("it has an object of an unknown kind")
+        }
+    }
+
+    private func scalar(
+        at place: Int, of size: Int, isText: Bool = false
+    ) throws(PropertyListError) -> Object {
+        guard size >= 0, size <= table - place else { throw Self.malformed("an object of it has no end") }
+        return .scalar(bytes: size, isText: isText)
+    }
+
+    private func container(
+        at place: Int, references: Int, keys: Int
+    ) throws(PropertyListError) -> Object {
+        let all = references + keys
+        guard all <= (table - place) / referenceSize else { throw Self.malformed("an object of it has no end") }
+        return .container(place: place, references: all, keys: keys)
+    }
+
+    /// The number of elements or bytes of an object, which an integer tells where four bits are too few, and where these
+    /// begin.
+    private func count(at place: Int) throws(PropertyListError) -> (Int, start: Int) {
+        let low = Int(bytes[place] & 0x0F)
+        guard low == 0x0F else { return (low, place + 1) }
+        let size = 1 << Int(bytes[place + 1] & 0x0F)
+        guard bytes[place + 1] >> 4 == 0x1, size <= 8, place + 2 + size <= table,
+            let count = Self.integer(in: bytes, at: place + 2, size: size), count <= bytes.count
+        else { throw Self.malformed("the size of an object of it makes no sense") }
+        return (count, place + 2 + size)
+    }
+
+    private func isPlausibleDate(at place: Int) -> Bool {
+        let bits = bytes[place..<(place + 8)].reduce(0) { $0 << 8 | UInt64($1) }
+        let seconds = Double(bitPattern: bits)
+        // A hundred thousand years.
+        return seconds.magnitude < 3.2e12
+    }
+
+    /// A number without a sign, the highest byte first; nil when it is too large or not whole.
+    private static func integer(in bytes: [UInt8], at place: Int, size: Int) -> Int? {
+        guard place >= 0, place + size <= bytes.count else { return nil }
+        return Int(exactly: bytes[place..<(place + size)].reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    private static func malformed(_ problem: String) -> PropertyListError { PropertyListError(.malformed(problem)) }
+}

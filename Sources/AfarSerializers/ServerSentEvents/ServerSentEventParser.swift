@@ -149,3 +149,113 @@ extension DataStreamParser where Self == ServerSentEventParser {
         ServerSentEventParser(maximumEventSize: maximumEventSize)
     }
 }
+
+// MARK: - Events and errors
+
+/// An event that a server sent (WHATWG HTML, section 9.2).
+public struct ServerSentEvent: Hashable, Sendable {
+    /// The event's type; `message` unless the server says otherwise.
+    public var event: String
+    /// The event's data. Lines are joined with LF.
+    public var data: String
+    /// The stream's last event ID as of this event: this event's own, else the one that was last sent before; empty when
+    /// there was none.
+    public var id: String
+
+    /// Makes an event.
+    public init(event: String = "message", data: String, id: String = "") {
+        self.event = event
+        self.data = data
+        self.id = id
+    }
+
+    /// Decodes a value from the event's data.
+    ///
+    /// - Parameters:
+    ///   - type: What to decode.
+    ///   - decoder: Decodes. The default is a `JSONDecoder`.
+    /// - Throws: ``AFError/ResponseSerializationFailureReason/decodingFailed(error:)``.
+    public func decode<T: Decodable>(
+        _ type: T.Type = T.self, using decoder: any DataDecoder = JSONDecoder()
+    ) throws(AFError) -> T {
+        do {
+            return try decoder.decodeChecked(type, from: Data(data.utf8), of: nil)
+        } catch {
+            throw .responseSerializationFailed(reason: .decodingFailed(error: error))
+        }
+    }
+}
+
+/// An event in a stream has more bytes than allowed. It was passed over and not kept; the events after it can be read.
+///
+/// It is the `underlyingError` of an ``AFError/responseSerializationFailed(reason:)``.
+public struct ServerSentEventTooLarge: Error, LocalizedError, CustomStringConvertible, Sendable {
+    /// The bytes that an event may have.
+    public let limit: Int
+
+    /// What was wrong, and what can be done.
+    public var description: String {
+        "An event of the stream has more than \(limit) bytes. Ask for a larger maximum event size if that is no mistake."
+    }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+}
+
+// MARK: - Requests
+
+extension DataStreamRequest {
+    /// Adds a handler that gets the events of this one response. Give the request the header
+    /// `Accept: text/event-stream`.
+    ///
+    /// The status code must be 200, or 204 for no events, and the content type `text/event-stream`, else the request fails
+    /// before anything is read. An event that is too large is an error that carries a ``ServerSentEventTooLarge``; it ends
+    /// the request if ``DataStreamRequest/automaticallyCancelOnStreamError`` says so. Nothing is connected again after the
+    /// end:
+    /// ``AfarCore/Session/serverSentEvents(_:method:headers:lastEventID:reconnection:maximumEventSize:interceptor:requestModifier:)``
+    /// does that.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the handler is called. The default is the main queue.
+    ///   - maximumEventSize: The bytes that an event may have. The default is 1 MiB.
+    ///   - stream: Called for each event or error, and once at the end.
+    @preconcurrency
+    @discardableResult
+    public func responseStreamServerSentEvents(
+        on queue: DispatchQueue = .main,
+        maximumEventSize: Int = ServerSentEventParser.defaultMaximumEventSize,
+        stream: @escaping Handler<ServerSentEvent, AFError>
+    ) -> Self {
+        validateEventStream().responseStream(
+            using: .serverSentEvents(maximumEventSize: maximumEventSize), on: queue, stream: stream)
+    }
+
+    /// Requires a stream of events, or none (WHATWG HTML, section 9.2.3).
+    @discardableResult
+    func validateEventStream() -> Self {
+        validate(statusCode: [200, 204]).validate(contentType: ["text/event-stream"])
+    }
+}
+
+extension DataStreamTask {
+    /// The events of this one response, with what
+    /// ``DataStreamRequest/responseStreamServerSentEvents(on:maximumEventSize:stream:)`` requires of it. The request starts
+    /// with the iteration, if handlers start requests here.
+    ///
+    /// - Parameters:
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The
+    ///     default is true.
+    ///   - maximumEventSize: The bytes that an event may have. The default is 1 MiB.
+    ///   - bufferingPolicy: Which events are kept for a loop that falls behind. The default, nil, is to keep none and hold
+    ///     the server back.
+    public func streamingServerSentEvents(
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
+        maximumEventSize: Int = ServerSentEventParser.defaultMaximumEventSize,
+        bufferingPolicy: Stream<ServerSentEvent, AFError>.BufferingPolicy? = nil
+    ) -> Stream<ServerSentEvent, AFError> {
+        request.validateEventStream()
+        return streamingResponses(
+            parsedUsing: .serverSentEvents(maximumEventSize: maximumEventSize),
+            automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy)
+    }
+}

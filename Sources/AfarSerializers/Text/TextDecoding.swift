@@ -1,5 +1,6 @@
 public import AfarCore
 public import Foundation
+import HTTPTypes
 
 /// How bytes become text: which encoding they are taken for, and what happens to bytes that are none.
 ///
@@ -152,4 +153,93 @@ public struct TextDecoding: Sendable, Hashable {
         guard decoder.malformedOffset == nil else { throw TextDecodingError(.unknownCharset(label: label)) }
         return Choice(.utf8, .assumption, label)
     }
+}
+
+extension TextDecoding {
+    /// Makes text of a response's body.
+    func decode(_ bytes: Data, of head: ResponseHead?) throws -> DecodedText {
+        do {
+            return try decode(bytes, as: head?.mediaType ?? MediaType(nil))
+        } catch {
+            throw AFError.responseSerializationFailed(
+                reason: .textDecodingFailed(encoding: error.encoding?.stringEncoding, error: error))
+        }
+    }
+}
+
+extension TextDecodingError {
+    fileprivate var encoding: TextEncoding? {
+        if case .malformedBytes(let encoding, _) = reason { encoding } else { nil }
+    }
+}
+
+// MARK: - Text and errors
+
+/// Text that was made of bytes, and how.
+public struct DecodedText: Sendable, Hashable, CustomStringConvertible {
+    /// What an encoding was chosen for.
+    public enum Reason: String, Sendable, Hashable {
+        /// The caller named it.
+        case override
+        /// A byte-order mark at the beginning of the bytes.
+        case byteOrderMark
+        /// The `charset` of the Content-Type.
+        case charset
+        /// The text says it itself: in XML's declaration, or an HTML page's `meta` element.
+        case declaration
+        /// The rule of the Content-Type: JSON is UTF-8, or recognisably UTF-16 or UTF-32.
+        case mediaType
+        /// It was not declared.
+        case assumption
+        /// It was not declared, and the bytes are not in the encoding that is assumed then.
+        case fallback
+    }
+
+    /// The text, without a byte-order mark.
+    public let text: String
+    /// The encoding that was used.
+    public let encoding: TextEncoding
+    /// Why that one.
+    public let reason: Reason
+    /// The charset that was passed over because nobody knows it.
+    public let unknownCharset: String?
+    /// Where the first malformed bytes are, which U+FFFD stands for; counted from 0. Nil when there are none.
+    public let malformedOffset: Int?
+
+    /// The text.
+    public var description: String { text }
+}
+
+/// Why bytes could not be made text.
+public struct TextDecodingError: LocalizedError, CustomStringConvertible, Sendable, Hashable {
+    /// What was wrong.
+    public enum Reason: Sendable, Hashable {
+        /// There are bytes that mean nothing in the encoding, from this offset on, counted from 0.
+        case malformedBytes(encoding: TextEncoding, offset: Int)
+        /// The response names a charset that no encoding is known under, and the bytes aren't valid UTF-8.
+        case unknownCharset(label: String)
+    }
+
+    /// What was wrong.
+    public let reason: Reason
+
+    /// Makes an error.
+    public init(_ reason: Reason) {
+        self.reason = reason
+    }
+
+    /// What was wrong and what can be done, for a person.
+    public var description: String {
+        switch reason {
+        case .malformedBytes(let encoding, let offset):
+            "The bytes from offset \(offset) on are no \(encoding) text. "
+                + "Name the right encoding, or let U+FFFD take the place of such bytes (TextDecoding.replacing)."
+        case .unknownCharset(let label):
+            "The charset \(TerminalText.line(String(label.prefix(60)).debugDescription)) is unknown, and the bytes aren't valid UTF-8. "
+                + "Name the encoding yourself, or have unknown charsets passed over (TextDecoding.unknownCharsets)."
+        }
+    }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
 }

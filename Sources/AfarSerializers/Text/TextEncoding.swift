@@ -1,3 +1,7 @@
+import AfarCharsets
+import AfarCore
+public import Foundation
+
 /// An encoding of text: all those of the Encoding Standard (https://encoding.spec.whatwg.org), and the few beside them that
 /// servers use.
 public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
@@ -97,4 +101,110 @@ extension TextEncoding {
     public static var big5: TextEncoding { TextEncoding(.big5) }
     /// Korean, with Windows' additions.
     public static var eucKR: TextEncoding { TextEncoding(.eucKR) }
+}
+
+extension TextEncoding {
+    /// Whether ASCII characters take more than a byte.
+    var isOfWideUnits: Bool {
+        [.utf16BigEndian, .utf16LittleEndian, .utf32BigEndian, .utf32LittleEndian].contains(self)
+    }
+}
+
+// MARK: - Labels
+
+extension TextEncoding {
+    /// The encoding that a label means, as browsers read labels: by the table of the Encoding Standard (section 4.2),
+    /// whatever the case, white space around the label left out.
+    ///
+    /// `utf-32`, `utf-32be` and `utf-32le` are known too. Nil for a label that means nothing.
+    public init?(label: String) {
+        let spaces: [UInt8] = [0x09, 0x0A, 0x0C, 0x0D, 0x20]
+        guard let first = label.utf8.firstIndex(where: { !spaces.contains($0) }),
+            let last = label.utf8.lastIndex(where: { !spaces.contains($0) }),
+            let kind = Self.kinds[String(label[first...last]).asciiLowercased]
+        else { return nil }
+        self.init(kind)
+    }
+
+    private static let kinds: [String: Kind] = {
+        var kinds: [String: Kind] = [
+            "utf-32": .utf32BigEndian, "utf-32be": .utf32BigEndian, "utf-32le": .utf32LittleEndian,
+        ]
+        for line in EncodingLabels.lines.split(separator: "\n") {
+            let words = line.split(separator: " ").map(String.init)
+            guard let name = words.first, let kind = Kind(rawValue: name) else { continue }
+            for label in words.dropFirst() { kinds[label] = kind }
+        }
+        return kinds
+    }()
+}
+
+// MARK: - Foundation
+
+extension TextEncoding {
+    /// The encoding that Foundation means; nil for those that only Foundation has, and for `.utf16` and `.utf32`, which
+    /// leave the order of bytes open.
+    public init?(_ encoding: String.Encoding) {
+        guard let kind = Kind.allCases.first(where: { $0.stringEncoding == encoding }) else { return nil }
+        self.init(kind)
+    }
+
+    /// Foundation's name for the encoding, whether or not Foundation can decode it here; nil where it has none.
+    public var stringEncoding: String.Encoding? { kind.stringEncoding }
+}
+
+extension TextEncoding.Kind {
+    fileprivate var stringEncoding: String.Encoding? {
+        switch self {
+        case .utf8: .utf8
+        case .utf16BigEndian: .utf16BigEndian
+        case .utf16LittleEndian: .utf16LittleEndian
+        case .utf32BigEndian: .utf32BigEndian
+        case .utf32LittleEndian: .utf32LittleEndian
+        case .ascii: .ascii
+        case .isoLatin1: .isoLatin1
+        case .iso88592: .isoLatin2
+        case .windows1250: .windowsCP1250
+        case .windows1251: .windowsCP1251
+        case .windows1252: .windowsCP1252
+        case .windows1253: .windowsCP1253
+        case .windows1254: .windowsCP1254
+        case .macintosh: .macOSRoman
+        case .eucJP: .japaneseEUC
+        case .iso2022JP: .iso2022JP
+        case .shiftJIS: .shiftJIS
+        default: coreFoundationNumber.map { String.Encoding(rawValue: 0x8000_0000 | $0) }
+        }
+    }
+
+    /// Core Foundation's number of the encoding, which Foundation takes for those that it has no name for.
+    private var coreFoundationNumber: UInt? {
+        switch self {
+        case .xMacCyrillic: 0x0007
+        case .iso88593: 0x0203
+        case .iso88594: 0x0204
+        case .iso88595: 0x0205
+        case .iso88596: 0x0206
+        case .iso88597: 0x0207
+        case .iso88598: 0x0208
+        case .iso885910: 0x020A
+        case .iso885913: 0x020D
+        case .iso885914: 0x020E
+        case .iso885915: 0x020F
+        case .iso885916: 0x0210
+        case .ibm866: 0x0419
+        case .windows874: 0x041D
+        case .windows1255: 0x0505
+        case .windows1256: 0x0506
+        case .windows1257: 0x0507
+        case .windows1258: 0x0508
+        case .gbk: 0x0631
+        case .gb18030: 0x0632
+        case .eucKR: 0x0940
+        case .koi8R: 0x0A02
+        case .big5: 0x0A03
+        case .koi8U: 0x0A08
+        default: nil
+        }
+    }
 }

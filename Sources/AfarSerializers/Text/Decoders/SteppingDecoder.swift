@@ -93,3 +93,115 @@ struct SteppingDecoder<Rules: DecodingRules>: ChunkDecoder {
         start = next
     }
 }
+
+// MARK: - Rules
+
+/// How an encoding reads bytes, one after the other: the Encoding Standard's "decoder".
+protocol DecodingRules: Sendable {
+    /// Whether the next byte begins a character and stands for itself if it is ASCII.
+    var isReadyForASCII: Bool { get }
+
+    /// Takes a byte.
+    mutating func take(_ byte: UInt8) -> DecodingStep
+
+    /// Called at the end, repeatedly until it returns nil.
+    mutating func end() -> DecodingStep?
+}
+
+/// What a byte has led to.
+enum DecodingStep {
+    /// The character needs more bytes.
+    case more
+    /// What was taken is whole, and stands for no character.
+    case nothing
+    case scalar(UInt32)
+    case scalars(UInt32, UInt32)
+    /// What was taken since the last character is malformed.
+    case malformed
+    /// The same, but these bytes, the last that were taken, are to be taken again.
+    case malformedBefore(UInt8)
+    case malformedBeforeTwo(UInt8, UInt8)
+    case malformedBeforeThree(UInt8, UInt8, UInt8)
+
+    /// The step that a code point of an index means, where a malformed pair gives back its second byte if that is ASCII.
+    static func scalar(_ codePoint: UInt32, orMalformedBefore byte: UInt8) -> DecodingStep {
+        if codePoint != 0 { return .scalar(codePoint) }
+        return byte < 0x80 ? .malformedBefore(byte) : .malformed
+    }
+}
+
+// MARK: - Output
+
+/// Takes code points and makes UTF-8 of them, in memory that is large enough for what a block of input can become.
+struct UTF8Output: ~Copyable {
+    /// The size of a block of input. No encoding makes more than three bytes of one, besides what was held back before.
+    static let bytesAtATime = 4096
+
+    private let memory: UnsafeMutableBufferPointer<UInt8>
+    private var count = 0
+
+    static func withScratch(_ body: (inout UTF8Output) -> Void) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 3 * bytesAtATime + 64) { memory in
+            var output = UTF8Output(memory: memory)
+            body(&output)
+        }
+    }
+
+    private init(memory: UnsafeMutableBufferPointer<UInt8>) {
+        self.memory = memory
+    }
+
+    mutating func append(ascii run: UnsafeBufferPointer<UInt8>) {
+        for byte in run { put(byte) }
+    }
+
+    /// Appends what is no surrogate and at most U+10FFFF.
+    mutating func append(_ scalar: UInt32) {
+        switch scalar {
+        case ..<0x80:
+            put(UInt8(scalar))
+        case ..<0x800:
+            put(0xC0 | UInt8(scalar >> 6))
+            put(continuation(scalar))
+        case ..<0x10000:
+            put(0xE0 | UInt8(scalar >> 12))
+            put(continuation(scalar >> 6))
+            put(continuation(scalar))
+        default:
+            put(0xF0 | UInt8(truncatingIfNeeded: scalar >> 18))
+            put(continuation(scalar >> 12))
+            put(continuation(scalar >> 6))
+            put(continuation(scalar))
+        }
+    }
+
+    /// Gives away what was appended.
+    mutating func move(to text: inout [UInt8]) {
+        text.append(contentsOf: memory.prefix(count))
+        count = 0
+    }
+
+    private func continuation(_ bits: UInt32) -> UInt8 { 0x80 | UInt8(truncatingIfNeeded: bits & 0x3F) }
+
+    private mutating func put(_ byte: UInt8) {
+        memory[count] = byte
+        count += 1
+    }
+}
+
+// MARK: - ASCII
+
+extension UnsafeBufferPointer<UInt8> {
+    /// How many bytes at the beginning are below 0x80.
+    var lengthOfASCIIPrefix: Int {
+        let raw = UnsafeRawBufferPointer(self)
+        var index = 0
+        while index + 8 <= count {
+            let high = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian & 0x8080_8080_8080_8080
+            if high != 0 { return index + high.trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < count, self[index] < 0x80 { index += 1 }
+        return index
+    }
+}

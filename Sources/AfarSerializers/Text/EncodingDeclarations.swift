@@ -1,5 +1,92 @@
 import AfarCore
-import Foundation
+public import Foundation
+
+/// The bytes of U+FEFF at the beginning of a text, which tell its encoding.
+struct ByteOrderMark {
+    let encoding: TextEncoding
+    let bytes: [UInt8]
+
+    /// What the first bytes of a text tell.
+    enum Finding {
+        case found(ByteOrderMark)
+        case none
+        /// More bytes are needed.
+        case undecided
+    }
+
+    /// The longer before the shorter. What UTF-32's mark begins with could be UTF-16's and a NUL, but no text begins so.
+    private static let all = [
+        ByteOrderMark(encoding: .utf32LittleEndian, bytes: [0xFF, 0xFE, 0x00, 0x00]),
+        ByteOrderMark(encoding: .utf32BigEndian, bytes: [0x00, 0x00, 0xFE, 0xFF]),
+        ByteOrderMark(encoding: .utf8, bytes: [0xEF, 0xBB, 0xBF]),
+        ByteOrderMark(encoding: .utf16BigEndian, bytes: [0xFE, 0xFF]),
+        ByteOrderMark(encoding: .utf16LittleEndian, bytes: [0xFF, 0xFE]),
+    ]
+
+    /// Looks for a mark.
+    ///
+    /// - Parameters:
+    ///   - encoding: The only encoding whose mark counts; nil for all.
+    ///   - isWhole: Whether no bytes follow.
+    static func find(
+        in bytes: UnsafeBufferPointer<UInt8>, of encoding: TextEncoding?, isWhole: Bool
+    ) -> Finding {
+        if let first = bytes.first, ![0xFF, 0x00, 0xEF, 0xFE].contains(first) { return .none }
+        for mark in all where encoding == nil || mark.encoding == encoding {
+            if bytes.starts(with: mark.bytes) { return .found(mark) }
+            if !isWhole, mark.bytes.starts(with: bytes) { return .undecided }
+        }
+        return .none
+    }
+}
+
+extension TextEncoding {
+    /// Returns the encoding of the byte-order mark at the beginning of a text, or nil if the text has no mark.
+    ///
+    /// - Parameter bytes: The text, or at least its first four bytes.
+    public static func ofByteOrderMark(in bytes: Data) -> TextEncoding? {
+        let finding = bytes.prefix(4).withUnsafeBytes { start in
+            ByteOrderMark.find(in: start.bindMemory(to: UInt8.self), of: nil, isWhole: true)
+        }
+        if case .found(let mark) = finding { return mark.encoding }
+        return nil
+    }
+}
+
+extension Data {
+    /// The same without U+FEFF in UTF-8 at the begin.
+    var withoutByteOrderMark: Data { starts(with: [0xEF, 0xBB, 0xBF]) ? Data(dropFirst(3)) : self }
+}
+
+// MARK: - XML
+
+/// What an XML document says of its own encoding (XML 1.0, sections 2.8 and 4.3.3, appendix F).
+enum XMLDeclaration {
+    /// The label of the encoding that a document's text declares; nil when it declares none.
+    static func label(in text: some StringProtocol) -> String? {
+        guard text.hasPrefix("<?xml"), let end = text.firstIndex(of: ">"),
+            let match = String(text[..<end]).firstMatch(of: /\sencoding\s*=\s*(?:"([^"]*)"|'([^']*)')/)
+        else { return nil }
+        return String(match.1 ?? match.2 ?? "")
+    }
+
+    /// The label of the encoding; nil when the document says nothing, which means UTF-8.
+    static func label(in bytes: Data) -> String? {
+        let start = [UInt8](bytes.prefix(1024))
+        // The first character is <, so where NULs are beside it tells the units' size.
+        for (beginning, label) in wideBeginnings where start.starts(with: beginning) { return label }
+        guard let label = label(in: String(decoding: start, as: UTF8.self)) else { return nil }
+        // It could be read byte by byte, so it cannot be what it says.
+        return TextEncoding(label: label)?.isOfWideUnits == true ? "utf-8" : label
+    }
+
+    private static let wideBeginnings: [([UInt8], label: String)] = [
+        ([0x00, 0x00, 0x00, 0x3C], "utf-32be"), ([0x3C, 0x00, 0x00, 0x00], "utf-32le"),
+        ([0x00, 0x3C], "utf-16be"), ([0x3C, 0x00], "utf-16le"),
+    ]
+}
+
+// MARK: - HTML
 
 /// Looks for the encoding that an HTML page's `meta` elements tell, in its first 1,024 bytes (HTML, section 13.2.3.2,
 /// "prescan a byte stream to determine its encoding").
