@@ -1,5 +1,7 @@
 import Afar
 import ArgumentParser
+import Foundation
+import HTTPTypes
 
 struct Download: AsyncParsableCommand, RequestSending {
     static let configuration = CommandConfiguration(
@@ -36,4 +38,219 @@ struct Download: AsyncParsableCommand, RequestSending {
         }
         try await DownloadRunner(plan: plan, options: self).run()
     }
+}
+
+// MARK: - Options
+
+/// Where a download goes.
+struct FileOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            """
+            The file, or the directory for a file named by the server or after the URL. By default that is the current \
+            directory.
+            """,
+            valueName: "path"),
+        completion: .file())
+    var output: String?
+
+    @Flag(help: "Replace a file that is there already.")
+    var force = false
+
+    @Flag(
+        help: """
+            Go on where a download before broke off, and keep what arrives in PATH.part when this one does. Starts over \
+            if the file has changed, or the server sends no parts.
+            """)
+    var resume = false
+}
+
+// MARK: - Running a download
+
+/// Makes one request and puts what it brings into a file.
+struct DownloadRunner {
+    let plan: RequestPlan
+    let options: Download
+
+    func run() async throws {
+        let inspector = Inspector(options.inspection, colors: options.colors)
+        if options.inspection.curl { return try inspector.printCurlCommand(curlCommand, for: plan) }
+        let target = try DownloadTarget(options.file, url: plan.url)
+        try plan.check()
+        let interruption = await Interruption()
+        let resumable =
+            options.file.resume ? try ResumableDownloadDirectory(at: target.partPath, for: plan.urlRequest()) : nil
+        let directory: any DownloadDirectory = try resumable ?? TemporaryDownloadDirectory(beside: target.directoryPath)
+        let outcome: Outcome
+        do {
+            outcome = try await download(to: target, resuming: resumable, inspector, interruption)
+        } catch {
+            directory.cleanUp(keeping: nil)
+            throw error
+        }
+        directory.cleanUp(keeping: outcome.resumeData)
+        if case .failure = outcome.path { interruption.reraise() }
+        try StandardOutput.write(outcome.path.get() + "\n")
+    }
+
+    private struct Outcome {
+        /// The path of the file, when the file is there.
+        var path: Result<String, Failure>
+        /// What a next run can resume; nil where there is nothing.
+        var resumeData: ResumeData?
+    }
+
+    private var curlCommand: CurlCommand {
+        let destination = options.file.output.map { ["--output", $0] } ?? ["--remote-name", "--remote-header-name"]
+        let continuation = options.file.resume ? ["--continue-at", "-"] : []
+        return CurlCommand(plan, sentWith: options, more: ["--fail"] + continuation + destination)
+    }
+
+    private func download(
+        to target: DownloadTarget, resuming resumable: ResumableDownloadDirectory?, _ inspector: Inspector,
+        _ interruption: Interruption
+    ) async throws -> Outcome {
+        let meter = options.progress.makeMeter(options.colors)
+        let running = Locked<DownloadRequest?>(nil)
+        let session = try options.makeSession(for: plan.url) { base in
+            DestinationCheckTransport(base: inspector.watch(base) { meter.write($0) }, target: target) { head in
+                guard let resumable, let request = running.withLock({ $0 }) else { return }
+                let next = request.resumableInFlight
+                resumable.record(next)
+                meter?.begin(at: request.bytesBefore)
+                let line = ResumptionReport.line(
+                    part: resumable.data, offset: request.bytesBefore, next: next, status: head.status)
+                if let line { meter.write("afar: \(line)\n") }
+            }
+        }
+        // A request does not outlive its session.
+        defer { withExtendedLifetime(session) {} }
+        let destination: DownloadRequest.Destination = { _, response in
+            let path = target.path(contentDisposition: response.headers["Content-Disposition"])
+            return (URL(filePath: path), target.options)
+        }
+        let request = session.download(plan.url, headers: plan.headers, to: destination)
+            .validate(statusCode: 200..<300)
+            .downloadProgress(queue: DispatchQueue(label: "afar.progress")) { meter?.update($0) }
+        running.withLock { $0 = request }
+        if let data = resumable?.data { request.resume(from: data) }
+        interruption.handle { request.cancel(producingResumeData: resumable != nil) }
+        let response = await request.serializingDownloadedFileURL().response
+        running.withLock { $0 = nil }
+        if let error = response.error {
+            meter?.abandon()
+            inspector.showSummary(of: request)
+            var failure = failure(error, request.responseHead)
+            guard let resumable, let data = response.resumeData else { return Outcome(path: .failure(failure)) }
+            failure.message += " What has arrived is kept in \(resumable.path), and --resume goes on from there."
+            return Outcome(path: .failure(failure), resumeData: try? ResumeData(decoding: data))
+        }
+        meter?.finish(bytes: request.downloadProgress.completedUnitCount)
+        inspector.showSummary(of: request)
+        let disposition = request.responseHead?.value(for: .contentDisposition)
+        return Outcome(path: .success(target.path(contentDisposition: disposition)))
+    }
+
+    private func failure(_ error: AFError, _ head: ResponseHead?) -> Failure {
+        guard error.isResponseValidationError, let head else { return Failure(error, url: plan.url) }
+        let status = StatusLine.text(of: head.status)
+        return Failure(
+            .httpStatus, "\(Redaction.standard.url(plan.url)) answered \(status), which is not 2xx. Nothing was saved."
+        )
+    }
+}
+
+// MARK: - Destination
+
+/// Where a download goes: a file that the person names, or a directory in which the server names the file.
+struct DownloadTarget {
+    private let url: String
+    private let isForced: Bool
+    /// The file, once it has a name.
+    private let path: String?
+    /// The directory of the file, as a person writes it: empty for the current one.
+    private let directory: String
+
+    /// Checks what can be checked before anything is sent.
+    init(_ options: FileOptions, url: String) throws {
+        self.url = url
+        isForced = options.force
+        let output = options.output ?? "."
+        guard !output.isEmpty else { throw Failure(.usage, "-o wants a path, and got an empty one.") }
+        guard output != "-" else {
+            throw Failure(.usage, "A download goes into a file. For the standard output, use afar get.")
+        }
+        var isDirectory: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: output, isDirectory: &isDirectory)
+        if exists ? isDirectory.boolValue : output.hasSuffix("/") {
+            path = nil
+            directory = options.output.map { $0.hasSuffix("/") ? $0 : $0 + "/" } ?? ""
+        } else {
+            path = output
+            directory = output.lastIndex(of: "/").map { String(output[...$0]) } ?? ""
+        }
+        guard FileManager.default.fileExists(atPath: directoryPath, isDirectory: &isDirectory), isDirectory.boolValue
+        else {
+            throw Failure(.usage, "There is no directory \(directoryPath). Make it, or name another with -o.")
+        }
+        if let path { try checkOverwrite(of: path) }
+    }
+
+    /// The directory of the file, as the system takes it.
+    var directoryPath: String { directory.isEmpty ? "." : directory }
+
+    /// The path for what a response brings.
+    func path(contentDisposition: String?) -> String {
+        path ?? directory + FileName.suggested(contentDisposition: contentDisposition, url: url)
+    }
+
+    /// The path for a part of the file, the same in each run: what the server calls the file is not known yet.
+    var partPath: String { path(contentDisposition: nil) + ".part" }
+
+    /// How the file is put there.
+    var options: DownloadRequest.Options { isForced ? .removePreviousFile : [] }
+
+    /// Throws when there is something already that must stay.
+    func checkOverwrite(of path: String) throws {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(.usage, "\(path) is there already and is no file. Name another with -o.")
+        }
+        guard isForced else {
+            throw Failure(.usage, "\(path) is there already. Replace it with --force, or name another with -o.")
+        }
+    }
+}
+
+/// Checks the destination when a response's head is there, before any of its body is taken: nobody wants to wait for a
+/// file that has no place.
+struct DestinationCheckTransport: Transport {
+    let base: any Transport
+    let target: DownloadTarget
+    /// Called with a head whose body is going to be taken.
+    let onFinalHead: @Sendable (ResponseHead) -> Void
+
+    var capabilities: TransportCapabilities { base.capabilities }
+
+    func send(_ exchange: Exchange) async throws -> TransportResponse {
+        var exchange = exchange
+        exchange.decide = { [next = exchange.decide, target, onFinalHead] head in
+            let decision = next?(head) ?? .take()
+            // What leads elsewhere brings no file.
+            guard case .take = decision, !head.isRedirect else { return decision }
+            onFinalHead(head)
+            guard (200..<300).contains(head.status) else { return decision }
+            do {
+                try target.checkOverwrite(of: target.path(contentDisposition: head.value(for: .contentDisposition)))
+            } catch {
+                return .refuse(error)
+            }
+            return decision
+        }
+        return try await base.send(exchange)
+    }
+
+    func closeIdleConnections() { base.closeIdleConnections() }
 }

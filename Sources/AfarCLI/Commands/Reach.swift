@@ -1,5 +1,6 @@
 import Afar
 import ArgumentParser
+import Foundation
 
 struct Reach: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -41,5 +42,156 @@ struct Reach: AsyncParsableCommand {
         let path = await monitor.resolvedPath(timeout: .seconds(5))
         try StandardOutput.write(report.text(of: path, at: nil))
         if !path.isOnline { ExitReason.connection.exit() }
+    }
+}
+
+// MARK: - Host
+
+/// The host of `afar reach`.
+struct ReachTarget {
+    let monitored: NetworkMonitor.Target
+
+    /// - Throws: ``Failure`` when the text is neither a name nor an address: it could never be looked up.
+    init(_ text: String) throws(Failure) {
+        if let address = IPAddress(text) {
+            monitored = .address(address)
+        } else if text.wholeMatch(of: /\[[0-9A-Fa-f:.]+(%[^\]]+)?\]|[\p{L}\p{N}_]([\p{L}\p{N}_.\-]*)/) != nil,
+            text.utf8.count <= 253
+        {
+            monitored = .host(text)
+        } else {
+            let host = text.contains("/") ? URL(string: text)?.host : nil
+            let hint = host.map { "Perhaps you meant: afar reach \($0)" } ?? "Take one like example.com or 192.0.2.1."
+            throw Failure(.usage, "\"\(text)\" is neither the name nor the address of a host. \(hint)")
+        }
+    }
+}
+
+extension NetworkMonitor {
+    /// The path once the target's name has an address, or as it is when the timeout has passed.
+    func resolvedPath(timeout: Duration) async -> NetworkPath {
+        await withTaskGroup(of: NetworkPath?.self) { group in
+            group.addTask {
+                for await path in self.paths {
+                    guard case .unknown(.nameNotResolved) = path.status else { return path }
+                }
+                return nil
+            }
+            group.addTask {
+                try? await Task.sleep(for: timeout)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next()?.flatMap(\.self) ?? self.currentPath
+        }
+    }
+}
+
+// MARK: - Report
+
+/// A path in words, or in JSON.
+struct ReachReport {
+    /// What the path leads to, as the person has called it.
+    let target: String
+    let isJSON: Bool
+    let style: Style
+
+    /// Lines about a path.
+    ///
+    /// - Parameter date: When the path was so; nil for now, which a person need not read.
+    func text(of path: NetworkPath, at date: Date?) throws -> String {
+        isJSON ? try json(path, date ?? .now) : words(path, date)
+    }
+
+    private func json(_ path: NetworkPath, _ date: Date) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(ReachFacts(path, target: target, date: date)), as: UTF8.self) + "\n"
+    }
+
+    private func words(_ path: NetworkPath, _ date: Date?) -> String {
+        let time = date.map { style.paint($0.formatted(.iso8601), .dim) + "  " } ?? ""
+        let interfaces = path.interfaces.map { [$0.name, kind(of: $0)] + $0.addresses.map(\.description) }
+        let lines = rows(of: interfaces) + path.routes.map(\.description)
+        // Whoever names an interface may put anything into the name.
+        return time + status(of: path) + "\n" + lines.map { "  \(TerminalText.line($0))\n" }.joined()
+    }
+
+    private func status(of path: NetworkPath) -> String {
+        let paint: Style.Paint =
+            switch path.status {
+            case .satisfied: .green
+            case .unsatisfied: .red
+            case .unknown: .yellow
+            }
+        return style.paint(path.status.word, paint) + (path.status.reason.map { ": \($0)" } ?? "")
+    }
+
+    /// The kind, and what it runs over where that is another.
+    private func kind(of interface: NetworkInterface) -> String {
+        let (kind, below) = (interface.kind, interface.underlyingKind)
+        return kind == below ? "\(kind)" : "\(kind) over \(below)"
+    }
+
+    /// Cells with the first two of each row as wide as the widest.
+    private func rows(of cells: [[String]]) -> [String] {
+        let widths = (0..<2).map { column in cells.map { $0[column].count }.max() ?? 0 }
+        return cells.map { row in
+            row.enumerated().map { index, cell in
+                let isLast = index == row.count - 1
+                let width = index < 2 && !isLast ? widths[index] : cell.count
+                return cell + String(repeating: " ", count: width - cell.count)
+            }
+            .joined(separator: "  ")
+        }
+    }
+}
+
+/// A path as programs read it.
+struct ReachFacts: Encodable {
+    let target: String
+    let time: String
+    let status: String
+    let reason: String?
+    let ipv4: Bool
+    let ipv6: Bool
+    let interfaces: [Interface]
+    let gateways: [String]
+    let routes: [Route]
+
+    struct Interface: Encodable {
+        let name: String
+        let index: Int
+        let kind: String
+        let underlyingKind: String
+        let addresses: [String]
+    }
+
+    struct Route: Encodable {
+        let destination: String
+        let gateway: String?
+        let interface: String?
+        let metric: Int
+        let table: Int
+    }
+
+    init(_ path: NetworkPath, target: String, date: Date) {
+        self.target = target
+        time = date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        status = path.status.word
+        reason = path.status.reason
+        ipv4 = path.supportsIPv4
+        ipv6 = path.supportsIPv6
+        interfaces = path.interfaces.map { interface in
+            Interface(
+                name: interface.name, index: interface.index, kind: interface.kind.rawValue,
+                underlyingKind: interface.underlyingKind.rawValue, addresses: interface.addresses.map(\.description))
+        }
+        gateways = path.gateways.map(\.description)
+        routes = path.routes.map { route in
+            Route(
+                destination: "\(route.destination)/\(route.prefixLength)", gateway: route.gateway?.description,
+                interface: route.interface, metric: route.metric, table: route.table)
+        }
     }
 }

@@ -77,3 +77,110 @@ private final class WitnessManager: ServerTrustManager, @unchecked Sendable {
 
     override func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? { witness }
 }
+
+// MARK: - Report
+
+/// What there is to say about a server's certificates.
+struct TrustReport {
+    private typealias Check = Result<Void, ServerTrustError>
+
+    private let trust: ServerTrust
+    private let connection: TransactionMetrics?
+    private let style: Style
+    private let now = Date()
+    private let hostCheck: Check
+    /// What the OCSP response says that was sent along; nil when there was none.
+    private let revocationCheck: Check?
+
+    /// - Parameter connection: Over which the certificates came.
+    init(_ trust: ServerTrust, over connection: TransactionMetrics?, style: Style) {
+        self.trust = trust
+        self.connection = connection
+        self.style = style
+        hostCheck = Check { () throws(ServerTrustError) in try trust.validateHost(trust.host) }
+        revocationCheck = trust.stapledOCSPResponse.map { _ in
+            Check { () throws(ServerTrustError) in try trust.validateRevocation() }
+        }
+    }
+
+    /// Whether the certificates are good, for this host, and not revoked as far as is known.
+    var isValid: Bool {
+        guard case .success = trust.validation, case .success = hostCheck else { return false }
+        if case .failure(let error) = revocationCheck { return error.code != .revoked }
+        return true
+    }
+
+    var text: String {
+        let certificates = trust.certificates.enumerated().map { index, certificate in
+            text(of: certificate, number: index + 1)
+        }
+        return (certificates + [verdict, pins]).joined(separator: "\n")
+    }
+
+    private func text(of certificate: Certificate, number: Int) -> String {
+        let names = certificate.subjectAlternativeNames
+        let shown = names.prefix(10).map(\.description) + (names.count > 10 ? ["and \(names.count - 10) more"] : [])
+        let days = Int((certificate.notValidAfter.timeIntervalSince(now) / 86_400).rounded(.down))
+        let rest = days >= 0 ? "\(days) days left" : "\(-days) days ago"
+        let facts: [(String, String)] = [
+            ("Issuer", certificate.issuer), ("Names", shown.joined(separator: ", ")),
+            ("Valid", "\(Self.day(certificate.notValidBefore)) to \(Self.day(certificate.notValidAfter)), \(rest)"),
+            ("Key", certificate.publicKey.algorithm ?? "unknown"), ("Pin", certificate.publicKey.pin),
+        ]
+        let lines = facts.filter { !$0.1.isEmpty }.map {
+            "   \(style.paint(Self.padded($0.0), .dim)) \(Self.line($0.1))"
+        }
+        return (["\(number)  \(style.paint(Self.line(certificate.subject), .bold))"] + lines).joined(separator: "\n")
+            + "\n"
+    }
+
+    private var verdict: String {
+        let chain =
+            switch trust.validation {
+            case .success(let chain): good("valid, trusted by \(chain.last?.subject ?? "nobody")")
+            case .failure(let error): bad(error.description)
+            }
+        let host =
+            switch hostCheck {
+            case .success: good("the certificate is for \(trust.host)")
+            case .failure(let error): bad(error.message)
+            }
+        let revocation =
+            switch revocationCheck {
+            case nil: "no OCSP response was sent along"
+            case .success: good("not revoked, says the OCSP response that was sent along")
+            case .failure(let error): bad(error.description)
+            }
+        let agreement = [connection?.tlsProtocolVersion, connection?.tlsCipherSuite].compactMap { $0 }
+        return [("Chain", chain), ("Host", host), ("Revoked", revocation), ("TLS", agreement.joined(separator: " "))]
+            .filter { !$0.1.isEmpty }.map { "\(style.paint(Self.padded($0.0), .dim)) \($0.1)\n" }.joined()
+    }
+
+    private var pins: String {
+        let keys = trust.certificates.map(\.publicKey.pin)
+        guard let first = keys.first else { return "" }
+        guard isValid else {
+            return "Pins of certificates that are not valid are no good: --pin comes on top of the validation.\n"
+        }
+        return """
+            To pin the server's own key; add that of a key in reserve, or you are locked out when it changes:
+              --pin \(first)
+              PublicKeysTrustEvaluator(keys: [try PublicKey(pin: "\(first)")])
+
+            """
+    }
+
+    private func good(_ text: String) -> String { style.paint(Self.line(text), .green) }
+
+    private func bad(_ text: String) -> String { style.paint(Self.line(text), .red) }
+
+    private static func padded(_ name: String) -> String {
+        name + String(repeating: " ", count: max(0, 8 - name.count))
+    }
+
+    private static func line(_ text: String) -> String { TerminalText.line(text) }
+
+    private static func day(_ date: Date) -> String {
+        date.formatted(.iso8601.year().month().day())
+    }
+}

@@ -1,5 +1,7 @@
 import Afar
+import AfarCore
 import ArgumentParser
+import Foundation
 
 struct Upload: ResponseCommand {
     static let configuration = CommandConfiguration(
@@ -37,5 +39,311 @@ struct Upload: ResponseCommand {
         let content = try UploadContent(upload, headers: plan.headers)
         if let type = content.type, plan.headers["Content-Type"] == nil { plan.headers.add(.contentType(type)) }
         try await UploadRunner(plan: plan, content: content, progress: progress, options: self).run()
+    }
+}
+
+// MARK: - Options
+
+/// What is uploaded, and how.
+struct UploadOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("A file, sent as it is, or - for the standard input.", valueName: "path|-"),
+        completion: .file())
+    var file: String?
+
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            """
+            A part of a form: name=value, or name=@path for a file, with ;type=… and ;filename=… after the path where its \
+            name does not say enough. Repeat it for more.
+            """,
+            valueName: "part"))
+    var part: [String] = []
+
+    @Option(help: ArgumentHelp("The file's content type. By default its name says it.", valueName: "type"))
+    var type: String?
+
+    @Option(help: "The method.")
+    var method = "POST"
+}
+
+// MARK: - Running an upload
+
+/// Sends a file or a form, and prints what comes of it.
+struct UploadRunner {
+    let plan: RequestPlan
+    let content: UploadContent
+    let progress: ProgressOptions
+    let options: any ResponseCommand
+
+    func run() async throws {
+        let inspector = Inspector(options.inspection, colors: options.colors)
+        if options.inspection.curl { return try inspector.printCurlCommand(curlCommand, for: plan) }
+        // A form may lie in a temporary file.
+        let interruption = await Interruption()
+        let meter = progress.makeMeter(options.colors)
+        let session = try options.makeSession(for: plan.url) { inspector.watch($0) { meter.write($0) } }
+        // A request does not outlive its session.
+        defer { withExtendedLifetime(session) {} }
+        let request = content.request(plan, in: session)
+            .uploadProgress(queue: DispatchQueue(label: "afar.progress")) { meter?.update($0) }
+        Retries(limit: options.sending.retry).apply(to: request)
+        interruption.handle { request.cancel() }
+        let report = ResponseReport(plan: plan, options: options, inspector: inspector)
+        let response = await report.response(of: request)
+        // A server may answer before it has everything.
+        let sent = request.uploadProgress
+        if response.error == nil, sent.totalUnitCount <= sent.completedUnitCount {
+            meter?.finish(bytes: sent.completedUnitCount)
+        } else {
+            meter?.abandon()
+        }
+        interruption.reraise()
+        try report.print(response, of: request)
+    }
+
+    private var curlCommand: CurlCommand {
+        var command = CurlCommand(plan, options)
+        command.body = content.curlBody
+        return command
+    }
+}
+
+// MARK: - Content
+
+/// What an upload sends.
+enum UploadContent {
+    case file(InputFile, type: String)
+    case form([FormPart])
+
+    /// Makes what the options describe, and checks what can be checked before anything is sent.
+    init(_ options: UploadOptions, headers: HTTPHeaders) throws {
+        switch (options.file, options.part.isEmpty) {
+        case (let path?, true):
+            guard options.type == nil || headers["Content-Type"] == nil else {
+                throw Failure(.usage, "--type and -H Content-Type both name a content type. Choose one.")
+            }
+            self = .file(try InputFile(path: path), type: options.type ?? MIMETypes.type(ofFileNamed: path))
+        case (nil, false):
+            guard options.type == nil, headers["Content-Type"] == nil else {
+                throw Failure(.usage, "A form has a content type of its own. A part has one after its path: ;type=…")
+            }
+            self = .form(try options.part.map { try FormPart($0) })
+        case (nil, true):
+            throw Failure(
+                .usage, "There is nothing to upload. Name a file with --file, or the parts of a form with --part.")
+        case (_?, false):
+            throw Failure(.usage, "An upload has one body: choose between --file and --part.")
+        }
+    }
+
+    /// The content type, where the library does not set it.
+    var type: String? {
+        if case .file(_, let type) = self { type } else { nil }
+    }
+
+    /// Makes the request.
+    func request(_ plan: RequestPlan, in session: Session) -> UploadRequest {
+        switch self {
+        case .file(.plain(let path), _):
+            return session.upload(URL(filePath: path), to: plan.url, method: plan.method, headers: plan.headers)
+        case .file(.stream(let bytes), _):
+            return session.upload(
+                bytes.chunks, length: bytes.length, to: plan.url, method: plan.method, headers: plan.headers)
+        case .form(let parts):
+            let form = MultipartFormData()
+            for part in parts { part.append(to: form) }
+            return session.upload(
+                multipartFormData: form, to: plan.url, method: plan.method, headers: plan.headers)
+        }
+    }
+
+    /// The same for curl.
+    var curlBody: CurlCommand.Body {
+        switch self {
+        case .file(.plain(let path), _): .file(path: path)
+        case .file(.stream, _): .standardInput
+        case .form(let parts): .form(words: parts.flatMap(\.curlWords))
+        }
+    }
+}
+
+// MARK: - Files
+
+/// What `--file` names.
+enum InputFile {
+    /// A file with a length, which can be read again.
+    case plain(path: String)
+    /// Bytes that come when they come.
+    case stream(ByteStream)
+
+    /// Looks at what is there; `-` is the standard input.
+    init(path: String) throws {
+        var status = stat()
+        guard path != "-" else {
+            self = .stream(ByteStream(descriptor: STDIN_FILENO))
+            return
+        }
+        guard stat(path, &status) == 0 else {
+            throw Failure(.usage, "--file \(path): \(Failure.systemReason).")
+        }
+        guard status.st_mode & S_IFMT != S_IFDIR else {
+            throw Failure(.usage, "--file \(path) is a directory. Pipe an archive of it to afar upload URL --file -.")
+        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw Failure(.usage, "--file \(path): \(Failure.systemReason).")
+        }
+        if status.st_mode & S_IFMT == S_IFREG {
+            close(descriptor)
+            self = .plain(path: path)
+        } else {
+            self = .stream(ByteStream(descriptor: descriptor))
+        }
+    }
+}
+
+/// Bytes that are read from a descriptor while they are sent.
+struct ByteStream {
+    let descriptor: Int32
+
+    /// How many there are; nil where nobody knows, as of a pipe.
+    var length: Int64? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return max(0, Int64(status.st_size) - Int64(lseek(descriptor, 0, SEEK_CUR)))
+    }
+
+    /// The bytes as they come. A read blocks a queue of its own and no task, and nobody who is cancelled waits for it.
+    var chunks: AsyncThrowingStream<Data, any Error> {
+        let queue = DispatchQueue(label: "afar.input")
+        return AsyncThrowingStream { [descriptor] in
+            let chunk = Deferred<Result<Data?, any Error>>()
+            return try await withTaskCancellationHandler {
+                queue.async { chunk.fulfill(Result { try Self.read(descriptor) }) }
+                return try await chunk.value.get()
+            } onCancel: {
+                chunk.fulfill(.failure(CancellationError()))
+            }
+        }
+    }
+
+    /// What there is now, at most 128 KiB of it; nil at the end.
+    private static func read(_ descriptor: Int32) throws -> Data? {
+        var buffer = [UInt8](repeating: 0, count: 128 * 1024)
+        while true {
+            let count = systemRead(descriptor, &buffer, buffer.count)
+            if count >= 0 { return count == 0 ? nil : Data(buffer[..<count]) }
+            if errno == EAGAIN {
+                var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                poll(&waiting, 1, -1)
+            } else if errno != EINTR {
+                throw Failure(.other, "The input cannot be read: \(Failure.systemReason).")
+            }
+        }
+    }
+}
+
+/// The system's function, which a method of the same name would hide.
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
+}
+
+// MARK: - Parts of a form
+
+/// A part of a form, written as for curl's `-F`: `name=value`, or `name=@path;type=image/png;filename=x`.
+struct FormPart: Equatable {
+    enum Content: Equatable {
+        case text(String)
+        case file(path: String, type: String, name: String)
+    }
+
+    var name: String
+    var content: Content
+
+    /// Reads a part. A value without `@` is taken as it is. A path, a type or a file name with a semicolon stands in
+    /// double quotes, in which a backslash goes before a quote or another backslash.
+    init(_ text: String) throws {
+        let pair = try NamedValue(text, option: "--part")
+        name = pair.name
+        guard pair.value.hasPrefix("@") else {
+            content = .text(pair.value)
+            return
+        }
+        var rest = pair.value.dropFirst()
+        let path = try Self.word(&rest, of: text)
+        var (type, fileName): (String?, String?)
+        while !rest.isEmpty {
+            let key = rest.dropFirst().prefix { $0 != "=" && $0 != ";" }
+            rest = rest.dropFirst(key.count + 1)
+            guard rest.hasPrefix("="), ["type", "filename"].contains(key) else {
+                throw Failure(
+                    .usage, "--part \(text): after the path come ;type=… and ;filename=… only. Quote it: @\"a;b.txt\"")
+            }
+            rest.removeFirst()
+            let value = try Self.word(&rest, of: text)
+            if key == "type" { type = value } else { fileName = value }
+        }
+        try Self.check(path, of: text)
+        content = .file(
+            path: path, type: type ?? MIMETypes.type(ofFileNamed: path),
+            name: fileName ?? URL(filePath: path).lastPathComponent)
+    }
+
+    /// Takes a word off the front: in quotes, or up to the next semicolon.
+    private static func word(_ rest: inout Substring, of text: String) throws -> String {
+        guard rest.hasPrefix("\"") else {
+            let word = rest.prefix { $0 != ";" }
+            rest = rest.dropFirst(word.count)
+            return String(word)
+        }
+        rest.removeFirst()
+        var word = ""
+        while let next = rest.popFirst() {
+            switch next {
+            case "\\": word += rest.popFirst().map(String.init) ?? ""
+            case "\"" where rest.isEmpty || rest.hasPrefix(";"): return word
+            case "\"": throw Failure(.usage, "--part \(text): after a quote comes the end or a semicolon.")
+            default: word.append(next)
+            }
+        }
+        throw Failure(.usage, "--part \(text): a quote is missing at the end.")
+    }
+
+    private static func check(_ path: String, of text: String) throws {
+        var status = stat()
+        guard path != "-" else {
+            throw Failure(.usage, "--part \(text): a part must have a length, so it cannot be the standard input.")
+        }
+        guard stat(path, &status) == 0 else {
+            throw Failure(.usage, "--part \(text): \(path): \(Failure.systemReason).")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(.usage, "--part \(text): \(path) is not a plain file.")
+        }
+    }
+
+    func append(to form: MultipartFormData) {
+        switch content {
+        case .text(let text): form.append(Data(text.utf8), withName: name)
+        case .file(let path, let type, let fileName):
+            form.append(URL(filePath: path), withName: name, fileName: fileName, mimeType: type)
+        }
+    }
+
+    /// The same for curl.
+    var curlWords: [String] {
+        switch content {
+        case .text(let text): ["--form-string", "\(name)=\(text)"]
+        case .file(let path, let type, let fileName):
+            ["-F", "\(name)=@\(Self.quoted(path));type=\(Self.quoted(type));filename=\(Self.quoted(fileName))"]
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        guard text.contains(where: { ";,\"\\".contains($0) }) else { return text }
+        return "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
     }
 }

@@ -1,3 +1,4 @@
+import AfarCore
 import Foundation
 
 /// JSON (RFC 8259) as text: checked, quoted, and indented without touching order, numbers or escapes.
@@ -28,5 +29,139 @@ enum JSONText {
             }
         }
         return quoted + "\""
+    }
+}
+
+// MARK: - Reading
+
+/// Reads JSON once, from left to right, and writes it down anew.
+struct JSONReader {
+    struct NotJSON: Error {}
+
+    let text: [UInt8]
+    let style: Style
+    private var position = 0
+    private var output = ""
+
+    init(text: [UInt8], style: Style) {
+        self.text = text
+        self.style = style
+    }
+
+    mutating func read() throws -> String {
+        try value(depth: 0)
+        skipSpace()
+        guard position == text.count else { throw NotJSON() }
+        return output
+    }
+
+    private mutating func value(depth: Int) throws {
+        guard depth < JSONText.depthLimit else { throw NotJSON() }
+        skipSpace()
+        switch peek {
+        case UInt8(ascii: "{"): try container(closing: UInt8(ascii: "}"), depth: depth, hasNames: true)
+        case UInt8(ascii: "["): try container(closing: UInt8(ascii: "]"), depth: depth, hasNames: false)
+        case UInt8(ascii: "\""): output += style.paint(try string(), .green)
+        default: try scalar()
+        }
+    }
+
+    private mutating func container(closing: UInt8, depth: Int, hasNames: Bool) throws {
+        let end = String(Unicode.Scalar(closing))
+        output += hasNames ? "{" : "["
+        position += 1
+        skipSpace()
+        if skip(closing) {
+            output += end
+            return
+        }
+        repeat {
+            newLine(depth + 1)
+            if hasNames {
+                skipSpace()
+                output += style.paint(try string(), .blue)
+                skipSpace()
+                guard skip(UInt8(ascii: ":")) else { throw NotJSON() }
+                output += ": "
+            }
+            try value(depth: depth + 1)
+            skipSpace()
+            if peek == UInt8(ascii: ",") { output += "," }
+        } while skip(UInt8(ascii: ","))
+        guard skip(closing) else { throw NotJSON() }
+        newLine(depth)
+        output += end
+    }
+
+    /// A string with its quotes, as it stands.
+    private mutating func string() throws -> String {
+        let start = position
+        guard skip(UInt8(ascii: "\"")) else { throw NotJSON() }
+        while let byte = peek, byte != UInt8(ascii: "\"") {
+            guard byte >= 0x20 else { throw NotJSON() }
+            position += 1
+            if byte == UInt8(ascii: "\\") { try escape() }
+        }
+        guard skip(UInt8(ascii: "\"")) else { throw NotJSON() }
+        return String(decoding: text[start..<position], as: UTF8.self)
+    }
+
+    private mutating func escape() throws {
+        guard let byte = peek else { throw NotJSON() }
+        position += 1
+        if byte == UInt8(ascii: "u") {
+            for _ in 0..<4 {
+                guard let digit = peek, digit.isHexDigit else { throw NotJSON() }
+                position += 1
+            }
+        } else if !"\"\\/bfnrt".utf8.contains(byte) {
+            throw NotJSON()
+        }
+    }
+
+    private mutating func scalar() throws {
+        for word in ["true", "false", "null"] where text[position...].starts(with: word.utf8) {
+            position += word.utf8.count
+            output += style.paint(word, .magenta)
+            return
+        }
+        output += style.paint(try number(), .yellow)
+    }
+
+    /// A number as it stands (RFC 8259, section 6).
+    private mutating func number() throws -> String {
+        let start = position
+        _ = skip(UInt8(ascii: "-"))
+        if !skip(UInt8(ascii: "0")) { try digits() }
+        if skip(UInt8(ascii: ".")) { try digits() }
+        if skip(UInt8(ascii: "e")) || skip(UInt8(ascii: "E")) {
+            if !skip(UInt8(ascii: "+")) { _ = skip(UInt8(ascii: "-")) }
+            try digits()
+        }
+        return String(decoding: text[start..<position], as: UTF8.self)
+    }
+
+    private mutating func digits() throws {
+        let start = position
+        while let byte = peek, byte.isDigit { position += 1 }
+        guard position > start else { throw NotJSON() }
+    }
+
+    // MARK: Bytes
+
+    private var peek: UInt8? { position < text.count ? text[position] : nil }
+
+    private mutating func skip(_ byte: UInt8) -> Bool {
+        guard peek == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func skipSpace() {
+        while let byte = peek, " \t\r\n".utf8.contains(byte) { position += 1 }
+    }
+
+    private mutating func newLine(_ depth: Int) {
+        output += "\n" + String(repeating: "  ", count: depth)
     }
 }

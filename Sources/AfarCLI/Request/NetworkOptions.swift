@@ -65,3 +65,71 @@ struct NetworkOptions: ParsableArguments {
         return (place(parts[0], parts[1]), place(parts[2], parts[3]))
     }
 }
+
+// MARK: - Version of HTTP
+
+/// The versions of HTTP that a person can demand.
+enum HTTPVersionChoice: String, CaseIterable, ExpressibleByArgument {
+    case one = "1.1"
+    case two = "2"
+    case three = "3"
+
+    var version: ExchangeOptions.HTTPVersion {
+        switch self {
+        case .one: .http1
+        case .two: .http2
+        case .three: .http3
+        }
+    }
+
+    /// curl's word for it.
+    var curlOption: String {
+        switch self {
+        case .one: "--http1.1"
+        case .two: "--http2"
+        case .three: "--http3-only"
+        }
+    }
+}
+
+// MARK: - Transport
+
+/// The transports that a person can choose between.
+enum TransportChoice: String, CaseIterable, ExpressibleByArgument {
+    #if canImport(AfarCurl)
+        /// Afar's own engine, and libcurl for HTTP/2, HTTP/3, Negotiate and NTLM.
+        case afar
+        case curl
+    #endif
+    case urlsession
+
+    /// The transport that a session uses by default.
+    static var standard: TransportChoice { allCases.first ?? .urlsession }
+
+    /// Whether proxies from the environment are passed to the transport, which doesn't read them itself.
+    var readsNetworkSettings: Bool { self != .urlsession }
+
+    /// The file for TLS keys that `SSLKEYLOGFILE` names, for the transport that doesn't read the variable itself.
+    var keyLogFile: URL? {
+        #if canImport(AfarCurl)
+            let path = ProcessInfo.processInfo.environment["SSLKEYLOGFILE"] ?? ""
+            return self == .afar && !path.isEmpty ? URL(filePath: path) : nil
+        #else
+            return nil
+        #endif
+    }
+
+    func makeTransport(for configuration: SessionConfiguration) -> any Transport {
+        switch self {
+        #if canImport(AfarCurl)
+            case .afar:
+                FirstCapableTransport([
+                    HTTPTransport(configuration: .init(configuration)),
+                    CurlTransport(configuration: .init(configuration)),
+                ])
+            case .curl: CurlTransport(configuration: .init(configuration))
+        #endif
+        case .urlsession: URLSessionTransport()
+        }
+    }
+}

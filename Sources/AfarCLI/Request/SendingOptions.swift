@@ -1,5 +1,6 @@
 import Afar
 import ArgumentParser
+import Foundation
 
 /// How a request is sent.
 struct SendingOptions: ParsableArguments {
@@ -106,5 +107,70 @@ extension RequestSending {
             serverTrustManager: try security.trustManager(for: url),
             redirectHandler: sending.follow ? nil : .doNotFollow,
             eventMonitors: try archive.monitors(), transport: wrap(carrier))
+    }
+}
+
+// MARK: - Timeout
+
+/// The values of `--timeout`.
+enum TimeoutArgument {
+    /// - Throws: A `ValidationError` for what is no time to wait.
+    static func check(_ seconds: Double) throws {
+        guard seconds > 0, seconds <= 604_800 else {
+            throw ValidationError("--timeout is in seconds, more than 0 and at most 604800 (a week).")
+        }
+    }
+}
+
+// MARK: - Retries
+
+/// Tries again what may go better later.
+struct Retries {
+    let limit: UInt
+
+    /// Does so; waits for as long as a server asks for, up to five minutes.
+    var policy: RetryPolicy? {
+        limit > 0 ? RetryPolicy(retryLimit: limit, jitter: .full, maximumRetryAfter: 300) : nil
+    }
+
+    /// Has a status that speaks of a passing trouble fail the request as long as retries are left: only failures are
+    /// retried.
+    func apply(to request: DataRequest) {
+        guard let policy else { return }
+        request.validate { [weak request, limit] urlRequest, response, _ in
+            guard let request, request.retryCount < limit, let method = urlRequest?.method,
+                policy.retryableHTTPMethods.contains(method),
+                policy.retryableHTTPStatusCodes.contains(response.statusCode)
+            else { return .success }
+            return .failure(
+                AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: response.statusCode)))
+        }
+    }
+}
+
+// MARK: - Cookies
+
+/// The file of cookies that the command line names.
+enum CookieJarFile {
+    private static let opened = Locked<FileCookieStore?>(nil)
+
+    /// Reads the file; there need not be one yet.
+    static func open(_ path: String) throws -> FileCookieStore {
+        do {
+            let store = try FileCookieStore(file: URL(filePath: path))
+            opened.withLock { $0 = store }
+            return store
+        } catch {
+            throw Failure(.usage, "--cookie-jar: \(TerminalText.line(error.description)).")
+        }
+    }
+
+    /// Writes what the responses have set.
+    static func save() {
+        do {
+            try opened.withLock { $0 }?.flush()
+        } catch {
+            StandardError.write("afar: the cookies are not saved: \(TerminalText.line(error.description)).\n")
+        }
     }
 }

@@ -1,0 +1,227 @@
+import Afar
+import ArgumentParser
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+// MARK: - WebSockets
+
+struct OpenWebSocket: AsyncParsableCommand, RequestSending {
+    static let configuration = CommandConfiguration(
+        commandName: "ws",
+        abstract: "Open a WebSocket: lines in, messages out.",
+        usage: "afar ws <url> [<options>]",
+        discussion: """
+            Each line of the standard input is sent as a text, each message that comes is printed, a text as a line. At the \
+            end of the input the WebSocket is closed, when no message has come for a second.
+            """,
+        examples: [
+            "afar ws :8080/chat",
+            "echo hello | afar ws wss://example.com/echo",
+            "afar ws example.com/ticker --listen | grep -m 1 EUR",
+        ])
+
+    @OptionGroup var address: AddressArgument
+
+    @Flag(help: "Do not read the standard input: go on until the server closes.")
+    var listen = false
+
+    @Option(
+        help: ArgumentHelp(
+            "After the end of the input, close when no message has come for so long. (default: 1)", valueName: "seconds"
+        ))
+    var wait: Double = 1
+
+    @Option(name: .customLong("protocol"), help: ArgumentHelp("The subprotocol to offer.", valueName: "name"))
+    var subprotocol: String?
+
+    @Option(help: ArgumentHelp("Send a ping so often; without an answer the connection is lost.", valueName: "seconds"))
+    var ping: Double?
+
+    @Option(help: ArgumentHelp("How long a message may be. (default: 16777216)", valueName: "bytes"))
+    var maxMessage: Int = 16_777_216
+
+    @OptionGroup(title: "Request") var sending: SendingOptions
+    @OptionGroup(title: "HTTP archives") var archive: ArchiveOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
+    @OptionGroup(title: "Trust and identity") var security: SecurityOptions
+
+    func validate() throws {
+        try checkSending()
+        guard wait >= 0, wait <= 86_400 else {
+            throw ValidationError("--wait is in seconds, from 0 to 86400 (a day).")
+        }
+        guard maxMessage > 0 else { throw ValidationError("--max-message is a number of bytes from 1.") }
+        if let ping {
+            guard ping > 0, ping <= 86_400 else {
+                throw ValidationError("--ping is in seconds, more than 0 and at most 86400 (a day).")
+            }
+        }
+    }
+
+    func run() async throws {
+        var address = address
+        // The library takes either; the options for hosts know https.
+        address.url = address.url.replacing(/^[wW][sS]([sS]?):\/\//) { "http\($0.output.1.lowercased())://" }
+        let plan = try RequestPlan(.get, address, self)
+        let session = try makeSession(for: plan.url) { $0 }
+        let socket = session.webSocketRequest(
+            to: plan.url,
+            configuration: .init(protocol: subprotocol, maximumMessageSize: maxMessage, pingInterval: ping),
+            headers: plan.headers)
+        StandardOutput.onClose { socket.cancel() }
+        let lastMessage = Locked(ContinuousClock.now)
+        var hasOpened = false
+        for await event in socket.webSocketTask().streamingMessageEvents() {
+            switch event.kind {
+            case .connected:
+                if !listen, !hasOpened { LineSender(to: socket, lastMessage, wait).start() }
+                hasOpened = true
+            case .receivedMessage(let message):
+                lastMessage.withLock { $0 = .now }
+                try print(message)
+            case .disconnected(let code, let reason):
+                guard code != .normalClosure, code != .goingAway, code != .noStatusReceived else { break }
+                let words = reason.map { ": \(String(decoding: $0, as: UTF8.self))" } ?? ""
+                throw Failure(.response, "The server closed with the code \(code.rawValue)\(words).")
+            case .completed(let completion):
+                withExtendedLifetime(session) {}
+                if let error = completion.error { throw failure(error, url: plan.url) }
+            }
+        }
+    }
+
+    private func print(_ message: URLSessionWebSocketTask.Message) throws {
+        switch message {
+        case .string(let text): try StandardOutput.write(text + "\n")
+        case .data(let data): try StandardOutput.write(data)
+        @unknown default: break
+        }
+    }
+
+    private func failure(_ error: AFError, url: String) -> Failure {
+        guard let status = error.responseCode else { return Failure(error, url: url) }
+        return Failure(
+            .httpStatus,
+            "\(Redaction.standard.url(url)) answered \(StatusLine.text(of: status)), and opens no WebSocket.")
+    }
+}
+
+/// Sends the lines of the standard input, one after the other, and closes the WebSocket when no answer comes any more.
+private struct LineSender {
+    private let socket: WebSocketRequest
+    private let lastMessage: Locked<ContinuousClock.Instant>
+    private let wait: Duration
+
+    init(to socket: WebSocketRequest, _ lastMessage: Locked<ContinuousClock.Instant>, _ wait: Double) {
+        self.socket = socket
+        self.lastMessage = lastMessage
+        self.wait = .seconds(wait)
+    }
+
+    func start() {
+        // Reading blocks, so it has a thread of its own.
+        Thread.detachNewThread {
+            let isSent = DispatchSemaphore(value: 0)
+            while let line = readLine() {
+                socket.send(.string(line), queue: .global()) { _ in isSent.signal() }
+                isSent.wait()
+            }
+            lastMessage.withLock { $0 = max($0, .now) }
+            while true {
+                let left = ContinuousClock.now.duration(to: lastMessage.withLock { $0 } + wait)
+                guard left > .zero else { break }
+                Thread.sleep(forTimeInterval: left / .seconds(1))
+            }
+            socket.close(sending: .normalClosure)
+        }
+    }
+}
+
+// MARK: - Plain connections
+
+struct Connect: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Connect to a port: bytes in, bytes out.",
+        usage: "afar connect <host>:<port> [--tls] [<options>]",
+        discussion: """
+            The standard input is sent as it is, and what comes is printed as it is. At the end of the input the server is told \
+            that nothing more comes; the command ends when the server has ended, too.
+            """,
+        examples: [
+            "afar connect example.com:7",
+            "printf 'GET / HTTP/1.0\\r\\n\\r\\n' | afar connect example.com:443 --tls",
+            "afar connect db.internal:5432 --proxy socks5h://localhost:1080",
+        ])
+
+    @Argument(help: "A host and a port; an address of IPv6 in brackets; \":7\" is localhost.")
+    var place: String
+
+    @Flag(help: "Begin with TLS.")
+    var tls = false
+
+    @Option(help: ArgumentHelp("How long connecting may take.", valueName: "seconds"))
+    var timeout: Double = 30
+
+    @OptionGroup(title: "Network") var network: NetworkOptions
+
+    @OptionGroup(title: "Trust and identity") var security: SecurityOptions
+
+    func validate() throws { try TimeoutArgument.check(timeout) }
+
+    func run() async throws {
+        let authority = place.hasPrefix(":") ? "localhost" + place : place
+        let url = "https://\(authority)/"
+        guard let port = HostName.port(ofAuthority: authority), (1...65_535).contains(port) else {
+            throw Failure(.usage, "\(place) is no host and port. Write it as example.com:7, or [::1]:7.")
+        }
+        var configuration = SessionConfiguration.default
+        configuration.network = try network.settings(readsEnvironment: true)
+        try security.apply(to: &configuration, url: url)
+        let session = Session(
+            configuration: configuration, serverTrustManager: try security.trustManager(for: url))
+        let stream = session.stream(
+            withHostName: HostName(ofAuthority: authority).text, port: port, isSecure: tls)
+        stream.options { $0.connectTimeout = timeout }
+        StandardOutput.onClose { stream.cancel() }
+        do {
+            InputSender(to: stream).start()
+            while true {
+                let (bytes, isAtEnd) = try await stream.readData(ofMinLength: 1, maxLength: 64 * 1024)
+                if let bytes { try StandardOutput.write(bytes) }
+                if isAtEnd { break }
+            }
+            stream.cancel()
+        } catch let error as AFError {
+            throw Failure(error, url: "\(tls ? "tls" : "tcp")://\(authority)")
+        } catch let error as TransportError {
+            throw Failure(error, url: "\(tls ? "tls" : "tcp")://\(authority)")
+        }
+        withExtendedLifetime(session) {}
+    }
+}
+
+/// Sends the standard input as it is, and then the end.
+private struct InputSender {
+    private let stream: StreamRequest
+
+    init(to stream: StreamRequest) { self.stream = stream }
+
+    func start() {
+        // Reading blocks, so it has a thread of its own.
+        Thread.detachNewThread {
+            let isSent = DispatchSemaphore(value: 0)
+            var buffer = Data(count: 64 * 1024)
+            while true {
+                let count = buffer.withUnsafeMutableBytes { read(STDIN_FILENO, $0.baseAddress, $0.count) }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                stream.write(buffer.prefix(count), timeout: 0, queue: .global()) { _ in isSent.signal() }
+                isSent.wait()
+            }
+            stream.closeWrite()
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import Afar
+import AfarCore
+import AfarTestServer
+import ArgumentParser
+
+// MARK: - Demo
+
+struct Demo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "See what Afar does: code beside its result, against a server of its own.",
+        discussion: """
+            Nothing leaves this machine: the server runs inside the tool, on a free port of 127.0.0.1. Each piece of code \
+            shown is the code that runs. Ends with code 70 when a step does not come out as expected.
+            """)
+
+    @Option(help: "Colours: auto is for terminals; NO_COLOR is respected.")
+    var color = ColorChoice.auto
+
+    func run() async throws {
+        let server: TestServer
+        do {
+            server = try await TestServer.start()
+        } catch {
+            throw Failure(.other, "The demo's server could not start: \(error).")
+        }
+        let runner = DemoRunner(style: Style(color, output: .standardOutput)) { try StandardOutput.write($0) }
+        let failed = try await runner.run(DemoStep.all, server: server)
+        await server.stop()
+        guard failed == 0 else {
+            throw Failure(.other, "\(failed) of \(DemoStep.all.count) steps did not come out as expected, see above.")
+        }
+    }
+}
+
+/// Walks through steps and writes each one down as soon as it is done.
+struct DemoRunner {
+    let style: Style
+    let write: (String) throws -> Void
+
+    /// Returns how many steps did not come out as expected.
+    func run(_ steps: [DemoStep], server: TestServer) async throws -> Int {
+        try write(
+            """
+
+            \(style.paint("Afar \(AFInfo.version)", .bold)), a walk in \(steps.count) steps.
+            A server inside this process answers at \(style.paint(server.url.absoluteString, .cyan)).
+
+
+            """)
+        var failed = 0
+        let start = ContinuousClock.now
+        for (index, step) in steps.enumerated() {
+            try write("\(style.paint("\(index + 1). \(step.title)", .bold))\n\n")
+            try write(SwiftCode.painted(step.code, style: style).indented(by: 7) + "\n\n")
+            let (text, isExpected) = await outcome(of: step, server: server)
+            if !isExpected { failed += 1 }
+            let mark = isExpected ? style.paint("✓", .green) : style.paint("✗", .red)
+            try write("   \(mark) \(text)\n\n\n")
+        }
+        let time = Self.text(ContinuousClock.now - start)
+        try write(
+            failed == 0
+                ? "\(style.paint("All \(steps.count) steps came out as expected", .green)), in \(time).\n"
+                : "\(style.paint("\(failed) of \(steps.count) steps went wrong", .red)), in \(time).\n")
+        return failed
+    }
+
+    private func outcome(of step: DemoStep, server: TestServer) async -> (text: String, isExpected: Bool) {
+        let start = ContinuousClock.now
+        do {
+            let result = try await step.run(server)
+            let time = style.paint("(\(Self.text(ContinuousClock.now - start)))", .dim)
+            return ("\(result.indented(by: 5).drop { $0 == " " }) \(time)", true)
+        } catch let unexpected as DemoStep.Unexpected {
+            return ("Not as expected: \(TerminalText.line(unexpected.result))", false)
+        } catch {
+            return (TerminalText.line(error.localizedDescription), false)
+        }
+    }
+
+    static func text(_ duration: Duration) -> String {
+        let milliseconds = duration / .milliseconds(1)
+        return milliseconds < 1000
+            ? String(format: "%.0f ms", milliseconds.rounded(.up)) : String(format: "%.1f s", milliseconds / 1000)
+    }
+}
+
+/// Swift code in colours: keywords, types, texts, numbers and comments.
+enum SwiftCode {
+    static func painted(_ code: String, style: Style) -> String {
+        guard style.isColoured else { return code }
+        var rest = code[...]
+        var output = ""
+        while let first = rest.first {
+            let token = token(at: rest, startingWith: first)
+            output += paint(for: token).map { style.paint(token, $0) } ?? String(token)
+            rest = rest[token.endIndex...]
+        }
+        return output
+    }
+
+    private static func token(at rest: Substring, startingWith first: Character) -> Substring {
+        if rest.hasPrefix("//") { return rest.prefix { !$0.isNewline } }
+        if first == "\"" {
+            let end = rest.dropFirst().firstIndex { $0 == "\"" || $0.isNewline }
+            return end.map { rest[...$0] } ?? rest
+        }
+        if isWordCharacter(first) { return rest.prefix(while: isWordCharacter) }
+        return rest.prefix(1)
+    }
+
+    private static func isWordCharacter(_ character: Character) -> Bool {
+        character.isLetter || character.isNumber || character == "_"
+    }
+
+    private static func paint(for token: Substring) -> Style.Paint? {
+        guard let first = token.first else { return nil }
+        if token.hasPrefix("//") { return .dim }
+        if first == "\"" { return .green }
+        if first.isNumber { return .yellow }
+        if keywords.contains(token) { return .magenta }
+        return first.isUppercase ? .cyan : nil
+    }
+
+    private static let keywords: Set<Substring> = [
+        "await", "case", "else", "false", "for", "func", "guard", "if", "in", "let", "nil", "of", "return", "self",
+        "struct", "true", "try", "var",
+    ]
+}
+
+extension String {
+    /// Every line but empty ones moved to the right.
+    ///
+    /// - Parameter count: The number of spaces that each begins with then.
+    func indented(by count: Int) -> String {
+        let space = String(repeating: " ", count: count)
+        return split(separator: "\n", omittingEmptySubsequences: false).map { $0.isEmpty ? "" : space + $0 }
+            .joined(separator: "\n")
+    }
+}
+
+// MARK: - Serve
+
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Start a server to try requests on, which echoes, redirects, delays, streams and fails on purpose.",
+        discussion: """
+            It listens on 127.0.0.1 only, tells its address and what it offers, and runs until interrupted.
+            """,
+        examples: ["afar serve --port 8080", "afar get :8080/delay/2"])
+
+    @Option(help: ArgumentHelp("The port; 0 for any that is free.", valueName: "number"))
+    var port: UInt16 = 0
+
+    func run() async throws {
+        let interruption = await Interruption()
+        let server: TestServer
+        do {
+            server = try await TestServer.start(port: port)
+        } catch {
+            throw Failure(.other, "The server could not start on port \(port): \(error).")
+        }
+        let width = TestServer.endpoints.map(\.pattern.count).max() ?? 0
+        let offers = TestServer.endpoints.map { endpoint in
+            "  \(endpoint.pattern)\(String(repeating: " ", count: width - endpoint.pattern.count))  \(endpoint.summary)\n"
+        }
+        try StandardOutput.write("\(server.url)\n\(offers.joined())")
+        let end = Deferred<Void>()
+        interruption.handle { end.fulfill(()) }
+        await end.value
+        await server.stop()
+        interruption.reraise()
+    }
+}

@@ -1,0 +1,312 @@
+import Afar
+import AfarCore
+import AfarNetworkActivity
+import ArgumentParser
+import Foundation
+
+/// Whether a transfer's progress is shown.
+struct ProgressOptions: ParsableArguments {
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Show how far it is on the standard error stream. By default that is done on a terminal.")
+    var progress: Bool?
+
+    /// The line on the terminal, if there is to be one.
+    func makeMeter(_ colors: ColorOptions) -> ProgressMeter? {
+        let output = OutputFacts.standardError
+        guard progress ?? output.isTerminal else { return nil }
+        return ProgressMeter(bar: ProgressBar(style: colors.style(for: output), isUTF8: output.isUTF8))
+    }
+}
+
+// MARK: - Line on the terminal
+
+/// Keeps a line on the terminal up to date with a transfer.
+final class ProgressMeter: Sendable {
+    private struct State {
+        var shown = ProgressBar.State()
+        var rate = RateEstimate()
+        var isDrawn = false
+        var isOver = false
+    }
+
+    private let bar: ProgressBar
+    private let start = ContinuousClock.now
+    private let state = Locked(State())
+
+    init(bar: ProgressBar) {
+        self.bar = bar
+        Task { [weak self] in
+            while let self, !isOver {
+                try await Task.sleep(for: .milliseconds(100))
+                draw()
+            }
+        }
+    }
+
+    private var isOver: Bool { state.withLock { $0.isOver } }
+
+    /// Notes that so many bytes are there before the first one arrives.
+    func begin(at bytes: Int64) {
+        state.withLock { state in
+            (state.shown.completed, state.shown.before) = (bytes, bytes)
+            state.rate = RateEstimate(bytes: bytes)
+        }
+    }
+
+    func update(_ progress: Progress) {
+        state.withLock { state in
+            state.shown.completed = progress.completedUnitCount
+            state.shown.total = progress.totalUnitCount > 0 ? progress.totalUnitCount : nil
+        }
+    }
+
+    /// Writes text as if the line were not there.
+    func write(_ text: String) {
+        state.withLock { state in
+            Self.erase(&state)
+            StandardError.write(text)
+        }
+    }
+
+    /// Ends with a line that stays, for a transfer of so many bytes.
+    func finish(bytes: Int64) {
+        state.withLock { state in
+            (state.shown.completed, state.shown.isFinished) = (bytes, true)
+            draw(&state)
+            StandardError.write("\n")
+            state.isOver = true
+        }
+    }
+
+    /// Ends without a trace.
+    func abandon() {
+        state.withLock { state in
+            Self.erase(&state)
+            state.isOver = true
+        }
+    }
+
+    private func draw() { state.withLock { draw(&$0) } }
+
+    private func draw(_ state: inout State) {
+        guard !state.isOver else { return }
+        state.shown.elapsed = (ContinuousClock.now - start) / .seconds(1)
+        state.rate.update(bytes: state.shown.completed, at: state.shown.elapsed)
+        state.shown.rate = state.rate.value
+        state.shown.remaining = state.shown.total.flatMap { state.rate.seconds(for: $0 - state.shown.completed) }
+        StandardError.write("\r" + bar.line(state.shown, width: Self.width))
+        state.isDrawn = true
+    }
+
+    private static func erase(_ state: inout State) {
+        guard state.isDrawn else { return }
+        StandardError.write("\r" + String(repeating: " ", count: width) + "\r")
+        state.isDrawn = false
+    }
+
+    /// The last column stays free: some terminals begin a new line there.
+    private static var width: Int { max(1, OutputFacts.standardError.columns - 1) }
+}
+
+extension ProgressMeter? {
+    /// Writes text to the standard error stream, as if the meter's line were not there, if there is one.
+    func write(_ text: String) {
+        if let self { self.write(text) } else { StandardError.write(text) }
+    }
+}
+
+/// How far a transfer is, as one line for a terminal.
+struct ProgressBar {
+    let style: Style
+    let isUTF8: Bool
+
+    /// What there is to tell.
+    struct State: Equatable {
+        var completed: Int64 = 0
+        /// How many of these were there before.
+        var before: Int64 = 0
+        /// Nil when nobody has said it.
+        var total: Int64?
+        /// Bytes a second.
+        var rate: Double?
+        /// Seconds until the end; nil when unknown.
+        var remaining: Double?
+        /// Seconds since the beginning.
+        var elapsed = 0.0
+        var isFinished = false
+
+        var fraction: Double? {
+            if isFinished { return 1 }
+            guard let total, total > 0 else { return nil }
+            return min(1, max(0, Double(completed) / Double(total)))
+        }
+    }
+
+    /// The line, exactly so many characters wide without its colours; what does not fit is left out.
+    func line(_ state: State, width: Int) -> String {
+        var parts = [Self.aligned(Quantity.bytes(state.completed), 9)]
+        if let fraction = state.fraction {
+            // 100 % is said when all is there.
+            let percent = state.isFinished ? 100 : min(99, Int(fraction * 100))
+            parts[0] = Self.aligned("\(percent)%", 4) + parts[0]
+        }
+        parts.append(Self.aligned(rate(state), 9))
+        parts.append(Self.time(state))
+        while parts.count > 1, parts.joined(separator: "  ").count > width { parts.removeLast() }
+        let text = String(parts.joined(separator: "  ").prefix(max(0, width)))
+        let room = width - text.count - 2
+        guard let fraction = state.fraction, room >= 10 else {
+            return text + String(repeating: " ", count: max(0, width - text.count))
+        }
+        return bar(fraction, width: room) + "  " + text
+    }
+
+    private func bar(_ fraction: Double, width: Int) -> String {
+        let inside = width - 2
+        let length = fraction * Double(inside)
+        let (start, bar, end) =
+            isUTF8
+            ? ("▕", BlockBar.text(length), "▏")
+            : ("[", String(repeating: "=", count: Int(length)) + (Int(length) < inside ? ">" : ""), "]")
+        let space = String(repeating: " ", count: max(0, inside - bar.count))
+        return style.paint(start, .dim) + style.paint(bar, .green) + space + style.paint(end, .dim)
+    }
+
+    private func rate(_ state: State) -> String {
+        let isFinished = state.isFinished && state.elapsed > 0
+        let rate = isFinished ? Double(state.completed - state.before) / state.elapsed : state.rate
+        return rate.flatMap { $0 < 1e18 ? Quantity.bytes(Int64($0)) + "/s" : nil } ?? ""
+    }
+
+    private static func time(_ state: State) -> String {
+        let text =
+            if state.isFinished {
+                "in \(clock(state.elapsed))"
+            } else if state.total == nil {
+                clock(state.elapsed)
+            } else {
+                "ETA \(state.remaining.map(clock) ?? "--:--")"
+            }
+        return aligned(text, 10)
+    }
+
+    /// "0:07", "12:34", "1:23:45"; "--:--" beyond 99 hours.
+    private static func clock(_ seconds: Double) -> String {
+        guard seconds >= 0, seconds < 360_000 else { return "--:--" }
+        let seconds = Int(seconds.rounded())
+        let minutes = seconds / 60
+        return minutes < 60
+            ? String(format: "%d:%02d", minutes, seconds % 60)
+            : String(format: "%d:%02d:%02d", minutes / 60, minutes % 60, seconds % 60)
+    }
+
+    private static func aligned(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+}
+
+/// How fast bytes travel: an average in which the last seconds weigh most.
+struct RateEstimate {
+    /// After so many seconds a measurement counts for a third of what it did.
+    private static let memory = 3.0
+    private var time = 0.0
+    private var bytes: Int64
+    private var sum = 0.0
+    private var weight = 0.0
+
+    /// - Parameter bytes: So many are there before the first one arrives.
+    init(bytes: Int64 = 0) { self.bytes = bytes }
+
+    /// Bytes a second; nil before there is anything to go by.
+    var value: Double? { weight > 0 ? sum / weight : nil }
+
+    /// - Parameters:
+    ///   - bytes: In all so far. Fewer than before mean a new attempt.
+    ///   - time: In seconds since the beginning.
+    mutating func update(bytes: Int64, at time: Double) {
+        let elapsed = time - self.time
+        guard elapsed > 0 else { return }
+        let arrived = max(0, bytes - self.bytes)
+        let decay = exp(-elapsed / Self.memory)
+        sum = sum * decay + Double(arrived) / elapsed * (1 - decay)
+        weight = weight * decay + (1 - decay)
+        (self.time, self.bytes) = (time, bytes)
+    }
+
+    /// Seconds until so many more bytes are there; nil when that is unknown.
+    func seconds(for rest: Int64) -> Double? {
+        guard let value, value > 0 else { return nil }
+        return Double(max(0, rest)) / value
+    }
+}
+
+// MARK: - Waiting for a response
+
+/// Shows on the terminal that a request is under way, when it takes long.
+final class Spinner: Sendable {
+    private struct State {
+        var isVisible = false
+        var isOver = false
+        var frame = 0
+    }
+
+    private let frames: [String]
+    private let text: String
+    private let manager = NetworkActivityIndicatorManager(queue: DispatchQueue(label: "afar.spinner"))
+    private let state = Locked(State())
+
+    /// Nil where it would be in the way: when the standard error stream is no terminal, or others write to it meanwhile.
+    convenience init?(waitingFor host: String, isVerbose: Bool) {
+        let output = OutputFacts.standardError
+        let others = isVerbose || ProcessInfo.processInfo.environment["AFAR_LOG"] != nil
+        guard output.isTerminal, !others else { return nil }
+        self.init(waitingFor: host, isUTF8: output.isUTF8, columns: output.columns)
+    }
+
+    init(waitingFor host: String, isUTF8: Bool, columns: Int) {
+        frames = (isUTF8 ? "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏" : "|/-\\").map { String($0) }
+        // The last column stays free: some terminals begin a new line there.
+        text = String("  Waiting for \(TerminalText.line(host))".prefix(max(0, columns - 1)))
+        manager.isEnabled = true
+        Task { [weak self, changes = manager.visibility()] in
+            for await isVisible in changes { self?.show(isVisible) }
+        }
+        Task { [weak self] in
+            while self?.turn() == true { try await Task.sleep(for: .milliseconds(100)) }
+        }
+    }
+
+    /// Ends without a trace, at once.
+    func stop() {
+        state.withLock { state in
+            erase(&state)
+            state.isOver = true
+        }
+        manager.isEnabled = false
+    }
+
+    private func show(_ isVisible: Bool) {
+        state.withLock { state in
+            if isVisible { state.isVisible = !state.isOver } else { erase(&state) }
+        }
+    }
+
+    /// Draws the next frame. Returns whether there may be more.
+    private func turn() -> Bool {
+        state.withLock { state in
+            guard state.isVisible, !state.isOver else { return !state.isOver }
+            StandardError.write("\r" + line(state.frame))
+            state.frame = (state.frame + 1) % frames.count
+            return true
+        }
+    }
+
+    private func line(_ frame: Int) -> String { frames[frame] + text.dropFirst() }
+
+    private func erase(_ state: inout State) {
+        guard state.isVisible else { return }
+        state.isVisible = false
+        StandardError.write("\r" + String(repeating: " ", count: text.count) + "\r")
+    }
+}
