@@ -207,3 +207,179 @@ extension Request {
         }
     }
 }
+
+// MARK: - Authenticators
+
+/// A credential that authenticates requests, such as an access token with its refresh token.
+public protocol AuthenticationCredential {
+    /// A Boolean value that indicates whether the credential must be refreshed before it is sent again, because it has expired or
+    /// soon will.
+    ///
+    /// Return false if the expiry is unknown; the credential is then refreshed after a server has refused it.
+    var requiresRefresh: Bool { get }
+}
+
+/// A type that implements a service's authentication: how a request carries a credential, how to recognize a refusal, and how to
+/// refresh the credential. An ``AuthenticationInterceptor`` decides when to do each.
+///
+/// The methods are called on an unspecified thread. All except ``refresh(_:for:completion:)`` can be called concurrently.
+public protocol Authenticator: AnyObject, Sendable {
+    /// The type of the credential.
+    associatedtype Credential: AuthenticationCredential & Sendable
+
+    /// Adds a credential to a request, for example as a bearer token in the `Authorization` header.
+    func apply(_ credential: Credential, to urlRequest: inout URLRequest)
+
+    /// Refreshes a credential. Called once for all requests that wait for the new one.
+    ///
+    /// Don't send the refresh request through a session with the same interceptor: it would wait for itself.
+    ///
+    /// - Parameters:
+    ///   - credential: The credential to refresh.
+    ///   - session: The session of the request that needs it.
+    ///   - completion: Receives the new credential, or the error that fails the waiting requests. It can be called from any
+    ///     thread; a second call has no effect. Requests wait until it is called or they are cancelled.
+    @preconcurrency
+    func refresh(
+        _ credential: Credential,
+        for session: Session,
+        completion: @escaping @Sendable (Result<Credential, any Error>) -> Void
+    )
+
+    /// Returns whether a request failed because its credential was refused, so that a fresh one would help.
+    ///
+    /// - Parameters:
+    ///   - urlRequest: The request as it was sent.
+    ///   - response: The response.
+    ///   - error: The error that failed the request. A status code fails a request only if it is validated.
+    func didRequest(
+        _ urlRequest: URLRequest, with response: HTTPURLResponse, failDueToAuthenticationError error: any Error
+    ) -> Bool
+
+    /// Returns whether a request carries this credential. A request with another credential was sent before the credential was
+    /// replaced, and is retried immediately with the new one.
+    func isRequest(_ urlRequest: URLRequest, authenticatedWith credential: Credential) -> Bool
+}
+
+// MARK: - Errors
+
+/// The reason an ``AuthenticationInterceptor`` failed a request, wrapped in ``AFError/requestAdaptationFailed(error:)`` or
+/// ``AFError/requestRetryFailed(retryError:originalError:)``.
+public enum AuthenticationError: Error {
+    /// The interceptor has no credential.
+    case missingCredential
+    /// The credential was refreshed too often within the interceptor's refresh window.
+    case excessiveRefresh
+}
+
+extension AuthenticationError: LocalizedError {
+    /// A human-readable description of the error.
+    public var errorDescription: String? {
+        switch self {
+        case .missingCredential:
+            "There is no credential to authenticate the request with. Set the interceptor's credential first."
+        case .excessiveRefresh:
+            "The credential was refreshed too often within the interceptor's refresh window, and requests with it are "
+                + "still refused. See that the authenticator recognizes its own credential and other causes of a refusal."
+        }
+    }
+}
+
+// MARK: - Credential state
+
+/// The state of an ``AuthenticationInterceptor``: its credential, the callers that wait for a new one, and the recent refreshes.
+/// It performs no I/O.
+struct CredentialState<Credential: Sendable> {
+    /// Called with the result of a refresh.
+    typealias Waiter = @Sendable (Result<Credential, any Error>) -> Void
+
+    /// The next step for a caller that needs a credential.
+    enum Next {
+        case use(Credential)
+        case fail(any Error)
+        /// A refresh is in progress. The waiter was added to its waiters.
+        case wait
+        /// Refresh this credential and report the result with this number. The waiter was added to its waiters.
+        case refresh(Credential, number: Int)
+    }
+
+    private(set) var credential: Credential?
+    /// The number of times the credential was replaced.
+    private(set) var version = 0
+    /// The callers that wait for the refresh in progress; nil if none is in progress.
+    private var waiters: [Waiter]?
+    /// The number of refreshes started so far.
+    private var number = 0
+    /// The start times of recent refreshes.
+    private var refreshes: [TimeInterval] = []
+    /// The error of the last failed refresh of this credential, and its time.
+    private var failure: (error: any Error, time: TimeInterval)?
+    private let interval: TimeInterval
+    private let maximumAttempts: Int
+
+    /// - Parameters:
+    ///   - interval: The length of the refresh window, in seconds.
+    ///   - maximumAttempts: The maximum number of refreshes in the window.
+    init(credential: Credential?, interval: TimeInterval, maximumAttempts: Int) {
+        self.credential = credential
+        self.interval = interval
+        self.maximumAttempts = maximumAttempts
+    }
+
+    /// Returns the next step for a caller that needs a credential.
+    ///
+    /// - Parameters:
+    ///   - stale: The version of the credential that is no longer usable; nil if none is known to be.
+    ///   - began: The time at which the caller's work began. If a refresh failed after that, the caller fails with the same
+    ///     error.
+    mutating func next(
+        insteadOf stale: Int?, began: TimeInterval?, now: TimeInterval, _ waiter: @escaping Waiter
+    ) -> Next {
+        if waiters != nil {
+            waiters?.append(waiter)
+            return .wait
+        }
+        guard let credential else { return .fail(AuthenticationError.missingCredential) }
+        guard stale == version else { return .use(credential) }
+        if let failure, let began, began <= failure.time { return .fail(failure.error) }
+        let horizon = now - interval
+        refreshes.removeAll { $0 <= horizon }
+        guard refreshes.count < maximumAttempts else { return .fail(AuthenticationError.excessiveRefresh) }
+        refreshes.append(now)
+        waiters = [waiter]
+        number += 1
+        return .refresh(credential, number: number)
+    }
+
+    /// Ends a refresh and returns the waiters to call. Returns none if the credential was replaced in the meantime, or if this
+    /// refresh has already ended.
+    mutating func finishRefresh(
+        _ number: Int, with result: Result<Credential, any Error>, now: TimeInterval
+    ) -> [Waiter] {
+        guard number == self.number, waiters != nil else { return [] }
+        switch result {
+        case .success(let credential): return replace(with: credential)
+        case .failure(let error):
+            failure = (error, now)
+            return takeWaiters()
+        }
+    }
+
+    /// Replaces the credential and returns the waiters to call with it.
+    mutating func replace(with credential: Credential?) -> [Waiter] {
+        self.credential = credential
+        version += 1
+        failure = nil
+        return takeWaiters()
+    }
+
+    private mutating func takeWaiters() -> [Waiter] { waiters.take() ?? [] }
+}
+
+/// An ``AuthenticationInterceptor``'s record for one request. It doesn't include retries by other interceptors.
+struct AuthenticationRecord {
+    /// The time at which the request began, or last received the result of a refresh.
+    var began: TimeInterval
+    /// The latest version of the credential with which the interceptor retried the request.
+    var version: Int?
+}

@@ -1,4 +1,189 @@
-package import Foundation
+public import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension Request {
+    // The methods without `redactingSecrets:` are separate because a default argument doesn't satisfy a protocol requirement.
+
+    /// Returns a curl command line for a POSIX shell that sends ``lastRequest``. It is complete: it includes what the session
+    /// adds to each request, and all secrets.
+    ///
+    /// curl reads a body from a file from that file, and a body from a stream from standard input. If there is nothing to send,
+    /// the text is a shell comment.
+    public func cURLDescription() -> String { cURLDescription(redactingSecrets: false) }
+
+    /// Returns a curl command line for a POSIX shell that sends ``lastRequest``, including what the session adds to each request.
+    ///
+    /// curl reads a body from a file from that file, and a body from a stream from standard input. If there is nothing to send,
+    /// the text is a shell comment.
+    ///
+    /// - Parameter redactingSecrets: Whether passwords, tokens and cookies are replaced by `***`, which makes the command
+    ///   incomplete.
+    public func cURLDescription(redactingSecrets: Bool) -> String {
+        cURLDescription(of: lastRequest, redactingSecrets: redactingSecrets)
+    }
+
+    /// Calls a closure once with the curl command line, on the session's ``Session/rootQueue``: as soon as a `URLRequest` has
+    /// been created for sending, or when the request has ended without one. You can add several closures; each is called.
+    ///
+    /// - Parameter handler: Called with the result of ``cURLDescription()``.
+    @preconcurrency
+    @discardableResult
+    public func cURLDescription(calling handler: @escaping @Sendable (String) -> Void) -> Self {
+        cURLDescription(on: session.queues.root, redactingSecrets: false, calling: handler)
+    }
+
+    /// Calls a closure once with the curl command line, on the session's ``Session/rootQueue``: as soon as a `URLRequest` has
+    /// been created for sending, or when the request has ended without one. You can add several closures; each is called.
+    ///
+    /// - Parameters:
+    ///   - redactingSecrets: Whether passwords, tokens and cookies are replaced by `***`.
+    ///   - handler: Called with the result of ``cURLDescription(redactingSecrets:)``.
+    @preconcurrency
+    @discardableResult
+    public func cURLDescription(
+        redactingSecrets: Bool, calling handler: @escaping @Sendable (String) -> Void
+    ) -> Self {
+        cURLDescription(on: session.queues.root, redactingSecrets: redactingSecrets, calling: handler)
+    }
+
+    /// Calls a closure once with the curl command line: as soon as a `URLRequest` has been created for sending, or when the
+    /// request has ended without one. You can add several closures; each is called.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue on which the closure is called.
+    ///   - handler: Called with the result of ``cURLDescription()``.
+    @preconcurrency
+    @discardableResult
+    public func cURLDescription(
+        on queue: DispatchQueue, calling handler: @escaping @Sendable (String) -> Void
+    ) -> Self {
+        cURLDescription(on: queue, redactingSecrets: false, calling: handler)
+    }
+
+    /// Calls a closure once with the curl command line: as soon as a `URLRequest` has been created for sending, or when the
+    /// request has ended without one. You can add several closures; each is called.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue on which the closure is called.
+    ///   - redactingSecrets: Whether passwords, tokens and cookies are replaced by `***`.
+    ///   - handler: Called with the result of ``cURLDescription(redactingSecrets:)``.
+    @preconcurrency
+    @discardableResult
+    public func cURLDescription(
+        on queue: DispatchQueue, redactingSecrets: Bool, calling handler: @escaping @Sendable (String) -> Void
+    ) -> Self {
+        let waiting = Locked<(@Sendable (String) -> Void)?>(handler)
+        let call: @Sendable (URLRequest?) -> Void = { [weak self] urlRequest in
+            let handler = waiting.withLock { $0.take() }
+            guard let self, let handler else { return }
+            queue.async {
+                handler(self.cURLDescription(of: urlRequest ?? self.lastRequest, redactingSecrets: redactingSecrets))
+            }
+        }
+        madeURLRequests.add(.init(receive: { call($0) }, finish: { call(nil) }))
+        return self
+    }
+
+    /// Returns a sequence of curl command lines, one for each of ``urlRequests(bufferingPolicy:)``.
+    ///
+    /// - Parameters:
+    ///   - redactingSecrets: Whether passwords, tokens and cookies are replaced by `***`. The default is false.
+    ///   - bufferingPolicy: How elements are buffered for a slow loop. The default is `.unbounded`.
+    public func cURLDescriptions(
+        redactingSecrets: Bool = false, bufferingPolicy: StreamOf<String>.BufferingPolicy = .unbounded
+    ) -> StreamOf<String> {
+        stream(of: madeURLRequests, bufferingPolicy: bufferingPolicy) { [weak self] urlRequest in
+            self?.cURLDescription(of: urlRequest, redactingSecrets: redactingSecrets) ?? Self.noCommand
+        }
+    }
+
+    private static var noCommand: String { "# There is no curl command: the URLRequest cannot be sent." }
+
+    private func cURLDescription(of urlRequest: URLRequest?, redactingSecrets: Bool) -> String {
+        guard let urlRequest else { return "# There is no curl command: no URLRequest has been made." }
+        do {
+            return try curlCommand(for: urlRequest).text(
+                Redaction(showsSecrets: !redactingSecrets, sensitiveHeaders: session.configuration.sensitiveHeaders))
+        } catch is BodyNotMade {
+            return "# There is no curl command: the body has not been made."
+        } catch {
+            return Self.noCommand
+        }
+    }
+
+    /// - Throws: The error that sending would throw before anything is sent.
+    private func curlCommand(for urlRequest: URLRequest) throws -> CurlCommand {
+        try urlRequest.validate()
+        let requestBody = try body(for: urlRequest)
+        let body = CurlCommand.Body(requestBody)
+        let request = try HTTPRequest(
+            urlRequest, bodyLength: requestBody.length, writtenURL: writtenURL(of: urlRequest))
+        var headers = HTTPHeaders()
+        for field in try stack.options.get().defaultFields.fields where !request.headerFields.contains(field.name) {
+            headers.add(name: field.name.rawName, value: field.value)
+        }
+        // Not the headers of `request`: there, the URL's user and password are a header; here they stay in the URL.
+        for header in urlRequest.headers { headers.update(header) }
+        headers.remove(name: "Content-Length")
+        headers.remove(name: "Transfer-Encoding")
+
+        var url = URLReference(asWritten: urlRequest.url?.absoluteString ?? "")
+        let target = URLReference(asWritten: request.path ?? "")
+        (url.path, url.query, url.fragment) = (target.path, target.query, nil)
+        var command = CurlCommand(method: request.method.rawValue, url: url.text, headers: headers, body: body)
+        // curl would end the user name at a colon, and Afar doesn't send such a name.
+        if let credential, let user = credential.user, let password = credential.password,
+            !user.utf8.contains(UInt8(ascii: ":"))
+        {
+            command.credential = (user, password)
+        }
+        command.cookies = cookies(for: request, of: urlRequest, besides: headers)
+        if mayFollowRedirects { command.maximumRedirects = max(0, session.configuration.maximumRedirects) }
+        command.isDecoding = headers["Accept-Encoding"] != nil
+        command.suppressedHeaders = ["User-Agent"]
+        if let body { command.suppressedHeaders += ["Content-Type"] + (body.mayBeLong ? ["Expect"] : []) }
+        return command
+    }
+
+    /// Returns the session's cookies for a request; nil if none are sent.
+    private func cookies(for request: HTTPRequest, of urlRequest: URLRequest, besides headers: HTTPHeaders) -> String? {
+        let configuration = stack.configuration
+        guard let store = configuration.cookieStore, configuration.httpShouldSetCookies,
+            urlRequest.httpShouldHandleCookies, headers["Cookie"] == nil
+        else { return nil }
+        let options = (try? stack.options.get()) ?? ExchangeOptions()
+        let cookies = store.cookies(for: CookieURL(Exchange(request: request, options: options)))
+        return cookies.isEmpty ? nil : cookies.header
+    }
+}
+
+extension CurlCommand.Body {
+    /// Creates curl's form of a body, without reading it.
+    fileprivate init?(_ body: RequestBody) {
+        switch body {
+        case .none: return nil
+        case .data(let data):
+            guard !data.isEmpty else { return nil }
+            self = .data(data)
+        case .file(let url): self = .file(path: url.path)
+        case .stream: self = .standardInput
+        }
+    }
+
+    /// Whether curl might send `Expect: 100-continue` before the body, which it does from 1 MiB on.
+    fileprivate var mayBeLong: Bool {
+        switch self {
+        case .data(let data): data.count >= 1024 * 1024
+        case .file, .standardInput, .form: true
+        }
+    }
+}
+
+// MARK: - Commands
 
 /// A curl command line that sends a request.
 package struct CurlCommand {

@@ -1,4 +1,4 @@
-package import Foundation
+public import Foundation
 import HTTPTypes
 
 #if canImport(FoundationNetworking)
@@ -168,4 +168,204 @@ package enum ResumeValidator: Sendable, Equatable {
         return tag.utf8.count >= 2 && tag.utf8.first == quote && tag.utf8.last == quote
             && tag.utf8.dropFirst().dropLast().allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != quote }
     }
+}
+
+// MARK: - Answers of servers
+
+extension ResumeData {
+    /// The meaning of a server's response to a request for the rest of a file.
+    enum Answer: Equatable {
+        /// Exactly the rest follows; the whole file has this length.
+        case rest(totalLength: Int64)
+        /// The whole file follows from its first byte: it has changed, or the server doesn't support ranges.
+        case whole
+        /// The part already has the length of the whole file. The response doesn't confirm that the bytes are the same.
+        case nothingLeft(totalLength: Int64)
+        /// The part that follows doesn't fit.
+        case misfit
+        /// The response isn't the file: an error or a redirect.
+        case other
+    }
+
+    /// - Parameter offset: The first byte requested.
+    func answer(in head: ResponseHead, from offset: Int64) -> Answer {
+        switch head.status {
+        case 200, 203: .whole
+        case 206: rest(in: head, from: offset)
+        case 416: end(in: head)
+        default: .other
+        }
+    }
+
+    /// RFC 9110, section 15.3.7. Parts can be combined only if they belong to the same representation: same validator, same
+    /// length and no gap. A validator is valid only for its origin.
+    private func rest(in head: ResponseHead, from offset: Int64) -> Answer {
+        guard !head.isEncoded, head.origin == origin, !validator.isContradicted(by: head),
+            let range = head.value(for: .contentRange).flatMap(ContentRange.init), let bytes = range.bytes,
+            let length = range.totalLength ?? totalLength,
+            bytes.lowerBound == offset, bytes.upperBound == length - 1, length == totalLength ?? length,
+            head.contentLength.map({ $0 == length - offset }) ?? true
+        else { return .misfit }
+        return .rest(totalLength: length)
+    }
+
+    /// RFC 9110, section 15.5.17.
+    private func end(in head: ResponseHead) -> Answer {
+        guard let range = head.value(for: .contentRange).flatMap(ContentRange.init), range.bytes == nil,
+            let length = range.totalLength, length == byteCount, totalLength == nil
+        else { return .misfit }
+        return .nothingLeft(totalLength: length)
+    }
+}
+
+/// A Content-Range header of a single part or of an unsatisfied range (RFC 9110, section 14.4).
+struct ContentRange: Equatable {
+    /// The bytes that follow; nil if the requested range doesn't exist: `bytes */1234`.
+    let bytes: ClosedRange<Int64>?
+    /// The length of the whole file; nil for `*`.
+    let totalLength: Int64?
+
+    /// Returns nil if the unit isn't bytes or the value is invalid.
+    init?(_ value: String) {
+        let parts = value.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
+        let sides = parts[1].split(separator: "/", omittingEmptySubsequences: false)
+        guard sides.count == 2 else { return nil }
+        totalLength = Self.number(sides[1])
+        guard totalLength != nil || sides[1] == "*" else { return nil }
+        guard sides[0] != "*" else {
+            bytes = nil
+            return
+        }
+        let ends = sides[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last,
+            last < totalLength ?? .max
+        else { return nil }
+        bytes = first...last
+    }
+
+    /// Digits only, because `Int64` also accepts a sign.
+    private static func number(_ text: Substring) -> Int64? {
+        text.utf8.allSatisfy(\.isDigit) ? Int64(text) : nil
+    }
+}
+
+// MARK: - Coding
+
+/// The encoded form of resume data.
+///
+/// It consists of a line of ASCII that ends with a line feed, followed by a JSON object in UTF-8:
+///
+///     AfarResumeData/1 crc32=3610a686
+///     {"byteCount":1048576,"headers":[["Accept","*/*"]],"path":"/tmp/afar-x/download",…}
+///
+/// The number after the slash is the version of the format. The checksum is the CRC-32 of gzip and PNG over the object's bytes,
+/// in eight hexadecimal digits. The object has these members:
+///
+/// - `url`
+/// - `headers`: A list of names and values.
+/// - `entityTag` or `lastModified`: The validator as the server sent it.
+/// - `origin`: The origin of the validator, if redirects led to another origin than that of `url`.
+/// - `path`: The partial file.
+/// - `byteCount`: The number of valid bytes in the file.
+/// - `totalLength`: The length of the whole file, if the server sent it.
+extension ResumeData {
+    private static let magic = "AfarResumeData/"
+    private static let version = 1
+    /// In bytes; more than any request's headers need.
+    private static let largestSize = 1 << 20
+
+    private struct Members: Codable {
+        var url: URL
+        var headers: [[String]]
+        var origin: URL?
+        var entityTag: String?
+        var lastModified: String?
+        var path: String
+        var byteCount: Int64
+        var totalLength: Int64?
+    }
+
+    /// Returns the resume data in the format described above.
+    package func encoded() -> Data {
+        var members = Members(
+            url: url, headers: headers.map { [$0.name, $0.value] }, path: path, byteCount: byteCount,
+            totalLength: totalLength)
+        if origin != Origin(url) { members.origin = origin.flatMap { URL(string: $0.text) } }
+        switch validator {
+        case .entityTag(let text): members.entityTag = text
+        case .lastModified(let text): members.lastModified = text
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Text and integers always encode.
+        let object = (try? encoder.encode(members)) ?? Data()
+        return Data("\(Self.magic)\(Self.version) crc32=\(Self.checksum(of: object))\n".utf8) + object
+    }
+
+    /// Decodes the output of ``encoded()``.
+    package init(decoding data: Data) throws(ResumeDataError) {
+        guard data.starts(with: Self.magic.utf8) else { throw .notResumeData }
+        guard let end = data.prefix(100).firstIndex(of: 0x0A), data.count <= Self.largestSize else { throw .damaged }
+        let words = String(decoding: data[..<end].dropFirst(Self.magic.utf8.count), as: UTF8.self).split(separator: " ")
+        guard let version = words.first.flatMap({ Int($0) }), version > 0 else { throw .damaged }
+        guard version <= Self.version else { throw .newerVersion(version) }
+        let object = data[(end + 1)...]
+        guard words.count == 2, words[1] == "crc32=\(Self.checksum(of: object))",
+            // Foundation's decoder can crash on input that ends with an opening bracket.
+            object.last == UInt8(ascii: "}"),
+            let members = try? JSONDecoder().decode(Members.self, from: object),
+            let url = Self.withoutUserinfo(members.url),
+            let validator = ResumeValidator(entityTag: members.entityTag, lastModified: members.lastModified),
+            members.headers.allSatisfy({ $0.count == 2 }), members.byteCount >= 0, members.totalLength ?? 0 >= 0
+        else { throw .damaged }
+        self.init(
+            url: url, headers: HTTPHeaders(members.headers.map { HTTPHeader(name: $0[0], value: $0[1]) }),
+            origin: members.origin.flatMap { Origin($0) }, validator: validator, path: members.path,
+            byteCount: members.byteCount, totalLength: members.totalLength)
+    }
+
+    private static func checksum(of bytes: Data) -> String {
+        var sum = UInt32.max
+        for byte in bytes {
+            sum ^= UInt32(byte)
+            for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
+        }
+        let value = ~sum
+        return String(repeating: "0", count: value.leadingZeroBitCount / 4 - (value == 0 ? 1 : 0))
+            + String(value, radix: 16)
+    }
+}
+
+// MARK: - Errors
+
+/// The reason resume data can't be used. Handlers receive it in ``AFError/createURLRequestFailed(error:)``; nothing was sent.
+public enum ResumeDataError: Error, Sendable, Hashable {
+    /// The data isn't this library's resume data. It may belong to another library.
+    case notResumeData
+    /// The data was created by a newer version of this library, in this version of the format.
+    case newerVersion(Int)
+    /// The resume data is incomplete or was modified.
+    case damaged
+    /// Another request is writing to the partial file at this path.
+    case inUse(path: String)
+}
+
+extension ResumeDataError: CustomStringConvertible, LocalizedError {
+    /// A description of the problem and how to fix it.
+    public var description: String {
+        switch self {
+        case .notResumeData:
+            "These bytes are not resume data of Afar. Begin the download anew."
+        case .newerVersion(let version):
+            "The resume data has format \(version), which this version of Afar does not know. Begin the download anew."
+        case .damaged:
+            "The resume data is damaged: bytes are missing or changed. Begin the download anew."
+        case .inUse(let path):
+            "Another download is writing to \(TerminalText.line(path)) already. Resume data is good for one download at a time."
+        }
+    }
+
+    /// The same text as `description`.
+    public var errorDescription: String? { description }
 }

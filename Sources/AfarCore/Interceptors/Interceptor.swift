@@ -122,3 +122,184 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
             })
     }
 }
+
+// MARK: - Closures
+
+/// A closure that adapts a request. See ``RequestAdapter/adapt(_:for:completion:)``.
+public typealias AdaptHandler =
+    @Sendable (
+        _ request: URLRequest,
+        _ session: Session,
+        _ completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) -> Void
+
+/// An adapter that calls a closure.
+open class Adapter: RequestInterceptor, @unchecked Sendable {
+    // Sendable because the closure is Sendable and never changes.
+
+    private let adaptHandler: AdaptHandler
+
+    /// Creates an adapter.
+    ///
+    /// - Parameter adaptHandler: Called once per attempt, on an unspecified thread.
+    @preconcurrency
+    public init(_ adaptHandler: @escaping AdaptHandler) {
+        self.adaptHandler = adaptHandler
+    }
+
+    /// Calls the closure.
+    @preconcurrency
+    open func adapt(
+        _ urlRequest: URLRequest,
+        for session: Session,
+        completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+    ) {
+        adaptHandler(urlRequest, session, completion)
+    }
+
+    /// Calls the closure.
+    @preconcurrency
+    open func adapt(
+        _ urlRequest: URLRequest,
+        using state: RequestAdapterState,
+        completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+    ) {
+        adaptHandler(urlRequest, state.session, completion)
+    }
+}
+
+/// A closure that decides whether to retry a failed request. See ``RequestRetrier/retry(_:for:dueTo:completion:)``.
+public typealias RetryHandler =
+    @Sendable (
+        _ request: Request,
+        _ session: Session,
+        _ error: any Error,
+        _ completion: @escaping @Sendable (RetryResult) -> Void
+    ) -> Void
+
+/// A retrier that calls a closure.
+open class Retrier: RequestInterceptor, @unchecked Sendable {
+    // Sendable because the closure is Sendable and never changes.
+
+    private let retryHandler: RetryHandler
+
+    /// Creates a retrier.
+    ///
+    /// - Parameter retryHandler: Called after each failure, on an unspecified thread.
+    @preconcurrency
+    public init(_ retryHandler: @escaping RetryHandler) {
+        self.retryHandler = retryHandler
+    }
+
+    /// Calls the closure.
+    @preconcurrency
+    open func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        retryHandler(request, session, error, completion)
+    }
+}
+
+// MARK: - Factories
+
+extension RequestAdapter where Self == Adapter {
+    /// Returns an adapter that calls a closure once per attempt, on an unspecified thread.
+    @preconcurrency
+    public static func adapter(using closure: @escaping AdaptHandler) -> Adapter { Adapter(closure) }
+}
+
+extension RequestRetrier where Self == Retrier {
+    /// Returns a retrier that calls a closure after each failure, on an unspecified thread.
+    @preconcurrency
+    public static func retrier(using closure: @escaping RetryHandler) -> Retrier { Retrier(closure) }
+}
+
+extension RequestInterceptor where Self == Interceptor {
+    /// Returns an interceptor that calls two closures.
+    @preconcurrency
+    public static func interceptor(adapter: @escaping AdaptHandler, retrier: @escaping RetryHandler) -> Interceptor {
+        Interceptor(adaptHandler: adapter, retryHandler: retrier)
+    }
+
+    /// Returns an interceptor that combines an adapter and a retrier.
+    public static func interceptor(adapter: any RequestAdapter, retrier: any RequestRetrier) -> Interceptor {
+        Interceptor(adapter: adapter, retrier: retrier)
+    }
+
+    /// Returns an interceptor that combines any number of parts. The adapters and retriers run before the interceptors.
+    public static func interceptor(
+        adapters: [any RequestAdapter] = [],
+        retriers: [any RequestRetrier] = [],
+        interceptors: [any RequestInterceptor] = []
+    ) -> Interceptor {
+        Interceptor(adapters: adapters, retriers: retriers, interceptors: interceptors)
+    }
+}
+
+// MARK: - Requests
+
+extension Request {
+    /// The request's own interceptor, which runs after the session's.
+    public var interceptor: (any RequestInterceptor)? { mutable.withLock { $0.settings.interceptor } }
+
+    /// Adds an interceptor that runs after the request's other interceptors.
+    ///
+    /// Add it before the request starts, which by default happens with its first handler.
+    ///
+    /// - Parameter interceptor: The interceptor.
+    @discardableResult
+    public func interceptor(_ interceptor: any RequestInterceptor) -> Self {
+        add { $0.map { Interceptor(interceptors: [$0, interceptor]) } ?? interceptor }
+    }
+
+    /// Adds an adapter that runs after the request's other adapters.
+    ///
+    /// Add it before the request starts, which by default happens with its first handler.
+    ///
+    /// - Parameter adapter: The adapter.
+    @discardableResult
+    public func adapt(using adapter: any RequestAdapter) -> Self {
+        add { present in Interceptor(adapters: present.asArray + [adapter], retriers: present.asArray) }
+    }
+
+    /// Adds a retrier that runs after the request's other retriers.
+    ///
+    /// Add it before the request starts, which by default happens with its first handler.
+    ///
+    /// - Parameter retrier: The retrier.
+    @discardableResult
+    public func retry(using retrier: any RequestRetrier) -> Self {
+        add { present in Interceptor(adapters: present.asArray, retriers: present.asArray + [retrier]) }
+    }
+
+    private func add(_ combine: ((any RequestInterceptor)?) -> any RequestInterceptor) -> Self {
+        mutable.withLock { $0.settings.interceptor = combine($0.settings.interceptor) }
+        return self
+    }
+
+    // MARK: For the pipeline
+
+    /// The session's interceptor and the request's own, in the order in which they run.
+    var interceptors: [any RequestInterceptor] { [session.interceptor, interceptor].compactMap { $0 } }
+
+    /// Whether there is an interceptor.
+    var isIntercepted: Bool { session.interceptor != nil || mutable.withLock { $0.settings.interceptor != nil } }
+
+    /// Runs work for the current attempt, in a task that is cancelled if the request is ended from outside.
+    func run(_ work: @escaping @Sendable () async -> Void) {
+        // Not on the task pool, because user code can block its few threads.
+        let task = Task(executorPreference: QueueExecutor.global, operation: work)
+        let mustCancel = mutable.withLock { state in
+            state.attempt.work.append(task)
+            return state.end != nil
+        }
+        if mustCancel { task.cancel() }
+    }
+}
+
+extension Optional where Wrapped == any RequestInterceptor {
+    fileprivate var asArray: [any RequestInterceptor] { map { [$0] } ?? [] }
+}

@@ -88,3 +88,171 @@ struct MultipartBoundary {
         byte.isLetter || byte.isDigit || "'()+_,-./:=? ".utf8.contains(byte)
     }
 }
+
+// MARK: - Parts
+
+/// A part of a form: its headers and the source of its content.
+struct MultipartPart: Sendable {
+    /// The header lines and the empty line after them.
+    let head: Data
+    let content: MultipartContent
+    /// The length of the content in bytes.
+    let length: UInt64
+
+    init(headers: HTTPHeaders, content: MultipartContent, length: UInt64) {
+        head = Data((headers.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n").utf8)
+        self.content = content
+        self.length = length
+    }
+
+    /// Returns the headers of a form field (RFC 7578, section 4).
+    static func headers(name: String, fileName: String?, mimeType: String?) throws -> HTTPHeaders {
+        var disposition = "form-data; name=\"\(name.withCRLFLineBreaks.escapedForFormData)\""
+        if let fileName { disposition += "; filename=\"\(fileName.escapedForFormData)\"" }
+        guard !disposition.utf8.contains(0) else {
+            throw failure(AFError.urlRequestValidationFailed(reason: .invalidHeaderValue(name: "Content-Disposition")))
+        }
+        var headers: HTTPHeaders = [.contentDisposition(disposition)]
+        if let mimeType = mimeType ?? fileName.map(MIMETypes.type(ofFileNamed:)) {
+            let contentType = HTTPHeader.contentType(mimeType)
+            try validate([contentType])
+            headers.add(contentType)
+        }
+        return headers
+    }
+
+    /// Throws an error if a header can't be written safely, for example because of a line break.
+    static func validate(_ headers: HTTPHeaders) throws {
+        do { try headers.validate() } catch { throw failure(error) }
+    }
+
+    private static func failure(_ error: any Error) -> AFError {
+        .multipartEncodingFailed(reason: .bodyPartHeadersInvalid(error: error))
+    }
+}
+
+extension String {
+    /// This text with all line breaks as CR LF, as the HTML standard specifies for field names.
+    fileprivate var withCRLFLineBreaks: String {
+        var result = ""
+        var previous: Unicode.Scalar?
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\n": result += previous == "\r" ? "" : "\r\n"
+            case "\r": result += "\r\n"
+            default: result.unicodeScalars.append(scalar)
+            }
+            previous = scalar
+        }
+        return result
+    }
+
+    /// This text escaped for a quoted string according to the HTML standard's "multipart/form-data encoding algorithm": only line
+    /// breaks and quotes are percent-encoded.
+    fileprivate var escapedForFormData: String {
+        var result = ""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\n": result += "%0A"
+            case "\r": result += "%0D"
+            case "\"": result += "%22"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}
+
+/// The source of a part's content.
+enum MultipartContent: Sendable {
+    case data(Data)
+    case file(URL)
+    case stream(SingleUseStream)
+
+    /// Receives bytes, in any number of pieces.
+    typealias Sink = (UnsafeRawBufferPointer) throws -> Void
+    /// Fills a buffer. Returns the number of bytes written to it, or 0 at the end.
+    private typealias Reader = (UnsafeMutableRawBufferPointer) throws -> Int
+
+    private static let pieceLength = 65_536
+
+    /// Writes the content, and throws an error if it doesn't have the expected length. A longer stream is read only up to that
+    /// length.
+    func write(length: UInt64, to sink: Sink) throws {
+        switch self {
+        case .data(let data):
+            try data.write(to: sink)
+        case .file(let url):
+            let descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            guard descriptor >= 0 else {
+                throw AFError.multipartEncodingFailed(reason: .bodyPartInputStreamCreationFailed(for: url))
+            }
+            defer { close(descriptor) }
+            try Self.copy(length, to: sink) { try read(from: descriptor, into: $0) }
+        case .stream(let once):
+            let stream = once.take()
+            if stream?.streamStatus == .notOpen { stream?.open() }
+            defer { stream?.close() }
+            var missing = length
+            try Self.copy(length, to: sink) { buffer in
+                let wanted = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: missing)))
+                let count = wanted.isEmpty ? 0 : try stream?.read(into: wanted) ?? 0
+                missing -= UInt64(count)
+                return count
+            }
+        }
+    }
+
+    private static func copy(_ length: UInt64, to sink: Sink, from reader: Reader) throws {
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceLength, alignment: 16)
+        defer { piece.deallocate() }
+        var total: UInt64 = 0
+        while true {
+            let count: Int
+            do { count = try reader(piece) } catch {
+                throw AFError.multipartEncodingFailed(reason: .inputStreamReadFailed(error: error))
+            }
+            total += UInt64(count)
+            guard total <= length, count > 0 || total == length else {
+                let error = AFError.UnexpectedInputStreamLength(bytesExpected: length, bytesRead: total)
+                throw AFError.multipartEncodingFailed(reason: .inputStreamReadFailed(error: error))
+            }
+            guard count > 0 else { return }
+            try sink(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+        }
+    }
+
+    private func read(from descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        while true {
+            let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            guard errno == EINTR else { throw POSIXError.last }
+        }
+    }
+}
+
+/// A stream that can be read by only one encoding.
+final class SingleUseStream: @unchecked Sendable {
+    // Sendable because only one caller gets the stream.
+    private let stream: InputStream
+    private let isTaken = Locked(false)
+
+    init(_ stream: InputStream) { self.stream = stream }
+
+    /// Returns the stream on the first call, and nil afterwards.
+    func take() -> InputStream? {
+        isTaken.withLock { Swift.exchange(&$0, with: true) } ? nil : stream
+    }
+}
+
+extension Data {
+    /// Writes all bytes at once.
+    func write(to sink: MultipartContent.Sink) throws { try withUnsafeBytes(sink) }
+}
+
+extension POSIXError {
+    /// The error of the last failed system call.
+    static var last: POSIXError { POSIXError(errno: Foundation.errno) }
+
+    init(errno code: Int32) { self.init(POSIXErrorCode(rawValue: code) ?? .EIO) }
+}

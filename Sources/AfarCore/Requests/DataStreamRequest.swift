@@ -192,3 +192,199 @@ extension DataStreamRequest {
         return self
     }
 }
+
+// MARK: - Serializers and parsers
+
+/// A type that creates a value from each chunk of a streamed response separately.
+public protocol DataStreamSerializer<SerializedObject>: Sendable {
+    /// The type of the values.
+    associatedtype SerializedObject: Sendable
+
+    /// Creates a value from a chunk.
+    ///
+    /// - Throws: Any error. An error that isn't an ``AFError`` is wrapped in one.
+    func serialize(_ data: Data) throws -> SerializedObject
+}
+
+/// A serializer that returns chunks unchanged.
+public struct PassthroughStreamSerializer: DataStreamSerializer {
+    /// Creates the serializer.
+    public init() {}
+
+    /// Returns the bytes unchanged.
+    public func serialize(_ data: Data) throws -> Data { data }
+}
+
+extension DataStreamSerializer where Self == PassthroughStreamSerializer {
+    /// Returns chunks unchanged.
+    public static var passthrough: PassthroughStreamSerializer { PassthroughStreamSerializer() }
+}
+
+/// A type that creates values from a streamed body independently of the boundaries of its chunks: lines, records or events.
+///
+/// A ``DataStreamSerializer`` processes each chunk separately. A parser keeps the incomplete rest of the last chunk. Each body
+/// is parsed by its own copy of the parser, so the body of a retry begins without the rest of the previous body.
+///
+/// ```swift
+/// struct LengthParser: DataStreamParser {
+///     mutating func parse(_ chunk: Data) -> [Result<Int, AFError>] { [.success(chunk.count)] }
+/// }
+/// ```
+public protocol DataStreamParser<Value>: Sendable {
+    /// The type of the values.
+    associatedtype Value: Sendable
+
+    /// Called when a body begins. The default implementation does nothing.
+    ///
+    /// - Parameter head: The head of the response, which can specify the encoding of the body.
+    mutating func begin(_ head: ResponseHead)
+
+    /// Parses the next bytes of the body.
+    ///
+    /// Limit how much the parser stores for later, because the server determines how much it sends.
+    ///
+    /// - Returns: The values that these bytes complete, in order. A failure is delivered like a value, and ends the request if
+    ///   ``DataStreamRequest/automaticallyCancelOnStreamError`` is true.
+    mutating func parse(_ chunk: Data) -> [Result<Value, AFError>]
+
+    /// Called when the body is complete, but not when it was interrupted. The default implementation returns no values.
+    ///
+    /// - Returns: The values that the end of the body completes, in order.
+    mutating func finish() -> [Result<Value, AFError>]
+}
+
+extension DataStreamParser {
+    /// Does nothing.
+    public mutating func begin(_ head: ResponseHead) {}
+
+    /// Returns no values.
+    public mutating func finish() -> [Result<Value, AFError>] { [] }
+}
+
+// MARK: - Handling chunks
+
+extension DataStreamRequest {
+    /// Turns the chunks of a body into values.
+    package struct Parser<Success: Sendable, Failure: Error>: Sendable {
+        let begin: @Sendable (ResponseHead) -> Void
+        let parse: @Sendable (Data) -> [Result<Success, Failure>]
+        let finish: @Sendable (_ isWhole: Bool) -> [Result<Success, Failure>]
+        /// Whether chunks are the values.
+        let isTrivial: Bool
+
+        /// - Parameters:
+        ///   - begin: Called with the response's head when a body begins. It discards the state of an earlier body.
+        ///   - isTrivial: Whether chunks are the values.
+        ///   - parse: Returns the values of a chunk.
+        ///   - finish: Returns the remaining values after the last chunk. Its argument indicates whether the body is complete.
+        package init(
+            begin: @escaping @Sendable (ResponseHead) -> Void = { _ in },
+            isTrivial: Bool = false,
+            parse: @escaping @Sendable (Data) -> [Result<Success, Failure>],
+            finish: @escaping @Sendable (_ isWhole: Bool) -> [Result<Success, Failure>] = { _ in [] }
+        ) {
+            self.begin = begin
+            self.parse = parse
+            self.finish = finish
+            self.isTrivial = isTrivial
+        }
+    }
+}
+
+extension DataStreamRequest.Parser where Success == Data, Failure == Never {
+    /// A parser that returns chunks unchanged.
+    static var plain: Self { Self(isTrivial: true, parse: { [.success($0)] }) }
+}
+
+extension DataStreamRequest.Parser where Failure == AFError {
+    init<Serializer: DataStreamSerializer>(_ serializer: Serializer) where Serializer.SerializedObject == Success {
+        self.init(parse: { chunk in
+            let result = Result { try serializer.serialize(chunk) }
+            return [
+                result.mapError { error in
+                    error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
+                }
+            ]
+        })
+    }
+
+    init<Parser: DataStreamParser>(_ parser: Parser) where Parser.Value == Success {
+        let current = Locked<Parser?>(nil)
+        // One chunk is parsed at a time. The parser is user code, so it doesn't run under the lock.
+        @Sendable func use<Value>(_ body: (inout Parser) -> Value) -> Value {
+            var inUse = current.withLock { $0.take() } ?? parser
+            let value = body(&inUse)
+            current.withLock { [inUse] in $0 = inUse }
+            return value
+        }
+        self.init(
+            begin: { head in
+                use {
+                    $0 = parser
+                    $0.begin(head)
+                }
+            },
+            parse: { chunk in use { $0.parse(chunk) } },
+            finish: { isWhole in isWhole ? use { $0.finish() } : [] })
+    }
+}
+
+extension DataStreamRequest {
+    /// Adds a handler that is called on a queue, and starts the request if handlers start requests.
+    package func addHandler<Success: Sendable, Failure: Error>(
+        _ parser: Parser<Success, Failure>, on queue: DispatchQueue, _ handler: @escaping Handler<Success, Failure>
+    ) {
+        addListener(
+            parser,
+            each: { request, stream in await request.onQueue(queue) { request.call(handler, with: stream) } },
+            last: { streams in
+                queue.asyncKeepingTransport { for stream in streams { try? handler(stream) } }
+            })
+    }
+
+    /// Adds a listener for the chunks and the end of a stream, and starts the request if handlers start requests.
+    ///
+    /// - Parameters:
+    ///   - each: Called for each value. The next chunk is read after it has returned for all values of the current one.
+    ///   - last: Called once, with the remaining values and the completion.
+    func addListener<Success: Sendable, Failure: Error>(
+        _ parser: Parser<Success, Failure>,
+        each: @escaping @Sendable (DataStreamRequest, Stream<Success, Failure>) async -> Void,
+        last: @escaping @Sendable ([Stream<Success, Failure>]) -> Void
+    ) {
+        chunks.append(
+            StreamSink.Consumer(begin: parser.begin) { [weak self] chunk in
+                guard let self else { return }
+                for result in await onQueue(session.queues.serialization, { parser.parse(chunk) }) {
+                    guard !hasEnded else { return }
+                    if !parser.isTrivial { didParse(result) }
+                    if case .failure = result, automaticallyCancelOnStreamError { cancel() }
+                    await each(self, Stream(event: .stream(result), token: CancellationToken(self)))
+                }
+            })
+        addHandler(Completion.init(of:)) { [weak self] completion in
+            let results = parser.finish(completion.error == nil)
+            if let self, !parser.isTrivial { for result in results { self.didParse(result) } }
+            let rest = results.map { Event<Success, Failure>.stream($0) }
+            last((rest + [.complete(completion)]).map { Stream(event: $0, token: CancellationToken(self)) })
+        }
+    }
+
+    /// Notifies the monitors of a value or an error that the parser returned.
+    private func didParse<Success: Sendable, Failure: Error>(_ result: Result<Success, Failure>) {
+        guard let events else { return }
+        events.request(self, didParseStream: result.mapError { $0.asAFError(or: .sessionTaskFailed(error: $0)) })
+    }
+
+    private func call<Success, Failure>(_ handler: Handler<Success, Failure>, with stream: Stream<Success, Failure>) {
+        // An error can be the reason why the request ended, so it is still delivered. A value is too late.
+        if stream.value != nil, hasEnded { return }
+        do {
+            try handler(stream)
+        } catch {
+            cancel(
+                because: error.asAFError(
+                    or: .responseSerializationFailed(reason: .customSerializationFailed(error: error))))
+        }
+    }
+}

@@ -62,3 +62,117 @@ extension DataStreamRequest {
         return ReceivedInputStream(reading: buffer)
     }
 }
+
+// MARK: - Buffer
+
+/// Passes bytes from a task to a thread. The task waits while the buffer is full; the thread blocks while it is empty.
+final class BlockingBuffer: Sendable {
+    private struct State {
+        var chunks: [Data] = []
+        var byteCount = 0
+        var isAtEnd = false
+        var isClosed = false
+        var error: (any Error)?
+        var isReaderWaiting = false
+        var writer: UnsafeContinuation<Void, Never>?
+
+        mutating func takeWriter() -> UnsafeContinuation<Void, Never>? { writer.take() }
+
+        mutating func takeReader() -> Bool { Swift.exchange(&isReaderWaiting, with: false) }
+
+        mutating func read(into bytes: UnsafeMutableRawBufferPointer) -> Int {
+            var filled = 0
+            while filled < bytes.count, let chunk = chunks.first {
+                let count = min(bytes.count - filled, chunk.count)
+                chunk.copyBytes(to: UnsafeMutableRawBufferPointer(rebasing: bytes[filled...]), count: count)
+                filled += count
+                if count == chunk.count { chunks.removeFirst() } else { chunks[0] = chunk.dropFirst(count) }
+            }
+            byteCount -= filled
+            return filled
+        }
+    }
+
+    private let state = Locked(State())
+    private let arrival = DispatchSemaphore(value: 0)
+    private let highWaterMark: Int
+    private let onClose: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - highWaterMark: The number of buffered bytes at which the writer waits.
+    ///   - onClose: Called when the reader closes the buffer before the end.
+    init(highWaterMark: Int, onClose: @escaping @Sendable () -> Void) {
+        self.highWaterMark = max(1, highWaterMark)
+        self.onClose = onClose
+    }
+
+    /// The error that the writer ended with.
+    var error: (any Error)? { state.withLock { $0.error } }
+
+    /// Adds bytes and waits until the buffer is below the high-water mark or the task is cancelled.
+    func put(_ chunk: Data) async {
+        let mustSignal = state.withLock { state in
+            guard !state.isClosed, !chunk.isEmpty else { return false }
+            state.chunks.append(chunk)
+            state.byteCount += chunk.count
+            return state.takeReader()
+        }
+        if mustSignal { arrival.signal() }
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let mustWait = state.withLock { state in
+                    guard state.byteCount >= highWaterMark, !state.isClosed, !Task.isCancelled else { return false }
+                    state.writer = continuation
+                    return true
+                }
+                if !mustWait { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.takeWriter() }?.resume()
+        }
+    }
+
+    /// Called by the writer at the end of the data, with its error if it failed.
+    func finish(_ error: (any Error)?) {
+        let mustSignal = state.withLock { state in
+            state.isAtEnd = true
+            state.error = error
+            return state.takeReader()
+        }
+        if mustSignal { arrival.signal() }
+    }
+
+    /// Blocks until bytes are available. Returns their number, 0 at the end, or −1 after an error.
+    func read(into bytes: UnsafeMutableRawBufferPointer) -> Int {
+        while true {
+            let (chunks, count, writer) = state.withLock { state -> ([Data], Int?, UnsafeContinuation<Void, Never>?) in
+                let chunks = state.chunks
+                let count = state.read(into: bytes)
+                if count > 0 || bytes.isEmpty {
+                    return (chunks, count, state.byteCount < highWaterMark ? state.takeWriter() : nil)
+                }
+                if state.isAtEnd || state.isClosed { return ([], state.error == nil ? 0 : -1, nil) }
+                state.isReaderWaiting = true
+                return ([], nil, nil)
+            }
+            withExtendedLifetime(chunks) {}
+            writer?.resume()
+            if let count { return count }
+            arrival.wait()
+        }
+    }
+
+    /// Called by the reader when it stops reading.
+    func close() {
+        let (isEarly, dropped, mustSignal, writer) = state.withLock { state in
+            let isEarly = !state.isClosed && !state.isAtEnd
+            state.isClosed = true
+            state.byteCount = 0
+            return (isEarly, Swift.exchange(&state.chunks, with: []), state.takeReader(), state.takeWriter())
+        }
+        withExtendedLifetime(dropped) {}
+        if mustSignal { arrival.signal() }
+        writer?.resume()
+        if isEarly { onClose() }
+    }
+}

@@ -42,3 +42,76 @@ public struct RequestOptions: Sendable {
         init(_ options: RequestOptions) { self.options = options }
     }
 }
+
+// MARK: - Requests
+
+extension Request {
+    /// Changes the options with which this request overrides its session's configuration.
+    ///
+    /// ```swift
+    /// session.request(url).options { $0.deadline = 5 }
+    /// ```
+    ///
+    /// Call this method before the request is sent. An attempt in progress keeps its options, except for the
+    /// ``RequestOptions/deadline``.
+    ///
+    /// - Parameter change: Changes the request's options.
+    @discardableResult
+    public func options(_ change: (inout RequestOptions) -> Void) -> Self {
+        var options = options
+        change(&options)
+        let isStarted = mutable.withLock { state in
+            state.settings.options = RequestOptions.Box(options)
+            return state.isStarted
+        }
+        if isStarted { keepDeadline() }
+        return self
+    }
+
+    /// The options with which this request overrides its session's configuration.
+    public var options: RequestOptions { mutable.withLock { $0.settings.options }?.options ?? RequestOptions() }
+
+    /// Schedules the end of the request at its deadline, relative to its start.
+    func keepDeadline() {
+        let (options, start) = mutable.withLock { ($0.settings.options, $0.startTime) }
+        guard let start, let deadline = options?.options.deadline else { return }
+        let rest = Duration(timeout: start + deadline - Date.timeIntervalSinceReferenceDate)
+        // The cancellation handlers of user code run on this queue.
+        let timer = DelayedCall(after: rest, on: DispatchQueue(label: "afar.deadline")) { [weak self] in
+            guard let self else { return }
+            end(with: .deadlinePassed(deadline, url: url))
+        }
+        let (last, isOver) = mutable.withLock { state in
+            (Swift.exchange(&state.deadlineTimer, with: timer), !state.isActive)
+        }
+        last?.cancel()
+        if isOver { timer.cancel() }
+    }
+}
+
+extension Request {
+    /// The URL of the last `URLRequest`, without userinfo, or nil before the first one.
+    private var url: String? {
+        guard let url = lastRequest.map(sink.httpForm(of:))?.url, let target = try? RequestTarget(url) else {
+            return nil
+        }
+        return "\(target.scheme)://\(target.authority)\(target.path)"
+    }
+}
+
+extension AFError {
+    fileprivate static func deadlinePassed(_ deadline: TimeInterval, url: String?) -> AFError {
+        let error = TransportError(
+            .timedOut, phase: .queued, url: url, message: "the request's deadline of \(deadline.formatted()) s passed")
+        return .sessionTaskFailed(error: error.urlError)
+    }
+
+    /// Returns the error of a deadline with the phase, URL and peer that an exchange had reached. Other errors are unchanged.
+    func located(at failure: TransportError) -> AFError {
+        guard case .sessionTaskFailed(let error as URLError) = self,
+            var deadline = error.userInfo[NSUnderlyingErrorKey] as? TransportError, deadline.code == .timedOut
+        else { return self }
+        (deadline.phase, deadline.url, deadline.peer) = (failure.phase, failure.url, failure.peer)
+        return .sessionTaskFailed(error: deadline.urlError)
+    }
+}

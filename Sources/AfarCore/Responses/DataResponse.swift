@@ -119,3 +119,122 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
         return report.text
     }
 }
+
+// MARK: - As in Alamofire 4
+
+/// The name in Alamofire 4 for the response to a request without a serializer.
+public typealias DefaultDataResponse = AFDataResponse<Data?>
+
+extension DataResponse where Success == Data?, Failure == AFError {
+    /// Creates a response from its parts, as in Alamofire 4.
+    ///
+    /// - Parameters:
+    ///   - request: The request that was sent.
+    ///   - response: The response's head.
+    ///   - data: The response's bytes.
+    ///   - error: The error. An error that isn't an ``AFError`` is wrapped in ``AFError/sessionTaskFailed(error:)``. With nil,
+    ///     the result is the data.
+    ///   - timeline: The timestamps of the request. The default has none.
+    ///   - metrics: The metrics. The default is nil.
+    public init(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        data: Data?,
+        error: (any Error)?,
+        timeline: Timeline = Timeline(),
+        metrics: TaskMetrics? = nil
+    ) {
+        self.init(
+            request: request, response: response, data: data,
+            result: error.map { .failure($0.asAFError(or: .sessionTaskFailed(error: $0))) } ?? .success(data),
+            timeline: timeline, metrics: metrics)
+    }
+}
+
+extension DataResponse {
+    /// Creates a response from its parts, as in Alamofire 4.
+    ///
+    /// - Parameters:
+    ///   - request: The request that was sent.
+    ///   - response: The response's head.
+    ///   - data: The response's bytes.
+    ///   - result: The value or the error.
+    ///   - timeline: The timestamps of the request. The default has none.
+    public init(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        data: Data?,
+        result: Result<Success, Failure>,
+        timeline: Timeline = Timeline()
+    ) {
+        self.init(
+            request: request, response: response, data: data, result: result, timeline: timeline, metrics: nil)
+    }
+}
+
+// MARK: - Details
+
+/// The properties of a response other than its value. All copies of a response share one object.
+final class ResponseDetails: Sendable {
+    let request: URLRequest?
+    let origin: ResponseOrigin
+    /// The bytes of a data request's response.
+    let data: Data?
+    let timeline: Timeline
+    /// The duration of serialization, in seconds.
+    let serializationDuration: TimeInterval
+
+    init(
+        request: URLRequest?, origin: ResponseOrigin, data: Data? = nil, timeline: Timeline,
+        serializationDuration: TimeInterval
+    ) {
+        self.request = request
+        self.origin = origin
+        self.data = data
+        self.timeline = timeline
+        self.serializationDuration = serializationDuration
+    }
+}
+
+/// The source of a response's head and metrics. Their Foundation types are created on access.
+enum ResponseOrigin: Sendable {
+    case network(ResponseHead?, AttemptReport?, sensitiveHeaders: Set<String>)
+    case given(HTTPURLResponse?, TaskMetrics?)
+
+    var response: HTTPURLResponse? {
+        switch self {
+        case .network(let head, _, _): head?.httpURLResponse
+        case .given(let response, _): response
+        }
+    }
+
+    /// The additional names of sensitive headers.
+    var sensitiveHeaders: Set<String> {
+        if case .network(_, _, let names) = self { names } else { [] }
+    }
+
+    var metrics: TaskMetrics? {
+        switch self {
+        case .network(_, let attempt, _): attempt?.metrics
+        case .given(_, let metrics): metrics
+        }
+    }
+}
+
+/// A response whose error is an `AFError` and can be replaced.
+protocol SettledResponse: SendableMetatype {
+    var error: AFError? { get }
+    /// Returns the response with an error instead of its result.
+    func failing(with error: AFError) -> Self
+}
+
+extension Result {
+    /// Swift's description of the result. Control characters for terminals are escaped in values, and secrets are redacted in
+    /// errors.
+    var words: String {
+        switch self {
+        case .success: TerminalText.safe("\(self)")
+        case .failure: Redaction.standard.line("\(self)")
+        }
+    }
+}

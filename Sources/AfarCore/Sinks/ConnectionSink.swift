@@ -58,3 +58,60 @@ final class ConnectionSink: ResponseSink {
         pendingConnection.end()
     }
 }
+
+// MARK: - Connections that open later
+
+/// A connection that opens later, and that can be replaced by another one when the request is retried. It calls closures when
+/// the connection opens, or when it is certain that none will.
+final class PendingConnection<Connection: Sendable>: Sendable {
+    typealias Waiter = @Sendable (Connection?) -> Void
+
+    private struct State {
+        var connection: Connection?
+        var waiters: [Waiter] = []
+        var isOver = false
+    }
+
+    private let state = Locked(State())
+
+    deinit { for waiter in state.withLock({ $0.waiters }) { waiter(nil) } }
+
+    /// The connection, if it is open now.
+    var connection: Connection? { state.withLock { $0.connection } }
+    /// Whether closures are waiting for the connection.
+    var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty } }
+
+    /// Calls the waiting closures in order. After that, closures are called immediately.
+    func open(_ connection: Connection) {
+        while true {
+            let waiters = state.withLock { state in
+                if state.waiters.isEmpty { state.connection = connection }
+                return Swift.exchange(&state.waiters, with: [])
+            }
+            guard !waiters.isEmpty else { return }
+            for waiter in waiters { waiter(connection) }
+        }
+    }
+
+    /// Removes the connection. Another one can follow.
+    func close() { state.withLock { $0.connection = nil } }
+
+    /// Ends the wait permanently. No other connection follows.
+    func end() {
+        let waiters = state.withLock { state in
+            state.isOver = true
+            return Swift.exchange(&state.waiters, with: [])
+        }
+        for waiter in waiters { waiter(nil) }
+    }
+
+    /// Calls a closure with the connection, immediately or when it opens, or with nil if none will open.
+    func whenOpen(_ waiter: @escaping Waiter) {
+        let (connection, mustWait) = state.withLock { state -> (Connection?, Bool) in
+            guard state.connection == nil, !state.isOver else { return (state.connection, false) }
+            state.waiters.append(waiter)
+            return (nil, true)
+        }
+        if !mustWait { waiter(connection) }
+    }
+}

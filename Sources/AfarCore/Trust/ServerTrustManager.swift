@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A type that maps hosts to the evaluators that evaluate their certificates.
 ///
 /// For a host without an evaluator, the transport performs its default validation, or the request fails if all hosts must be
@@ -116,4 +118,179 @@ extension ServerTrustEvaluating {
 /// The synchronous method of an asynchronous evaluator was called.
 private struct EvaluationNotAwaited: Error, CustomStringConvertible {
     var description: String { "this evaluator takes time to decide: call its asynchronous evaluate(_:forHost:)" }
+}
+
+// MARK: - Policies
+
+/// The 4.x type of evaluators, with a case for each kind.
+public enum ServerTrustPolicy: ServerTrustEvaluating {
+    /// A ``DefaultTrustEvaluator``.
+    case performDefaultEvaluation(validateHost: Bool)
+    /// A ``RevocationTrustEvaluator``.
+    case performRevokedEvaluation(validateHost: Bool, revocationFlags: RevocationTrustEvaluator.Options)
+    /// A ``PinnedCertificatesTrustEvaluator`` whose pinned certificates are the only trusted roots. If the chain isn't validated,
+    /// the host isn't either.
+    case pinCertificates(certificates: [Certificate], validateCertificateChain: Bool, validateHost: Bool)
+    /// A ``PublicKeysTrustEvaluator``. If the chain isn't validated, the host isn't either.
+    case pinPublicKeys(publicKeys: [PublicKey], validateCertificateChain: Bool, validateHost: Bool)
+    /// A ``DisabledTrustEvaluator``.
+    case disableEvaluation
+    /// Calls a closure with the server's certificates and the host.
+    case customEvaluation(@Sendable (_ serverTrust: ServerTrust, _ host: String) -> Bool)
+
+    /// Throws the error of the case's evaluator.
+    public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
+        try evaluator.evaluate(trust, forHost: host)
+    }
+
+    /// The certificates in a bundle.
+    public static func certificates(in bundle: Bundle = .main) -> [Certificate] { bundle.af.certificates }
+
+    /// The keys of the certificates in a bundle.
+    public static func publicKeys(in bundle: Bundle = .main) -> [PublicKey] { bundle.af.publicKeys }
+
+    private var evaluator: any ServerTrustEvaluating {
+        switch self {
+        case .performDefaultEvaluation(let validateHost): DefaultTrustEvaluator(validateHost: validateHost)
+        case .performRevokedEvaluation(let validateHost, let flags):
+            RevocationTrustEvaluator(validateHost: validateHost, options: flags)
+        case .pinCertificates(let certificates, let validatesChain, let validateHost):
+            PinnedCertificatesTrustEvaluator(
+                certificates: certificates, acceptSelfSignedCertificates: validatesChain,
+                performDefaultValidation: validatesChain, validateHost: validatesChain && validateHost)
+        case .pinPublicKeys(let keys, let validatesChain, let validateHost):
+            PublicKeysTrustEvaluator(
+                keys: keys, performDefaultValidation: validatesChain, validateHost: validatesChain && validateHost)
+        case .disableEvaluation: DisabledTrustEvaluator()
+        case .customEvaluation(let closure): ClosureTrustEvaluator(closure: closure)
+        }
+    }
+}
+
+/// An evaluator that calls a closure.
+private struct ClosureTrustEvaluator: ServerTrustEvaluating {
+    private struct Refusal: Error, CustomStringConvertible {
+        var description: String { "the closure of ServerTrustPolicy.customEvaluation returned false" }
+    }
+
+    let closure: @Sendable (ServerTrust, String) -> Bool
+
+    func evaluate(_ trust: ServerTrust, forHost host: String) throws {
+        guard closure(trust, host) else { throw Refusal() }
+    }
+}
+
+/// The 4.x name of ``ServerTrustManager``.
+public typealias ServerTrustPolicyManager = ServerTrustManager
+
+extension ServerTrustManager {
+    /// Creates a manager that leaves hosts without a policy to the transport, as in 4.x.
+    public convenience init(policies: [String: ServerTrustPolicy]) {
+        self.init(allHostsMustBeEvaluated: false, evaluators: policies)
+    }
+}
+
+#if !canImport(Security)
+    /// Apple's name for the certificates that a server presented.
+    public typealias SecTrust = ServerTrust
+    /// Apple's name for a certificate.
+    public typealias SecCertificate = Certificate
+    /// Apple's name for a public key.
+    public typealias SecKey = PublicKey
+#endif
+
+// MARK: - Threads
+
+/// Runs synchronous trust evaluators, which are user code that can block.
+///
+/// Each one runs in a task of the request, so it has the request's task-local values, on its own serial queue: Dispatch provides
+/// a thread for such a queue even if all its other threads and those of the task pool are blocked. The number of evaluators that
+/// run at a time is limited. The others wait in order of arrival.
+final class EvaluatorThreads: Sendable {
+    static let shared = EvaluatorThreads(limit: 16, queueLimit: 1_024)
+
+    private enum Outcome {
+        case admitted
+        case cancelled
+        case timedOut
+    }
+
+    private struct State {
+        var runningCount = 0
+        var waiting: [Deferred<Outcome>] = []
+    }
+
+    private let limit: Int
+    private let queueLimit: Int
+    private let state = Locked(State())
+
+    init(limit: Int, queueLimit: Int) { (self.limit, self.queueLimit) = (limit, queueLimit) }
+
+    /// Runs an evaluator. If the task is cancelled, returns immediately, although the evaluator may still be running.
+    ///
+    /// - Throws: The evaluator's error, ``NoTrustDecision`` if it couldn't run, or `CancellationError`.
+    func run(waitingAtMost longestWait: Duration, _ evaluate: @escaping @Sendable () throws -> Void) async throws {
+        try await waitForTurn(atMost: longestWait)
+        try await withCancellableTask(on: QueueExecutor(DispatchQueue(label: "afar.evaluator"))) { [self] in
+            defer { endTurn() }
+            try Task.checkCancellation()
+            try evaluate()
+        }
+    }
+
+    private func waitForTurn(atMost longestWait: Duration) async throws {
+        let turn = Deferred<Outcome>()
+        let mustWait = try state.withLock { state in
+            guard state.runningCount == limit else {
+                state.runningCount += 1
+                return false
+            }
+            guard state.waiting.count < queueLimit else {
+                throw NoTrustDecision(
+                    .outOfResources,
+                    "the server's certificates can't be evaluated: \(limit) evaluators are running and "
+                        + "\(queueLimit) requests wait for one of them to return")
+            }
+            state.waiting.append(turn)
+            return true
+        }
+        guard mustWait else { return }
+        let timer = DelayedCall(after: longestWait) { [self] in leave(turn, .timedOut) }
+        defer { timer.cancel() }
+        let outcome = await withTaskCancellationHandler {
+            await turn.value
+        } onCancel: {
+            leave(turn, .cancelled)
+        }
+        switch outcome {
+        case .admitted: return
+        case .cancelled: throw CancellationError()
+        case .timedOut:
+            throw NoTrustDecision(
+                .timedOut,
+                "the server's certificates were not evaluated within \(longestWait.formatted(.units())), because "
+                    + "\(limit) other evaluators have not returned")
+        }
+    }
+
+    /// Ends a wait, unless its turn has come.
+    private func leave(_ turn: Deferred<Outcome>, _ outcome: Outcome) {
+        let hasLeft = state.withLock { state in
+            let index = state.waiting.firstIndex { $0 === turn }
+            if let index { state.waiting.remove(at: index) }
+            return index != nil
+        }
+        if hasLeft { turn.fulfill(outcome) }
+    }
+
+    private func endTurn() {
+        let next = state.withLock { state -> Deferred<Outcome>? in
+            guard !state.waiting.isEmpty else {
+                state.runningCount -= 1
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.fulfill(.admitted)
+    }
 }

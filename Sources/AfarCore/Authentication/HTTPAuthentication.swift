@@ -1,0 +1,237 @@
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    import Foundation
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+extension Request {
+    /// Sets the user name and password that answer a challenge (401) to this request, once per attempt.
+    ///
+    /// They apply to the scheme, host and port of the request's own URL. A redirect to another origin drops them, even if a later
+    /// redirect leads back. Nothing is sent until the server sends a challenge; to send credentials with the first request, use
+    /// ``HTTPHeader/authorization(username:password:)``.
+    ///
+    /// The strongest scheme that the server offers is used: Negotiate, Digest with SHA-256, Digest with MD5, NTLM, Basic (RFC
+    /// 4559, RFC 7616, RFC 7617). Negotiate uses the process's Kerberos ticket and requires an empty user name and an empty
+    /// password. Negotiate and NTLM require a transport with ``TransportCapabilities/Features/connectionAuthentication``. Basic
+    /// doesn't encrypt the password, so use it over https. If the request's body is a stream that can be read only once, the
+    /// request isn't sent again and the 401 is its final response.
+    ///
+    /// Call this before the request starts. A later call replaces the credential.
+    ///
+    /// - Parameters:
+    ///   - username: The user name. Basic can't carry a name with a colon, and no scheme can carry control characters: these fail
+    ///     the request when the server sends a challenge.
+    ///   - password: The password.
+    ///   - persistence: Has no effect: the credential is used only for this request and isn't stored. To set credentials for a
+    ///     whole session, use ``SessionConfiguration/credentialProvider``.
+    @discardableResult
+    public func authenticate(
+        username: String, password: String, persistence: URLCredential.Persistence = .forSession
+    ) -> Self {
+        authenticate(with: URLCredential(user: username, password: password, persistence: persistence))
+    }
+
+    /// Sets the credential that answers a challenge (401) to this request, as ``authenticate(username:password:persistence:)``
+    /// does.
+    ///
+    /// - Parameter credential: A user name and a password. Other kinds of credentials are ignored.
+    @discardableResult
+    public func authenticate(with credential: URLCredential) -> Self {
+        mutable.withLock { $0.settings.credential = credential }
+        return self
+    }
+
+    /// Calls ``authenticate(username:password:persistence:)``.
+    @discardableResult
+    public func authenticate(
+        user: String, password: String, persistence: URLCredential.Persistence = .forSession
+    ) -> Self {
+        authenticate(username: user, password: password, persistence: persistence)
+    }
+
+    /// Calls ``authenticate(with:)``.
+    @discardableResult
+    public func authenticate(usingCredential credential: URLCredential) -> Self { authenticate(with: credential) }
+
+    /// The credential that answers a challenge to this request, if one is set.
+    public var credential: URLCredential? { mutable.withLock { $0.settings.credential } }
+
+    /// The handler for challenges; nil if the session's delegate has no closure for them and the credential alone decides.
+    var challengeHandler: ChallengeHandler? {
+        guard session.delegate.decidesAboutChallenges else { return nil }
+        return { [self] head, challenge, own in
+            // After a redirect to another origin, no credential is proposed.
+            let proposed = own == nil ? nil : credential
+            let known = URLAuthenticationChallenge(challenge, in: head, proposing: proposed, failures: 0)
+            guard let known, let (disposition, answer) = await session.delegate.answer(to: known, of: self) else {
+                return .standard
+            }
+            return switch disposition {
+            case .useCredential: ChallengeAnswer(answer?.isServerTrust == true ? nil : answer)
+            case .performDefaultHandling: .standard
+            case .cancelAuthenticationChallenge: .cancel
+            default: .reject
+            }
+        }
+    }
+}
+
+extension ChallengeAnswer {
+    fileprivate init(_ credential: URLCredential?) {
+        if let user = credential?.user, let password = credential?.password {
+            self = .credential(user: user, password: password)
+        } else {
+            self = .none
+        }
+    }
+}
+
+extension Credential {
+    /// Creates a credential for the origin of a request. Returns nil if it isn't a user name and password.
+    init?(_ credential: URLCredential, for request: HTTPRequest) {
+        guard let user = credential.user, let password = credential.password else { return nil }
+        self.init(user: user, password: password, origin: Origin(request))
+    }
+}
+
+extension AuthenticationStage {
+    /// Creates the stage for a session, which uses the session's credential provider.
+    init(_ configuration: SessionConfiguration, over transport: any Transport) {
+        let features = transport.capabilities.features
+        guard let provider = configuration.credentialProvider else {
+            self.init(features: features)
+            return
+        }
+        self.init(features: features) { url, challenge in
+            guard let space = URL(keepingEscapesOf: url).flatMap({ URLProtectionSpace(challenge, of: $0) }),
+                let credential = try await provider.credential(for: space), let user = credential.user,
+                let password = credential.password
+            else { return nil }
+            return (user, password)
+        }
+    }
+}
+
+// MARK: - Credentials of a session
+
+/// A type that provides the credentials with which a session's requests answer challenges (401), for example from a keychain, a
+/// settings file, or a prompt.
+///
+/// ```swift
+/// struct VaultCredentials: CredentialProvider {
+///     func credential(for space: URLProtectionSpace) async throws -> URLCredential? {
+///         guard space.protocol == "https", space.host == "vault.example.com" else { return nil }
+///         return URLCredential(user: "ada", password: try await readPassword(), persistence: .none)
+///     }
+/// }
+/// var configuration = SessionConfiguration.default
+/// configuration.credentialProvider = VaultCredentials()
+/// ```
+///
+/// The provider is called when a server responds with a challenge, the request has no credential of its own for that origin
+/// (``Request/authenticate(username:password:persistence:)``), and the session's delegate has no closure for challenges or
+/// chooses the default handling. If the server offers several schemes, the provider is called for each, the strongest first,
+/// until it returns a credential: Negotiate, Digest with SHA-256, Digest with MD5, NTLM, Basic. Negotiate and NTLM are offered
+/// only by transports with ``TransportCapabilities/Features/connectionAuthentication``.
+///
+/// The space's host and port are those of the server that sent the challenge, which can be the target of a redirect, so **check
+/// the host before you return a credential**. If the server refuses the credential, its response is final. The provider is called
+/// once per attempt and once per redirect hop.
+public protocol CredentialProvider: Sendable {
+    /// Returns the credential for a protection space (RFC 9110, section 11.5).
+    ///
+    /// - Parameter space: The server's scheme, host and port, its realm, and the authentication scheme as one of Foundation's
+    ///   `NSURLAuthenticationMethod…` constants.
+    /// - Returns: A user name and a password. For Negotiate, which uses the process's Kerberos ticket, both are empty. If nil,
+    ///   the next offered scheme is tried; if there is no other, the challenge is the final response.
+    /// - Throws: Any error. It fails the request as the cause of a ``TransportError`` with the code
+    ///   ``TransportError/Code-swift.struct/invalidCredential``.
+    func credential(for space: URLProtectionSpace) async throws -> URLCredential?
+}
+
+/// A provider that returns the default credential of a `URLCredentialStorage` for a protection space, as `URLSession` does.
+///
+/// A protection space is specific to a host, port, realm and authentication method: a credential for Digest must be stored for
+/// `NSURLAuthenticationMethodHTTPDigest`. On Linux, Foundation stores credentials in memory until the process exits.
+public struct URLCredentialStorageProvider: CredentialProvider {
+    /// The storage of the credentials.
+    public let storage: URLCredentialStorage
+
+    /// Creates a provider.
+    ///
+    /// - Parameter storage: The storage of the credentials. The default is the shared storage.
+    public init(_ storage: URLCredentialStorage = .shared) {
+        self.storage = storage
+    }
+
+    /// Returns the storage's default credential for the space.
+    public func credential(for space: URLProtectionSpace) async -> URLCredential? {
+        if let credential = storage.defaultCredential(for: space) { return credential }
+        // On Linux, the storage finds a space only by the identical object with which the credential was stored.
+        return storage.allCredentials.keys.lazy.filter { $0.isSame(as: space) }
+            .compactMap { storage.defaultCredential(for: $0) }.first
+    }
+}
+
+extension URLProtectionSpace {
+    fileprivate func isSame(as other: URLProtectionSpace) -> Bool {
+        host == other.host && port == other.port && `protocol` == other.protocol && realm == other.realm
+            && authenticationMethod == other.authenticationMethod && isProxy() == other.isProxy()
+    }
+}
+
+// MARK: - Foundation's challenges
+
+extension URLAuthenticationChallenge {
+    /// Creates Foundation's form of a server's challenge.
+    ///
+    /// - Parameters:
+    ///   - credential: The proposed credential.
+    ///   - failures: The number of previous failed answers.
+    convenience init?(
+        _ challenge: AuthenticationChallenge, in head: ResponseHead, proposing credential: URLCredential?, failures: Int
+    ) {
+        guard let response = head.httpURLResponse, let url = response.url,
+            let space = URLProtectionSpace(challenge, of: url)
+        else { return nil }
+        self.init(
+            protectionSpace: space, proposedCredential: credential, previousFailureCount: failures,
+            failureResponse: response, error: nil, sender: NullChallengeSender())
+    }
+}
+
+extension URLProtectionSpace {
+    /// Creates the protection space of a challenge to a request for this URL. Returns nil if the URL has no host.
+    convenience init?(_ challenge: AuthenticationChallenge, of url: URL) {
+        guard let host = url.host() else { return nil }
+        self.init(
+            host: host, port: url.port ?? (url.scheme == "https" ? 443 : 80), protocol: url.scheme,
+            realm: challenge.parameters["realm"], authenticationMethod: challenge.foundationMethod)
+    }
+}
+
+extension AuthenticationChallenge {
+    /// Foundation's constant for the scheme.
+    fileprivate var foundationMethod: String {
+        switch scheme {
+        case "basic": NSURLAuthenticationMethodHTTPBasic
+        case "digest": NSURLAuthenticationMethodHTTPDigest
+        case "ntlm": NSURLAuthenticationMethodNTLM
+        case "negotiate": NSURLAuthenticationMethodNegotiate
+        default: NSURLAuthenticationMethodDefault
+        }
+    }
+}
+
+/// A placeholder for a challenge's required sender. It does nothing, because answers are returned from the handler.
+final class NullChallengeSender: NSObject, URLAuthenticationChallengeSender {
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
+    func cancel(_ challenge: URLAuthenticationChallenge) {}
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
+    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
+}

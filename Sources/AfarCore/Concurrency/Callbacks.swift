@@ -1,0 +1,61 @@
+// MARK: - One at a time
+
+/// A lock that calls a closure instead of blocking: first come, first served. Waiting doesn't occupy a thread.
+final class CallbackLock: Sendable {
+    private typealias Waiting = @Sendable () -> Void
+
+    private struct State {
+        var isLocked = false
+        var waiting: [Waiting] = []
+        /// The closures that came before those in `waiting`, in reverse order: the last one is next.
+        var first: [Waiting] = []
+
+        mutating func next() -> Waiting? {
+            if first.isEmpty { (first, waiting) = (waiting.reversed(), []) }
+            isLocked = !first.isEmpty
+            return first.popLast()
+        }
+    }
+
+    private let state = Locked(State())
+
+    /// Calls a closure once the lock is acquired: immediately, or from the call to ``unlock()`` that releases it.
+    func lock(_ proceed: @escaping @Sendable () -> Void) {
+        let mustWait = state.withLock { state in
+            if state.isLocked { state.waiting.append(proceed) }
+            return Swift.exchange(&state.isLocked, with: true)
+        }
+        if !mustWait { proceed() }
+    }
+
+    /// Waits until the lock is acquired.
+    func acquire() async { await withUnsafeContinuation { acquired in lock { acquired.resume() } } }
+
+    func unlock() { state.withLock { $0.next() }?() }
+}
+
+// MARK: - One answer
+
+/// Waits for user code to call a callback, and returns the first call's value. If the task is cancelled before, returns the given
+/// value instead.
+func withCancellableCallback<Answer: Sendable>(
+    ifCancelled cancelled: @autoclosure @escaping @Sendable () -> Answer,
+    _ ask: @Sendable (@escaping @Sendable (Answer) -> Void) async -> Void
+) async -> Answer {
+    let deferred = Deferred<Answer>()
+    return await withTaskCancellationHandler {
+        await ask { deferred.fulfill($0) }
+        return await deferred.value
+    } onCancel: {
+        deferred.fulfill(cancelled())
+    }
+}
+
+/// Returns a callback that ignores all calls after the first.
+func once<Answer>(_ callback: @escaping @Sendable (Answer) -> Void) -> @Sendable (Answer) -> Void {
+    let wasCalled = Locked(false)
+    return { answer in
+        let isFirst = wasCalled.withLock { !Swift.exchange(&$0, with: true) }
+        if isFirst { callback(answer) }
+    }
+}

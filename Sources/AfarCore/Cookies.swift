@@ -1,0 +1,167 @@
+#if canImport(FoundationNetworking)
+    import Foundation
+    public import FoundationNetworking
+#else
+    public import Foundation
+#endif
+
+/// A cookie store that keeps cookies in Foundation's storage, shared with all code that uses it. Afar's cookie rules decide which
+/// cookies are stored; the storage only holds them.
+///
+/// Each request reads all cookies of the storage, so use it only for few cookies.
+public struct FoundationCookieStore: CookieStore {
+    /// The storage of the cookies.
+    public let storage: HTTPCookieStorage
+
+    /// Creates a store.
+    ///
+    /// - Parameter storage: The storage of the cookies. The default is the shared storage.
+    public init(_ storage: HTTPCookieStorage = .shared) { self.storage = storage }
+
+    /// A Boolean value that indicates whether there are no cookies.
+    public var isEmpty: Bool { storage.cookies?.isEmpty ?? true }
+
+    /// All unexpired cookies, in no particular order.
+    public var all: [Cookie] { jar.all() }
+
+    /// Returns the cookies for a request, in the order in which they are sent.
+    public func cookies(for url: CookieURL) -> [Cookie] {
+        var jar = jar
+        return jar.cookies(for: url)
+    }
+
+    /// Stores cookies. An expired cookie removes the existing one. If a domain already has 50 cookies, each new one replaces the
+    /// oldest.
+    public func store(_ cookies: [Cookie], from url: CookieURL?) {
+        var jar = jar
+        for cookie in cookies where jar.store(cookie, from: url) {
+            if !cookie.isExpired(), let other = HTTPCookie(cookie) {
+                storage.setCookie(other)
+                makeRoom(for: cookie, in: &jar)
+            } else {
+                remove { $0.identity == cookie.identity }
+            }
+        }
+    }
+
+    private func makeRoom(for cookie: Cookie, in jar: inout CookieJar) {
+        let others = jar.all().filter { $0.domain == cookie.domain && $0.identity != cookie.identity }
+        guard others.count >= CookieJar.Limits().perDomain,
+            let victim = others.min(by: { $0.creationDate < $1.creationDate })
+        else { return }
+        jar.remove { $0.identity == victim.identity }
+        remove { $0.identity == victim.identity }
+    }
+
+    /// Removes the cookies for which the closure returns true.
+    public func remove(where shouldRemove: (Cookie) -> Bool) {
+        for cookie in storage.cookies ?? [] {
+            if let known = Cookie(cookie), shouldRemove(known) { storage.deleteCookie(cookie) }
+        }
+    }
+
+    /// Removes all cookies.
+    public func removeAll() { for cookie in storage.cookies ?? [] { storage.deleteCookie(cookie) } }
+
+    private var jar: CookieJar {
+        // Not limited, because other code may have stored more cookies.
+        var jar = CookieJar(limits: .init(perDomain: .max, total: .max))
+        for cookie in storage.cookies ?? [] {
+            if let cookie = Cookie(cookie) { jar.store(cookie) }
+        }
+        return jar
+    }
+}
+
+extension HTTPCookie {
+    private static let httpOnly = HTTPCookiePropertyKey("HttpOnly")
+    private static let sameSite = HTTPCookiePropertyKey("SameSite")
+
+    /// Creates Foundation's form of a cookie. Returns nil if Foundation can't represent it. If the domain begins with a dot, the
+    /// cookie applies to all of its subdomains.
+    public convenience init?(_ cookie: Cookie) {
+        var properties: [HTTPCookiePropertyKey: Any] = [
+            .name: cookie.name, .value: cookie.value, .domain: (cookie.isHostOnly ? "" : ".") + cookie.domain,
+            .path: cookie.path,
+        ]
+        if let expires = cookie.expires { properties[.expires] = expires }
+        if cookie.isSecure { properties[.secure] = "TRUE" }
+        if cookie.isHTTPOnly { properties[Self.httpOnly] = "TRUE" }
+        if let sameSite = cookie.sameSite { properties[Self.sameSite] = sameSite.rawValue.lowercased() }
+        self.init(properties: properties)
+    }
+}
+
+extension Cookie {
+    /// Creates a cookie from Foundation's form. Returns nil if it can't be sent.
+    public init?(_ cookie: HTTPCookie) {
+        let isHostOnly = !cookie.domain.hasPrefix(".")
+        let properties = cookie.properties ?? [:]
+        let created = (properties[HTTPCookiePropertyKey("Created")] as? Double).map(
+            Date.init(timeIntervalSinceReferenceDate:))
+        let sameSite = properties[HTTPCookiePropertyKey("SameSite")] as? String
+        self.init(
+            name: cookie.name, value: cookie.value,
+            domain: isHostOnly ? cookie.domain : String(cookie.domain.dropFirst()),
+            isHostOnly: isHostOnly, path: cookie.path, expires: cookie.expiresDate, isSecure: cookie.isSecure,
+            isHTTPOnly: cookie.isHTTPOnly,
+            sameSite: SameSite.allCases.first { $0.rawValue.lowercased() == sameSite?.lowercased() },
+            creationDate: created ?? Date())
+    }
+}
+
+// MARK: - Configuration
+
+extension SessionConfiguration {
+    /// The session's cookies as a Foundation storage; nil if the session has no cookie store.
+    ///
+    /// Setting a storage makes it the session's ``cookieStore``, shared with all code that uses the storage. On Linux,
+    /// `HTTPCookieStorage.shared` writes a file for each cookie. Reading returns that storage if one was set. Otherwise it
+    /// returns a copy of the store's cookies; changes to the copy don't affect the session.
+    public var httpCookieStorage: HTTPCookieStorage? {
+        get { cookieStore.flatMap { ($0 as? FoundationCookieStore)?.storage ?? Self.storage(copying: $0) } }
+        set { cookieStore = newValue.map(FoundationCookieStore.init) }
+    }
+
+    /// Returns an in-memory storage. Foundation has no other way to create one.
+    private static func storage(copying store: any CookieStore) -> HTTPCookieStorage? {
+        let storage = URLSessionConfiguration.ephemeral.httpCookieStorage
+        for cookie in store.all { HTTPCookie(cookie).map { storage?.setCookie($0) } }
+        return storage
+    }
+
+    /// Returns the stage that handles the cookies of each exchange; nil if cookies are neither sent nor stored.
+    ///
+    /// - Parameters:
+    ///   - sends: Whether cookies can be sent.
+    ///   - accepts: Whether cookies can be stored.
+    func cookieStage(sends: Bool = true, accepts: Bool = true) -> CookieStage? {
+        let sends = sends && httpShouldSetCookies
+        let policy = accepts ? httpCookieAcceptPolicy : .never
+        guard let cookieStore, sends || policy != .never else { return nil }
+        return CookieStage(
+            cookieStore, rules: CookieRules(publicSuffixes: publicSuffixList), sends: sends,
+            accepts: CookieStage.AcceptPolicy(policy))
+    }
+}
+
+extension CookieStage.AcceptPolicy {
+    fileprivate init(_ policy: HTTPCookie.AcceptPolicy) {
+        self =
+            switch policy {
+            case .always: .always
+            case .never: .never
+            case .onlyFromMainDocumentDomain: .onlyFromMainDocumentDomain
+            @unknown default: .onlyFromMainDocumentDomain
+            }
+    }
+}
+
+extension CookieHandling {
+    /// Creates the cookie handling that a request specifies. Returns nil if it uses the default.
+    init?(_ urlRequest: URLRequest) {
+        let document = urlRequest.mainDocumentURL
+        guard !urlRequest.httpShouldHandleCookies || document != nil else { return nil }
+        self.init(isWanted: urlRequest.httpShouldHandleCookies, document: document.flatMap(CookieURL.init))
+    }
+}

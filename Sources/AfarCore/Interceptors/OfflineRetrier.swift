@@ -1,0 +1,233 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A retrier for requests that failed because there was no network. It retries them as soon as a network is available.
+///
+/// A failed request waits for a network and is then sent again. If the wait takes too long, the request fails with its original
+/// error. While the provider reports that there is no network, errors about a host name that wasn't found are treated the same
+/// way, regardless of ``isOfflineError``, because no name server can be reached.
+///
+/// If the provider reports a network despite the error, it may not have detected the loss yet, so the retrier gives it 0.3
+/// seconds to do so. After that it sends the request again, but only once per network: if the request fails again, it waits until
+/// that network is gone or another one is available. An unreachable host is therefore never retried in a loop.
+///
+/// If it is unknown whether there is a network, the request is sent again once, immediately. Requests with any method are
+/// retried, because nothing was sent. A request whose body was already read isn't retried. Without a provider, the retrier's or
+/// the session's, nothing is retried.
+public final class OfflineRetrier: RequestInterceptor, Sendable {
+    /// The default for the maximum time that a request waits for a network: 5 seconds.
+    public static let defaultWait: DispatchTimeInterval = .seconds(5)
+
+    /// The network errors that mean that there is no network: `notConnectedToInternet`.
+    public static let defaultURLErrorOfflineCodes: Set<URLError.Code> = [.notConnectedToInternet]
+
+    /// Returns whether an error, or its underlying error, is one of ``defaultURLErrorOfflineCodes``.
+    public static let defaultIsOfflineError: @Sendable (_ error: any Error) -> Bool = { error in
+        error.urlErrorCode.map(defaultURLErrorOfflineCodes.contains) ?? false
+    }
+
+    /// The maximum time that a request waits for a network.
+    public let maximumWait: DispatchTimeInterval
+    /// Returns whether an error means that there is no network.
+    public let isOfflineError: @Sendable (_ error: any Error) -> Bool
+    private let provider: (any ConnectivityProvider)?
+    private let isUsable: @Sendable (Connectivity) -> Bool
+
+    /// Creates a retrier.
+    ///
+    /// - Parameters:
+    ///   - monitor: Reports whether there is a network. The default, nil, uses the session's provider.
+    ///   - maximumWait: The maximum time that a request waits, or `.never` for no limit. The default is 5 seconds.
+    ///   - isOfflineError: Returns whether an error means that there is no network. Called on an unspecified thread. The default
+    ///     is ``defaultIsOfflineError``.
+    @preconcurrency
+    public convenience init(
+        monitor: (any ConnectivityProvider)? = nil,
+        maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
+        isOfflineError: @escaping @Sendable (_ error: any Error) -> Bool = OfflineRetrier.defaultIsOfflineError
+    ) {
+        self.init(monitor, maximumWait, isOfflineError) { $0.isOnline }
+    }
+
+    /// Creates a retrier that waits for a network of one type. If the types are unknown, any network is used.
+    ///
+    /// - Parameters:
+    ///   - requiredInterfaceType: The type that at least one interface must have.
+    ///   - maximumWait: The maximum time that a request waits, or `.never` for no limit. The default is 5 seconds.
+    ///   - isOfflineError: Returns whether an error means that there is no network. Called on an unspecified thread. The default
+    ///     is ``defaultIsOfflineError``.
+    @preconcurrency
+    public convenience init(
+        requiredInterfaceType: Connectivity.InterfaceType,
+        maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
+        isOfflineError: @escaping @Sendable (_ error: any Error) -> Bool = OfflineRetrier.defaultIsOfflineError
+    ) {
+        self.init(nil, maximumWait, isOfflineError) { connectivity in
+            let types = connectivity.interfaceTypes
+            return connectivity.isOnline && (types.isEmpty || types.contains(requiredInterfaceType))
+        }
+    }
+
+    /// Creates a retrier that waits for a network that isn't of certain types. If the types are unknown, any network is used.
+    ///
+    /// - Parameters:
+    ///   - prohibitedInterfaceTypes: The prohibited types. At least one interface must have another type.
+    ///   - maximumWait: The maximum time that a request waits, or `.never` for no limit. The default is 5 seconds.
+    ///   - isOfflineError: Returns whether an error means that there is no network. Called on an unspecified thread. The default
+    ///     is ``defaultIsOfflineError``.
+    @preconcurrency
+    public convenience init(
+        prohibitedInterfaceTypes: [Connectivity.InterfaceType],
+        maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
+        isOfflineError: @escaping @Sendable (_ error: any Error) -> Bool = OfflineRetrier.defaultIsOfflineError
+    ) {
+        let prohibited = Set(prohibitedInterfaceTypes)
+        self.init(nil, maximumWait, isOfflineError) { connectivity in
+            let types = connectivity.interfaceTypes
+            return connectivity.isOnline && (types.isEmpty || !types.isSubset(of: prohibited))
+        }
+    }
+
+    private init(
+        _ provider: (any ConnectivityProvider)?,
+        _ maximumWait: DispatchTimeInterval,
+        _ isOfflineError: @escaping @Sendable (any Error) -> Bool,
+        isUsable: @escaping @Sendable (Connectivity) -> Bool
+    ) {
+        self.provider = provider
+        self.maximumWait = maximumWait
+        self.isOfflineError = isOfflineError
+        self.isUsable = isUsable
+    }
+
+    /// Retries after a short wait or when a network is available, or doesn't retry.
+    @preconcurrency
+    public func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        let isOfflineError = isOfflineError(error)
+        guard isOfflineError || error.isUnfoundHost, !request.isBodyConsumed,
+            let provider = provider ?? session.connectivity
+        else { return completion(.doNotRetry) }
+        let present = provider.connectivity
+        let tried = request.connectivityTried(by: self)
+        if present.status == .unknown {
+            // There will be no updates to wait for.
+            guard isOfflineError, present != tried else { return completion(.doNotRetry) }
+            if isUsable(present) {
+                request.noteConnectivity(present, triedBy: self)
+                return completion(.retry)
+            }
+        }
+        // The session isn't retained, or it would live as long as a request waits.
+        request.run { [self] in
+            let connectivity = await network(of: provider, at: present, after: tried, isOfflineError: isOfflineError)
+            guard let connectivity, !Task.isCancelled else { return completion(.doNotRetry) }
+            request.noteConnectivity(connectivity, triedBy: self)
+            completion(.retry)
+        }
+    }
+
+    /// Waits for the network over which to retry.
+    ///
+    /// - Parameters:
+    ///   - present: The provider's report when the request failed.
+    ///   - tried: The network over which the request was last sent. It can be used again after it was lost.
+    ///   - isOfflineError: Whether the error alone means that there is no network.
+    /// - Returns: The network; nil to not retry.
+    private func network(
+        of provider: any ConnectivityProvider, at present: Connectivity, after tried: Connectivity?,
+        isOfflineError: Bool
+    ) async -> Connectivity? {
+        let limit = maximumWait.duration
+        var tried = tried
+        if present.status == .online, !isOfflineError || (isUsable(present) && present != tried) {
+            guard await provider.detectsLoss(within: limit) else { return isOfflineError ? present : nil }
+            tried = nil
+        }
+        let outcome = await provider.wait(upTo: limit, differingFrom: tried, until: isUsable)
+        if case .over(let connectivity) = outcome { return connectivity }
+        return nil
+    }
+}
+
+extension Request {
+    /// Returns the network over which a retrier last had the request sent.
+    fileprivate func connectivityTried(by retrier: OfflineRetrier) -> Connectivity? {
+        mutable.withLock { $0.interceptorRecords.connectivityTried[ObjectIdentifier(retrier)] }
+    }
+
+    fileprivate func noteConnectivity(_ connectivity: Connectivity, triedBy retrier: OfflineRetrier) {
+        mutable.withLock { $0.interceptorRecords.connectivityTried[ObjectIdentifier(retrier)] = connectivity }
+    }
+}
+
+extension Error {
+    fileprivate var urlErrorCode: URLError.Code? {
+        if let error = self as? URLError { return error.code }
+        return asAFError?.underlyingError?.urlErrorCode
+    }
+
+    fileprivate var isUnfoundHost: Bool { urlErrorCode == .cannotFindHost || urlErrorCode == .dnsLookupFailed }
+}
+
+extension DispatchTimeInterval {
+    /// The interval, limited to what a clock can represent from now.
+    fileprivate var duration: Duration {
+        let longest = Duration.seconds(1_000_000_000)
+        return switch self {
+        case .seconds(let count): min(.seconds(count), longest)
+        case .milliseconds(let count): min(.milliseconds(count), longest)
+        case .microseconds(let count): min(.microseconds(count), longest)
+        case .nanoseconds(let count): min(.nanoseconds(count), longest)
+        case .never: longest
+        @unknown default: longest
+        }
+    }
+}
+
+// MARK: - Factories
+
+extension RequestRetrier where Self == OfflineRetrier {
+    /// The default retrier for requests that failed because there was no network. See ``OfflineRetrier``.
+    public static var offlineRetrier: OfflineRetrier { OfflineRetrier() }
+
+    /// Returns a retrier for requests that failed because there was no network.
+    @preconcurrency
+    public static func offlineRetrier(
+        monitor: (any ConnectivityProvider)? = nil,
+        maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
+        isOfflineError: @escaping @Sendable (_ error: any Error) -> Bool = OfflineRetrier.defaultIsOfflineError
+    ) -> OfflineRetrier {
+        OfflineRetrier(monitor: monitor, maximumWait: maximumWait, isOfflineError: isOfflineError)
+    }
+
+    /// Returns a retrier that waits for a network of one type.
+    @preconcurrency
+    public static func offlineRetrier(
+        requiredInterfaceType: Connectivity.InterfaceType,
+        maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
+        isOfflineError: @escaping @Sendable (_ error: any Error) -> Bool = OfflineRetrier.defaultIsOfflineError
+    ) -> OfflineRetrier {
+        OfflineRetrier(
+            requiredInterfaceType: requiredInterfaceType, maximumWait: maximumWait, isOfflineError: isOfflineError)
+    }
+
+    /// Returns a retrier that waits for a network that isn't of certain types.
+    @preconcurrency
+    public static func offlineRetrier(
+        prohibitedInterfaceTypes: [Connectivity.InterfaceType],
+        maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
+        isOfflineError: @escaping @Sendable (_ error: any Error) -> Bool = OfflineRetrier.defaultIsOfflineError
+    ) -> OfflineRetrier {
+        OfflineRetrier(
+            prohibitedInterfaceTypes: prohibitedInterfaceTypes, maximumWait: maximumWait,
+            isOfflineError: isOfflineError)
+    }
+}

@@ -1,0 +1,294 @@
+public import Foundation
+
+// MARK: - Responses
+
+/// A handle for awaiting the response of a ``DataRequest``.
+///
+/// ```swift
+/// let text = try await AF.request("https://example.com").serializingString().value
+/// ```
+public struct DataTask<Value: Sendable>: Sendable {
+    private let request: DataRequest
+    private let deferred: Deferred<AFDataResponse<Value>>
+    private let shouldAutomaticallyCancel: Bool
+
+    init(request: DataRequest, deferred: Deferred<AFDataResponse<Value>>, shouldAutomaticallyCancel: Bool) {
+        self.request = request
+        self.deferred = deferred
+        self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
+    }
+
+    /// The response. You can await it several times.
+    ///
+    /// Cancelling the awaiting task also cancels the request, unless automatic cancellation is turned off. The response then has
+    /// ``AFError/explicitlyCancelled`` as its error.
+    nonisolated(nonsending) public var response: AFDataResponse<Value> {
+        get async {
+            guard shouldAutomaticallyCancel else { return await deferred.value }
+            return await withTaskCancellationHandler {
+                await deferred.value
+            } onCancel: {
+                request.cancel()
+            }
+        }
+    }
+
+    /// The result of the response: the value or the error.
+    nonisolated(nonsending) public var result: AFResult<Value> {
+        get async { await response.result }
+    }
+
+    /// The value of the response.
+    ///
+    /// - Throws: The ``AFError`` that ended the request.
+    nonisolated(nonsending) public var value: Value {
+        get async throws { try await response.result.get() }
+    }
+
+    /// Cancels the request.
+    public func cancel() { request.cancel() }
+    /// Resumes the request.
+    public func resume() { request.resume() }
+    /// Suspends the request.
+    public func suspend() { request.suspend() }
+}
+
+extension DataRequest {
+    /// Adds a serializer and returns a handle for awaiting its result. This starts the request, unless requests must be started
+    /// explicitly.
+    ///
+    /// ```swift
+    /// let text = try await AF.request("https://example.com").serializing(.text).value
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - serializer: Produces the value. Use the factory method of a format.
+    ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. The default is true.
+    public func serializing<Serializer: ResponseSerializer>(
+        _ serializer: Serializer,
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true
+    ) -> DataTask<Serializer.SerializedObject> where Serializer.SerializedObject: Sendable {
+        dataTask(automaticallyCancelling: shouldAutomaticallyCancel, serializer.serialize(_:))
+    }
+
+    /// Adds a serializer and returns a handle for awaiting its result. This starts the request, unless requests must be started
+    /// explicitly.
+    ///
+    /// - Parameters:
+    ///   - serializer: Produces the value.
+    ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. The default is true.
+    public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
+        using serializer: Serializer,
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true
+    ) -> DataTask<Serializer.SerializedObject> where Serializer.SerializedObject: Sendable {
+        dataTask(automaticallyCancelling: shouldAutomaticallyCancel, serializer.serialize(_:))
+    }
+
+    /// Adds a serializer and returns a handle for awaiting its result. This overload accepts the serializers' factories, as in
+    /// `serializingResponse(using: .string)`.
+    ///
+    /// - Parameters:
+    ///   - serializer: Produces the value.
+    ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. The default is true.
+    public func serializingResponse<Serializer: ResponseSerializer>(
+        using serializer: Serializer,
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true
+    ) -> DataTask<Serializer.SerializedObject> where Serializer.SerializedObject: Sendable {
+        dataTask(automaticallyCancelling: shouldAutomaticallyCancel, serializer.serialize(_:))
+    }
+
+    private func dataTask<Value: Sendable>(
+        automaticallyCancelling shouldAutomaticallyCancel: Bool,
+        _ serialize: @escaping @Sendable (SerializationInput) throws -> Value
+    ) -> DataTask<Value> {
+        let deferred = Deferred<AFDataResponse<Value>>()
+        mutable.withLock { $0.inlineRunner = deferred }
+        addHandler(Self.respond(with: serialize)) { deferred.fulfill($0) }
+        return DataTask(request: self, deferred: deferred, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
+    }
+}
+
+// MARK: - Downloads
+
+/// A handle for awaiting the response of a ``DownloadRequest``.
+///
+/// ```swift
+/// let file = try await AF.download("https://example.com/map.png").serializingDownloadedFileURL().value
+/// ```
+public struct DownloadTask<Value: Sendable>: Sendable {
+    private let request: DownloadRequest
+    private let deferred: Deferred<AFDownloadResponse<Value>>
+    private let shouldAutomaticallyCancel: Bool
+
+    init(request: DownloadRequest, deferred: Deferred<AFDownloadResponse<Value>>, shouldAutomaticallyCancel: Bool) {
+        self.request = request
+        self.deferred = deferred
+        self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
+    }
+
+    /// The response. You can await it several times.
+    ///
+    /// Cancelling the awaiting task also cancels the request, unless automatic cancellation is turned off. The response then has
+    /// ``AFError/explicitlyCancelled`` as its error.
+    nonisolated(nonsending) public var response: AFDownloadResponse<Value> {
+        get async {
+            guard shouldAutomaticallyCancel else { return await deferred.value }
+            return await withTaskCancellationHandler {
+                await deferred.value
+            } onCancel: {
+                request.cancel()
+            }
+        }
+    }
+
+    /// The result of the response: the value or the error.
+    nonisolated(nonsending) public var result: AFResult<Value> {
+        get async { await response.result }
+    }
+
+    /// The value of the response.
+    ///
+    /// - Throws: The ``AFError`` that ended the request.
+    nonisolated(nonsending) public var value: Value {
+        get async throws { try await response.result.get() }
+    }
+
+    /// Cancels the request.
+    public func cancel() { request.cancel() }
+    /// Resumes the request.
+    public func resume() { request.resume() }
+    /// Suspends the request.
+    public func suspend() { request.suspend() }
+}
+
+// MARK: - Streams
+
+/// A handle for reading the chunks of a ``DataStreamRequest`` with `for await`.
+///
+/// ```swift
+/// for await stream in AF.streamRequest("https://example.com/feed").streamTask().streamingData() {
+///     switch stream.event {
+///     case .stream(let result): use(result)
+///     case .complete(let completion): print(completion.error ?? "whole")
+///     }
+/// }
+/// ```
+///
+/// The last element of each sequence is the completion. Without a buffering policy, the next chunk is read when the loop requests
+/// it, so a slow loop slows the server down if the transport supports backpressure. With a buffering policy, chunks are buffered
+/// accordingly.
+public struct DataStreamTask: Sendable {
+    /// A sequence of the events of a stream.
+    public typealias Stream<Success: Sendable, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
+
+    package let request: DataStreamRequest
+
+    init(request: DataStreamRequest) { self.request = request }
+
+    /// Returns a sequence of the chunks as they arrive. Iterating starts the request, unless requests must be started explicitly.
+    ///
+    /// - Parameters:
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///     true.
+    ///   - bufferingPolicy: How chunks are buffered for a slow loop. The default, nil, buffers none and slows the server down.
+    public func streamingData(
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
+        bufferingPolicy: Stream<Data, Never>.BufferingPolicy? = nil
+    ) -> Stream<Data, Never> {
+        stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) {
+            .plain
+        }
+    }
+
+    /// Returns a sequence with one value per chunk. Iterating starts the request, unless requests must be started explicitly.
+    ///
+    /// - Parameters:
+    ///   - serializer: Converts each chunk to a value independently.
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///     true.
+    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers none and slows the server down.
+    public func streamingResponses<Serializer: DataStreamSerializer>(
+        serializedUsing serializer: Serializer,
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
+        bufferingPolicy: Stream<Serializer.SerializedObject, AFError>.BufferingPolicy? = nil
+    ) -> Stream<Serializer.SerializedObject, AFError> {
+        stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) {
+            DataStreamRequest.Parser(serializer)
+        }
+    }
+
+    /// Returns a sequence of values parsed from the body, regardless of chunk boundaries. Iterating starts the request, unless
+    /// requests must be started explicitly.
+    ///
+    /// - Parameters:
+    ///   - parser: Parses values from chunks. Each body is parsed by its own copy.
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///     true.
+    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers none and slows the server down.
+    public func streamingResponses<Parser: DataStreamParser>(
+        parsedUsing parser: Parser,
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
+        bufferingPolicy: Stream<Parser.Value, AFError>.BufferingPolicy? = nil
+    ) -> Stream<Parser.Value, AFError> {
+        stream(automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy) {
+            DataStreamRequest.Parser(parser)
+        }
+    }
+
+    /// - Parameter makeParser: Called once per iteration.
+    package func stream<Success: Sendable, Failure: Error>(
+        automaticallyCancelling shouldAutomaticallyCancel: Bool,
+        bufferingPolicy: Stream<Success, Failure>.BufferingPolicy?,
+        _ makeParser: @escaping @Sendable () -> DataStreamRequest.Parser<Success, Failure>
+    ) -> Stream<Success, Failure> {
+        let onTermination: @Sendable () -> Void = { [request] in
+            if shouldAutomaticallyCancel { request.cancel() }
+        }
+        guard let bufferingPolicy else {
+            return Stream(onTermination: onTermination) { [request] handoff in
+                request.addListener(makeParser(), each: { await handoff.give($1) }, last: { handoff.finish(with: $0) })
+            }
+        }
+        return Stream(bufferingPolicy: bufferingPolicy, onTermination: onTermination) { [request] continuation in
+            request.addListener(makeParser(), each: { continuation.yield($1) }) { last in
+                for stream in last { continuation.yield(stream) }
+                continuation.finish()
+            }
+        }
+    }
+
+    /// Cancels the request.
+    public func cancel() { request.cancel() }
+    /// Resumes the request.
+    public func resume() { request.resume() }
+    /// Suspends the request.
+    public func suspend() { request.suspend() }
+}
+
+extension DataStreamRequest {
+    /// Returns a sequence of values parsed from the body, regardless of chunk boundaries. Iterating starts the request, unless
+    /// requests must be started explicitly.
+    ///
+    /// ```swift
+    /// for await stream in AF.streamRequest("https://example.com/feed").serializing(.jsonLines(of: Entry.self)) {
+    ///     if let entry = stream.value { use(entry) }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - parser: Parses values from chunks. Use the factory method of a format. Each body is parsed by its own copy.
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///     true.
+    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers none and slows the server down.
+    public func serializing<Parser: DataStreamParser>(
+        _ parser: Parser,
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
+        bufferingPolicy: DataStreamTask.Stream<Parser.Value, AFError>.BufferingPolicy? = nil
+    ) -> DataStreamTask.Stream<Parser.Value, AFError> {
+        streamTask().streamingResponses(
+            parsedUsing: parser, automaticallyCancelling: shouldAutomaticallyCancel, bufferingPolicy: bufferingPolicy)
+    }
+
+    /// Returns a handle for reading the request's chunks with `for await`.
+    public func streamTask() -> DataStreamTask { DataStreamTask(request: self) }
+}

@@ -1,0 +1,192 @@
+public import Foundation
+import HTTPTypes
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+extension Request {
+    /// The result of a validator.
+    public typealias ValidationResult = Result<Void, any Error>
+
+    /// Requires the status code to be one of the given codes. Validators run in the order in which they were added.
+    @preconcurrency
+    @discardableResult
+    public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
+        append { try ResponseRules.check(status: $0.head.status, isIn: acceptableStatusCodes) }
+        return self
+    }
+
+    /// Requires the response's media type to be one of the given types, in which `*` matches any type or subtype. An empty body
+    /// matches every type. For a ``DataStreamRequest``, the response's head determines whether the body is empty.
+    @preconcurrency
+    @discardableResult
+    public func validate<S: Sequence & Sendable>(
+        contentType acceptableContentTypes: @escaping @Sendable @autoclosure () -> S
+    ) -> Self where S.Element == String {
+        append { validated in
+            guard validated.hasBody else { return }
+            try ResponseRules.check(contentTypeOf: validated.head, isIn: Array(acceptableContentTypes()))
+        }
+        return self
+    }
+
+    /// Adds two validators. One requires a status code from 200 to 299. The other requires a media type that the request's
+    /// `Accept` header contains, if it has one.
+    @discardableResult
+    public func validate() -> Self {
+        validate(statusCode: 200..<300)
+        append { validated in
+            guard validated.hasBody, let accept = validated.request?.value(forHTTPHeaderField: "Accept") else { return }
+            try ResponseRules.check(contentTypeOf: validated.head, isIn: MediaType.ranges(in: accept))
+        }
+        return self
+    }
+
+    // MARK: Running validators
+
+    fileprivate func append(_ validator: @escaping Validator) {
+        mutable.withLock { $0.settings.validators.append(validator) }
+    }
+
+    /// Runs the validators on what was received, and notifies the monitors of each result.
+    ///
+    /// - Parameter notifyMonitors: Calls the monitors' method for this kind of request.
+    func validate<Kind: Request>(
+        _ body: ValidatedResponse.Body, as kind: Kind.Type,
+        _ notifyMonitors: (CompositeEventMonitor, Kind, ValidatedResponse, HTTPURLResponse, ValidationResult) -> Void
+    ) throws(AFError) {
+        let (validators, request, head) = mutable.withLock { state in
+            (state.settings.validators, state.history.requests.last, state.attempt.head)
+        }
+        guard !validators.isEmpty, let head else { return }
+        let validated = ValidatedResponse(request: request, head: head, body: body)
+        for validator in validators {
+            let result = ValidationResult { try validator(validated) }
+            let failure = result.error.map { error in
+                fail(
+                    with: error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error))))
+            }
+            notify(kind) { events, request in
+                guard let response = head.httpURLResponse else { return }
+                notifyMonitors(events, request, validated, response, result)
+            }
+            if let failure { throw failure }
+        }
+    }
+}
+
+extension DataRequest {
+    /// A closure that validates a response from the request that was sent, the response's head and its bytes.
+    public typealias Validation =
+        @Sendable (_ request: URLRequest?, _ response: HTTPURLResponse, _ data: Data?) -> ValidationResult
+
+    /// Adds a validator. Validators run in the order in which they were added, after the response has arrived. The first
+    /// failure fails the request. An error that isn't an ``AFError`` is wrapped in
+    /// ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)``.
+    @preconcurrency
+    @discardableResult
+    public func validate(_ validation: @escaping Validation) -> Self {
+        append { validated in try validation(validated.request, validated.response, validated.data).get() }
+        return self
+    }
+}
+
+extension DataStreamRequest {
+    /// A closure that validates a response from the request that was sent and the response's head, before the first chunk is
+    /// delivered.
+    public typealias Validation =
+        @Sendable (_ request: URLRequest?, _ response: HTTPURLResponse) -> ValidationResult
+
+    /// Adds a validator. Validators run in the order in which they were added, after the response's head has arrived. The first
+    /// failure fails the request. An error that isn't an ``AFError`` is wrapped in
+    /// ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)``.
+    @preconcurrency
+    @discardableResult
+    public func validate(_ validation: @escaping Validation) -> Self {
+        append { validated in try validation(validated.request, validated.response).get() }
+        return self
+    }
+}
+
+extension DownloadRequest {
+    /// A closure that validates a response from the request that was sent, the response's head and the current location of the
+    /// body.
+    public typealias Validation =
+        @Sendable (_ request: URLRequest?, _ response: HTTPURLResponse, _ fileURL: URL?) -> ValidationResult
+
+    /// Adds a validator. Validators run in the order in which they were added, after the response has arrived. The first
+    /// failure fails the request. An error that isn't an ``AFError`` is wrapped in
+    /// ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)``.
+    @preconcurrency
+    @discardableResult
+    public func validate(_ validation: @escaping Validation) -> Self {
+        append { validated in try validation(validated.request, validated.response, validated.fileURL).get() }
+        return self
+    }
+}
+
+// MARK: - Rules
+
+/// A closure that throws an error if a response is invalid.
+typealias Validator = @Sendable (ValidatedResponse) throws -> Void
+
+/// The response that validators check.
+struct ValidatedResponse {
+    enum Body {
+        case data(Data?)
+        case file(URL?)
+        /// The body hasn't arrived yet.
+        case stream
+    }
+
+    /// The request that was sent.
+    let request: URLRequest?
+    let head: ResponseHead
+    let body: Body
+
+    var data: Data? { if case .data(let data) = body { data } else { nil } }
+    var fileURL: URL? { if case .file(let fileURL) = body { fileURL } else { nil } }
+
+    var response: HTTPURLResponse {
+        get throws {
+            guard let response = head.httpURLResponse else { throw AFError.invalidURL(url: head.url) }
+            return response
+        }
+    }
+
+    /// Whether the response has a body. If the body hasn't arrived yet, the head determines this (RFC 9112, section 6.3).
+    var hasBody: Bool {
+        switch body {
+        case .data(let data): data?.isEmpty == false
+        case .file(let fileURL): (try? fileURL?.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0 > 0
+        case .stream: head.contentLength != 0 && head.status != 204 && head.status != 304
+        }
+    }
+}
+
+/// The checks of a response's head.
+enum ResponseRules {
+    static func check(status: Int, isIn acceptable: some Sequence<Int>) throws {
+        guard acceptable.contains(status) else {
+            throw AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: status))
+        }
+    }
+
+    static func check(contentTypeOf head: ResponseHead, isIn acceptable: [String]) throws {
+        let ranges = acceptable.map { MediaType($0) }
+        let type = head.mediaType
+        guard type.isComplete else {
+            guard ranges.contains(where: \.isAny) else {
+                throw AFError.responseValidationFailed(
+                    reason: .missingContentType(acceptableContentTypes: acceptable.sorted()))
+            }
+            return
+        }
+        guard ranges.contains(where: { $0.includes(type) }) else {
+            throw AFError.responseValidationFailed(
+                reason: .unacceptableContentType(
+                    acceptableContentTypes: acceptable.sorted(), responseContentType: type.essence))
+        }
+    }
+}

@@ -1,0 +1,122 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+    public import FoundationNetworking
+#endif
+
+/// A type that can be converted to a URL.
+public protocol URLConvertible: Sendable {
+    /// Returns the URL.
+    ///
+    /// - Throws: An error that describes why the conversion failed. The types in this library throw `AFError.invalidURL`.
+    func asURL() throws -> URL
+}
+
+extension String: URLConvertible {
+    /// Returns the URL in this text. Characters that a `URL` can't contain are percent-encoded; existing escapes are preserved.
+    ///
+    /// - Throws: `AFError.invalidURL` if the text isn't a valid URL.
+    public func asURL() throws -> URL {
+        guard let url = URL(keepingEscapesOf: self) else { throw AFError.invalidURL(url: self) }
+        return url
+    }
+}
+
+extension URL: URLConvertible {
+    /// Returns this URL.
+    public func asURL() throws -> URL { self }
+}
+
+extension URLComponents: URLConvertible {
+    /// Returns the URL of these components.
+    ///
+    /// - Throws: `AFError.invalidURL` if the components don't form a valid URL.
+    public func asURL() throws -> URL {
+        guard let url else { throw AFError.invalidURL(url: self) }
+        return url
+    }
+}
+
+/// A type that can be converted to a `URLRequest`.
+public protocol URLRequestConvertible: Sendable {
+    /// Returns the request.
+    ///
+    /// - Throws: An error that describes why the conversion failed.
+    func asURLRequest() throws -> URLRequest
+}
+
+extension URLRequestConvertible {
+    /// The request; nil if the conversion fails.
+    public var urlRequest: URLRequest? { try? asURLRequest() }
+}
+
+extension URLRequest: URLRequestConvertible {
+    /// Returns this request.
+    public func asURLRequest() throws -> URLRequest { self }
+}
+
+/// A request that can preserve its URL's original text. A `URL` can't represent every URL that can be sent.
+package protocol WrittenURLConvertible: URLRequestConvertible {
+    /// The original text; nil if the URL wasn't given as text.
+    var writtenURL: String? { get }
+}
+
+extension URLRequestConvertible {
+    /// The original text of the URL; nil if it is unknown.
+    package var writtenURL: String? { (self as? any WrittenURLConvertible)?.writtenURL }
+}
+
+// MARK: - Parameters
+
+/// Creates a `URLRequest` from a caller's parts. The modifier runs before the parameters are encoded.
+struct ParameterizedRequest: WrittenURLConvertible {
+    typealias Modifier = @Sendable (inout URLRequest) throws -> Void
+
+    /// Whether the `URLRequest` is created without running the caller's code.
+    let isPlain: Bool
+    let writtenURL: String?
+    private let make: @Sendable () throws -> URLRequest
+
+    init(
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Modifier?,
+        encode: (@Sendable (URLRequest) throws -> URLRequest)? = nil
+    ) {
+        let kind = type(of: url) as Any.Type
+        // A modifier sees only the `URL`, and may sign it.
+        writtenURL = modifier == nil ? url as? String : nil
+        isPlain = modifier == nil && encode == nil && (kind == String.self || kind == URL.self)
+        make = {
+            var urlRequest = try URLRequest(url: url, method: method, headers: headers)
+            try modifier?(&urlRequest)
+            return try encode?(urlRequest) ?? urlRequest
+        }
+    }
+
+    init(
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Modifier?,
+        _ parameters: Parameters?, _ encoding: any ParameterEncoding
+    ) {
+        guard parameters != nil || type(of: encoding) as Any.Type != URLEncoding.self else {
+            self.init(url: url, method: method, headers: headers, modifier: modifier)
+            return
+        }
+        self.init(url: url, method: method, headers: headers, modifier: modifier) {
+            try encoding.encode($0, with: parameters)
+        }
+    }
+
+    init<Value: Encodable & Sendable>(
+        url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders?, modifier: Modifier?,
+        _ parameters: Value?, _ encoder: any ParameterEncoder
+    ) {
+        guard let parameters else {
+            self.init(url: url, method: method, headers: headers, modifier: modifier)
+            return
+        }
+        self.init(url: url, method: method, headers: headers, modifier: modifier) {
+            try encoder.encode(parameters, into: $0)
+        }
+    }
+
+    func asURLRequest() throws -> URLRequest { try make() }
+}
