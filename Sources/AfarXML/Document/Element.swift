@@ -114,6 +114,21 @@ extension XML.Element {
     }
 }
 
+extension XML {
+    /// An attribute.
+    public struct Attribute: NodeProtocol {
+        /// This as a plain node.
+        public let node: Node
+
+        init(_ node: Node) { self.node = node }
+
+        /// The value.
+        public var value: String { text }
+    }
+}
+
+// MARK: - Names
+
 extension XML.NodeProtocol {
     fileprivate func bears(_ localName: String, _ namespace: String?) -> Bool {
         guard xmlStrcmp(pointer.pointee.name, localName) == 0 else { return false }

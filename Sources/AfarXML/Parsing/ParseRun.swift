@@ -180,6 +180,8 @@ final class ParseRun {
     }
 }
 
+// MARK: - Errors of libxml2
+
 extension xmlError {
     /// What libxml2 says, without its line end.
     var text: String {
@@ -214,4 +216,18 @@ extension XML.Error.Kind {
         default: self = .malformed
         }
     }
+}
+
+// MARK: - Global state
+
+/// libxml2's global state.
+enum Library {
+    /// Called before anything else of libxml2 is: it must be set up before threads use it. It is never cleaned up, because
+    /// others in the process may use it too.
+    static func prepare() { _ = isReady }
+
+    private static let isReady: Bool = {
+        xmlInitParser()
+        return true
+    }()
 }

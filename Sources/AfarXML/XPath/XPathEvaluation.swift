@@ -1,4 +1,5 @@
 import CLibxml2
+import Foundation
 
 /// One evaluation, which counts what it does. Used by one thread at a time.
 ///
@@ -155,6 +156,212 @@ extension XPathExpression.Arithmetic {
         case .divide: left / right
         // Of the sign of the left one, unlike IEEE's remainder (section 3.5).
         case .remainder: left.truncatingRemainder(dividingBy: right)
+        }
+    }
+}
+
+// MARK: - Values
+
+/// What an expression gives while it is evaluated. Texts are UTF-8.
+enum XPathValue {
+    /// In the document's order, each once.
+    case nodes([xmlNodePtr])
+    case text([UInt8])
+    case number(Double)
+    case boolean(Bool)
+}
+
+extension XPathValue {
+    /// As `boolean()` has it (XPath 1.0, section 4.3).
+    var boolean: Bool {
+        switch self {
+        case .nodes(let nodes): !nodes.isEmpty
+        case .text(let text): !text.isEmpty
+        case .number(let number): number != 0 && !number.isNaN
+        case .boolean(let value): value
+        }
+    }
+}
+
+extension XPathEvaluation {
+    /// A value as `string()` has it (section 4.2).
+    func text(of value: XPathValue) throws(XML.Error) -> [UInt8] {
+        switch value {
+        case .nodes(let nodes):
+            guard let first = nodes.first else { return [] }
+            return try text(of: first)
+        case .text(let text): return text
+        case .number(let number): return Array(XML.XPathResult.text(of: number).utf8)
+        case .boolean(let value): return Array((value ? "true" : "false").utf8)
+        }
+    }
+
+    /// A value as `number()` has it (section 4.4).
+    func number(of value: XPathValue) throws(XML.Error) -> Double {
+        switch value {
+        case .number(let number): return number
+        case .boolean(let value): return value ? 1 : 0
+        case .nodes, .text: return XML.XPathResult.number(in: try text(of: value))
+        }
+    }
+
+    func number(of node: xmlNodePtr) throws(XML.Error) -> Double {
+        XML.XPathResult.number(in: try text(of: node))
+    }
+
+    /// A node's text (section 5), or as much of it as it takes to have more than so many bytes.
+    func text(of node: xmlNodePtr, beyond length: Int = .max) throws(XML.Error) -> [UInt8] {
+        var text: [UInt8] = []
+        switch node.pointee.type {
+        case XML_ELEMENT_NODE, XML_DOCUMENT_NODE, XML_HTML_DOCUMENT_NODE:
+            var next = node.firstChild
+            while let current = next, text.count <= length {
+                if current.isText {
+                    try append(current.pointee.content, to: &text, beyond: length)
+                } else {
+                    try spend(1)
+                }
+                next = current.next(inside: node)
+            }
+        case XML_ATTRIBUTE_NODE:
+            var next = node.pointee.children
+            while let current = next, text.count <= length {
+                try append(current.pointee.content, to: &text, beyond: length)
+                next = current.pointee.next
+            }
+        case XML_NAMESPACE_DECL: try append(node.namespace.pointee.href, to: &text, beyond: length)
+        default: try append(node.pointee.content, to: &text, beyond: length)
+        }
+        return text
+    }
+
+    private func append(
+        _ content: UnsafePointer<xmlChar>?, to text: inout [UInt8], beyond length: Int
+    ) throws(XML.Error) {
+        guard let content else { return try spend(1) }
+        let count = length == .max ? Int(xmlStrlen(content)) : strnlen(content, length - text.count + 1)
+        try spend(forBytes: count)
+        text.append(contentsOf: UnsafeBufferPointer(start: content, count: count))
+    }
+}
+
+extension XML.XPathResult {
+    /// The number that bytes are which have no NUL at their end.
+    fileprivate static func number(in text: [UInt8]) -> Double {
+        number(in: String(decoding: text, as: UTF8.self))
+    }
+}
+
+// MARK: - Comparison
+
+extension XPathEvaluation {
+    /// Whether two values compare so (XPath 1.0, section 3.4). Nodes do if one of them does: found without comparing each
+    /// with each.
+    func compare(
+        _ left: XPathValue, _ comparison: XPathComparison, _ right: XPathValue
+    ) throws(XML.Error) -> Bool {
+        switch (left, right) {
+        case (.nodes(let left), .nodes(let right)):
+            guard !left.isEmpty, !right.isEmpty else { return false }
+            switch comparison {
+            case .equal: return try haveCommonText(left, right)
+            case .notEqual: return try haveDifferentTexts(left, right)
+            case .less, .lessOrEqual:
+                guard let least = try extremes(left), let greatest = try extremes(right) else { return false }
+                return comparison.holds(least.lowerBound, greatest.upperBound)
+            case .greater, .greaterOrEqual:
+                guard let greatest = try extremes(left), let least = try extremes(right) else { return false }
+                return comparison.holds(greatest.upperBound, least.lowerBound)
+            }
+        case (.nodes(let nodes), .boolean), (.boolean, .nodes(let nodes)):
+            let boolean = XPathValue.boolean(!nodes.isEmpty)
+            if case .boolean = right { return try compareSingle(boolean, comparison, right) }
+            return try compareSingle(left, comparison, boolean)
+        case (.nodes(let nodes), _): return try hasNode(nodes, comparison, right)
+        case (_, .nodes(let nodes)): return try hasNode(nodes, comparison.mirrored, left)
+        default: return try compareSingle(left, comparison, right)
+        }
+    }
+
+    private func compareSingle(
+        _ left: XPathValue, _ comparison: XPathComparison, _ right: XPathValue
+    ) throws(XML.Error) -> Bool {
+        if comparison == .equal || comparison == .notEqual {
+            switch (left, right) {
+            case (.boolean, _), (_, .boolean): return (left.boolean == right.boolean) == (comparison == .equal)
+            case (.number, _), (_, .number): break
+            default: return try (text(of: left) == text(of: right)) == (comparison == .equal)
+            }
+        }
+        return comparison.holds(try number(of: left), try number(of: right))
+    }
+
+    /// Whether a node compares so with a number or a text.
+    private func hasNode(
+        _ nodes: [xmlNodePtr], _ comparison: XPathComparison, _ other: XPathValue
+    ) throws(XML.Error) -> Bool {
+        if case .text(let wanted) = other, comparison == .equal || comparison == .notEqual {
+            for node in nodes where try (text(of: node, beyond: wanted.count) == wanted) == (comparison == .equal) {
+                return true
+            }
+            return false
+        }
+        let number = try number(of: other)
+        for node in nodes where comparison.holds(try self.number(of: node), number) { return true }
+        return false
+    }
+
+    private func haveCommonText(_ left: [xmlNodePtr], _ right: [xmlNodePtr]) throws(XML.Error) -> Bool {
+        var texts: Set<[UInt8]> = []
+        for node in left {
+            try spend(8)
+            texts.insert(try text(of: node))
+        }
+        for node in right where texts.contains(try text(of: node)) { return true }
+        return false
+    }
+
+    /// Whether not all texts are the same, of sets that both have some.
+    private func haveDifferentTexts(_ left: [xmlNodePtr], _ right: [xmlNodePtr]) throws(XML.Error) -> Bool {
+        let first = try text(of: left[0])
+        for node in right where try text(of: node, beyond: first.count) != first { return true }
+        for node in left.dropFirst() where try text(of: node, beyond: first.count) != first { return true }
+        return false
+    }
+
+    /// The least and the greatest number that nodes are; nil where none is one.
+    private func extremes(_ nodes: [xmlNodePtr]) throws(XML.Error) -> ClosedRange<Double>? {
+        var range: ClosedRange<Double>?
+        for node in nodes {
+            let number = try number(of: node)
+            if number.isNaN { continue }
+            let known = range ?? number...number
+            range = min(known.lowerBound, number)...max(known.upperBound, number)
+        }
+        return range
+    }
+}
+
+extension XPathComparison {
+    /// The comparison of the same values the other way round.
+    fileprivate var mirrored: Self {
+        switch self {
+        case .equal, .notEqual: self
+        case .less: .greater
+        case .lessOrEqual: .greaterOrEqual
+        case .greater: .less
+        case .greaterOrEqual: .lessOrEqual
+        }
+    }
+
+    fileprivate func holds(_ left: Double, _ right: Double) -> Bool {
+        switch self {
+        case .equal: left == right
+        case .notEqual: left != right
+        case .less: left < right
+        case .lessOrEqual: left <= right
+        case .greater: left > right
+        case .greaterOrEqual: left >= right
         }
     }
 }

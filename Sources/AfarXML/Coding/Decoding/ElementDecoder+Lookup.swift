@@ -176,3 +176,118 @@ extension ElementDecoder {
         return NodeIndex(place.node) { decoding.key(of: $0, in: path) }
     }
 }
+
+/// The children and attributes of an element by key.
+///
+/// Made where all keys are asked for, as a dictionary does, so that looking up each takes no look at all others; and where a
+/// closure makes the keys.
+struct NodeIndex {
+    /// The keys in the order of the document.
+    private(set) var keys: [String] = []
+    private(set) var nodes: [String: [xmlNodePtr]] = [:]
+
+    init(_ element: xmlNodePtr, _ key: (Place) -> String) {
+        var next = element.pointee.children
+        while let node = next {
+            add(node, key)
+            next = node.pointee.next
+        }
+        next = UnsafeMutableRawPointer(element.pointee.properties)?.assumingMemoryBound(to: xmlNode.self)
+        while let node = next {
+            add(node, key)
+            next = node.pointee.next
+        }
+    }
+
+    private mutating func add(_ node: xmlNodePtr, _ key: (Place) -> String) {
+        let place = Place(node, .value)
+        guard place.isElement || place.isAttribute else { return }
+        let name = key(place)
+        if nodes[name] == nil { keys.append(name) }
+        nodes[name, default: []].append(node)
+    }
+}
+
+// MARK: - Names as keys
+
+extension Decoding {
+    /// Whether a closure makes the keys.
+    var hasCustomKeys: Bool {
+        guard !usesDefaultKeys, case .custom = options.keyDecodingStrategy else { return false }
+        return true
+    }
+
+    /// The key that a name in the document is.
+    func key(of place: Place, in codingPath: @autoclosure () -> [any CodingKey]) -> String {
+        let name = place.name
+        guard case .custom(let convert) = options.keyDecodingStrategy, name != Place.textKey else { return name }
+        return convert(codingPath() + [XMLKey(stringValue: name)]).stringValue
+    }
+
+    /// A key as the type has it: of the name itself, or of the name in camel case where the strategy changes it so.
+    func key<Key: CodingKey>(_ type: Key.Type, for name: String) -> Key? {
+        Key(stringValue: name)
+            ?? {
+                switch options.keyDecodingStrategy {
+                case .convertFromSnakeCase: Key(stringValue: name.camelCased(wordsJoinedBy: "_"))
+                case .convertFromKebabCase: Key(stringValue: name.camelCased(wordsJoinedBy: "-"))
+                case .useDefaultKeys, .custom: nil
+                }
+            }()
+    }
+
+    /// The place of an enum's value at a child or a text, if that is a case; nil for white space.
+    func choice(at node: xmlNodePtr, of type: any Decodable.Type) -> Place? {
+        switch node.pointee.type {
+        case XML_ELEMENT_NODE: break
+        case XML_TEXT_NODE, XML_CDATA_SECTION_NODE:
+            // Only the first of a run, in which comments may be.
+            var before = node.pointee.prev
+            while let other = before, other.pointee.type == XML_COMMENT_NODE || other.pointee.type == XML_PI_NODE {
+                before = other.pointee.prev
+            }
+            if let before, before.isText { return nil }
+            guard Place(node, .run).withOwnText({ text, _ in !text.trimmed.isEmpty }) else { return nil }
+        default: return nil
+        }
+        let place = Place(node, .choice)
+        return isChoice(place, of: type) ? place : nil
+    }
+}
+
+extension String {
+    /// Words in camel case.
+    fileprivate func camelCased(wordsJoinedBy separator: Character) -> String {
+        let words = split(separator: separator)
+        return words.dropFirst().reduce(words.first?.lowercased() ?? self) {
+            $0 + $1.prefix(1).uppercased() + $1.dropFirst()
+        }
+    }
+}
+
+/// A decoder that finds out whether a name is a case of an enum: it is asked for a container with the enum's keys.
+struct ChoiceProbe: Decoder {
+    private let place: Place
+    private let decoding: Decoding
+    private let answer = Answer()
+
+    private final class Answer { var isCase = false }
+    private struct Asked: Error {}
+
+    init(_ place: Place, _ decoding: Decoding) {
+        self.place = place
+        self.decoding = decoding
+    }
+
+    var isCase: Bool { answer.isCase }
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { decoding.options.userInfo }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        answer.isCase = decoding.key(type, for: decoding.key(of: place, in: [])) != nil
+        throw Asked()
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Asked() }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Asked() }
+}

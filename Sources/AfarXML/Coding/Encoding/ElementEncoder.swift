@@ -144,3 +144,171 @@ extension ElementEncoder: SingleValueEncodingContainer {
         }
     }
 }
+
+// MARK: - Keyed values
+
+// The generic methods serve for each primitive type too that the protocols name, but for encodeIfPresent and the widest
+// integers.
+
+/// Writes the children and attributes of an element by key.
+struct KeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let element: OutputElement
+    let encoder: ElementEncoder
+    let form: Form
+
+    /// What the keys are of.
+    enum Form {
+        case element
+        /// The content of an enum's case: the key `_0` is all of it.
+        case content
+        /// The same, where the case is text.
+        case text
+    }
+
+    var codingPath: [any CodingKey] { encoder.codingPath }
+    private var encoding: Encoding { encoder.encoding }
+
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        try encoding.write(value, to: encoder.inner(target(key, Value.self), key))
+    }
+
+    func encodeNil(forKey key: Key) throws {
+        try encoder.inner(target(key), key).encodeNil()
+    }
+
+    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+        try encodeOrNil(value, forKey: key)
+    }
+
+    func encode(_ value: Int128, forKey key: Key) throws { try encoder.inner(target(key), key).encode(value) }
+    func encode(_ value: UInt128, forKey key: Key) throws { try encoder.inner(target(key), key).encode(value) }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        encoder.inner(target(key), key).keyedContainer(keyType, isCase: true)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        encoder.inner(target(key), key).unkeyedContainer()
+    }
+
+    /// What a superclass writes stands beside the fields of the subclass.
+    func superEncoder() -> any Encoder {
+        ElementEncoder(.content(element, items: encoding.options.itemName), encoding, codingPath: codingPath)
+    }
+
+    func superEncoder(forKey key: Key) -> any Encoder { encoder.inner(target(key), key) }
+
+    /// Where the value of a key is written.
+    private func target(_ key: Key, _ type: any Any.Type = Any.self) -> ElementEncoder.Target {
+        let items = encoding.options.itemName
+        if key.stringValue == "_0" {
+            switch form {
+            case .element: break
+            case .content where !encoding.isChoice(type): return .content(element, items: items)
+            case .content: break
+            case .text: return .text(in: element)
+            }
+        }
+        let placement =
+            (type as? any XMLPlaced.Type)?.placement
+            ?? (key as? any XMLCodingKey)?.placement
+            ?? encoding.options.placementStrategy.placement(of: key, in: codingPath)
+            ?? .automatic
+        let name = encoding.options.keyEncodingStrategy.name(of: key, in: codingPath)
+        let namespace = placement.namespace
+        switch placement.kind {
+        case .automatic where encoding.isChoice(type): return .content(element, items: items)
+        case .automatic where name == Place.textKey: return .text(in: element)
+        case .automatic, .child: return .element(in: element, name: name, namespace: namespace, list: .repeated)
+        case .attribute: return .attribute(of: element, name: name, namespace: namespace)
+        case .text: return .text(in: element)
+        case .wrapped(let item):
+            return .element(in: element, name: name, namespace: namespace, list: .wrapped(items: item ?? items))
+        }
+    }
+}
+
+// For nil, the standard library's own answers write nothing at all, where `nilEncodingStrategy` may want something. It has
+// one for each of the primitive types, and prefers it to a generic method.
+
+extension KeyedOutput {
+    /// Writes a value, or nil as `nilEncodingStrategy` says.
+    func encodeOrNil<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
+        if let value {
+            try encode(value, forKey: key)
+        } else {
+            try encodeNil(forKey: key)
+        }
+    }
+
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: Int128?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+    func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+}
+
+// MARK: - Lists
+
+/// Writes the elements of a list.
+struct ListedOutput: UnkeyedEncodingContainer {
+    private let encoder: ElementEncoder
+    private let form: Form
+    private(set) var count = 0
+
+    /// What the elements of the list are.
+    enum Form {
+        case elements(in: OutputElement, name: String, namespace: String?)
+        case words(WordList)
+    }
+
+    init(_ encoder: ElementEncoder, _ form: Form) {
+        self.encoder = encoder
+        self.form = form
+    }
+
+    var codingPath: [any CodingKey] { encoder.codingPath }
+
+    mutating func encode<Value: Encodable>(_ value: Value) throws {
+        try encoder.encoding.write(value, to: next(Value.self))
+    }
+
+    mutating func encodeNil() throws { try next().encodeNil() }
+    mutating func encode(_ value: Int128) throws { try next().encode(value) }
+    mutating func encode(_ value: UInt128) throws { try next().encode(value) }
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type
+    ) -> KeyedEncodingContainer<NestedKey> {
+        next().container(keyedBy: keyType)
+    }
+
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { next().unkeyedContainer() }
+    mutating func superEncoder() -> any Encoder { next() }
+
+    private mutating func next(_ type: any Any.Type = Any.self) -> ElementEncoder {
+        defer { count += 1 }
+        let items = encoder.encoding.options.itemName
+        let target: ElementEncoder.Target =
+            switch form {
+            case .elements(let parent, _, _) where encoder.encoding.isChoice(type): .content(parent, items: items)
+            case .elements(let parent, let name, let namespace):
+                .element(in: parent, name: name, namespace: namespace, list: .item(items: items))
+            case .words(let list): .word(in: list)
+            }
+        return encoder.inner(target, XMLKey(intValue: count))
+    }
+}
