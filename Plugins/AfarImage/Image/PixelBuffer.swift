@@ -93,3 +93,100 @@ extension PixelBuffer: Equatable {
         }
     }
 }
+
+// MARK: - Alpha
+
+extension UnsafeMutableRawBufferPointer {
+    /// Whether every RGBA pixel is opaque.
+    var isOpaque: Bool { stride(from: 3, to: count, by: 4).allSatisfy { self[$0] == 255 } }
+
+    /// Multiplies the colours of RGBA pixels with their alpha.
+    ///
+    /// - Returns: Whether every pixel is opaque.
+    func premultiply() -> Bool {
+        var isOpaque = true
+        for place in stride(from: 0, to: count, by: 4) where self[place + 3] != 255 {
+            isOpaque = false
+            let alpha = UInt32(self[place + 3])
+            for channel in place..<(place + 3) { self[channel] = UInt8((UInt32(self[channel]) * alpha + 127) / 255) }
+        }
+        return isOpaque
+    }
+
+    /// Makes no colour of premultiplied RGBA pixels greater than alpha. A filter with negative weights may have made it so.
+    func limitColorsToAlpha() {
+        for place in stride(from: 0, to: count, by: 4) where self[place + 3] != 255 {
+            for channel in place..<(place + 3) { self[channel] = Swift.min(self[channel], self[place + 3]) }
+        }
+    }
+
+    /// Divides the colours of premultiplied RGBA pixels by their alpha.
+    func unpremultiply() {
+        for place in stride(from: 0, to: count, by: 4) where self[place + 3] != 255 && self[place + 3] != 0 {
+            let alpha = UInt32(self[place + 3])
+            for channel in place..<(place + 3) {
+                self[channel] = UInt8(Swift.min(255, (UInt32(self[channel]) * 255 + alpha / 2) / alpha))
+            }
+        }
+    }
+
+    /// Lays premultiplied RGBA pixels over a colour, so that they are opaque.
+    func flatten(over background: Image.Pixel) {
+        let colors = [background.red, background.green, background.blue]
+        for place in stride(from: 0, to: count, by: 4) where self[place + 3] != 255 {
+            let rest = UInt32(255 - self[place + 3])
+            for channel in 0..<3 {
+                let behind = (UInt32(colors[channel]) * rest + 127) / 255
+                self[place + channel] = UInt8(Swift.min(255, UInt32(self[place + channel]) + behind))
+            }
+            self[place + 3] = 255
+        }
+    }
+}
+
+// MARK: - Sizes
+
+/// A width and a height in whole pixels.
+struct PixelSize: Hashable {
+    var width: Int
+    var height: Int
+
+    init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+    }
+
+    /// Rounds a size in points; nil for one that no image can have.
+    ///
+    /// - Parameters:
+    ///   - size: In points; anything.
+    ///   - scale: The pixels of a point.
+    init?(_ size: CGSize, scale: CGFloat) {
+        guard let width = Self.pixels(size.width * scale), let height = Self.pixels(size.height * scale) else {
+            return nil
+        }
+        self.init(width: width, height: height)
+    }
+
+    private static func pixels(_ length: CGFloat) -> Int? {
+        let length = length.rounded()
+        // False for what is no number, too.
+        guard length >= 1, length <= CGFloat(Image.maximumDimension) else { return nil }
+        return Int(length)
+    }
+
+    /// The smallest size of the same shape that is at least as wide and as high as a target, and not larger than this.
+    ///
+    /// - Parameters:
+    ///   - target: In pixels; nil gives this size.
+    ///   - isTurned: Whether the target is that of the picture turned by a quarter.
+    func covering(_ target: CGSize?, isTurned: Bool) -> PixelSize {
+        guard let target else { return self }
+        let (targetWidth, targetHeight) = isTurned ? (target.height, target.width) : (target.width, target.height)
+        let ratio = max(targetWidth / CGFloat(width), targetHeight / CGFloat(height))
+        guard ratio > 0, ratio < 1 else { return self }
+        return PixelSize(
+            width: min(width, Int((CGFloat(width) * ratio).rounded(.up))),
+            height: min(height, Int((CGFloat(height) * ratio).rounded(.up))))
+    }
+}

@@ -1,3 +1,6 @@
+import AfarCore
+import Foundation
+
 /// What an image from a stranger may cost. A file of a few kilobytes can stand for gigabytes of pixels.
 ///
 /// An image beyond a limit fails with an ``ImageError`` with the code ``ImageError/Code-swift.struct/limitExceeded``, before
@@ -58,5 +61,27 @@ extension ImageLimits {
             "The \(frames) frames of the \(format.name) animation have \(pixels) pixels together, and "
                 + "\(maximumTotalPixels) are allowed; raise ImageLimits.maximumTotalPixels if its sender can be trusted"
         )
+    }
+}
+
+// MARK: - Files
+
+extension Data {
+    /// Reads a file unless it is larger than an image may be.
+    ///
+    /// - Throws: ``ImageError`` or an `AFError`.
+    init(image file: URL, limits: ImageLimits) throws {
+        let data: Data
+        do {
+            let handle = try FileHandle(forReadingFrom: file)
+            defer { try? handle.close() }
+            let limit = Swift.max(0, limits.maximumBytes)
+            // One more than allowed tells that there is more, whatever the size of the file was before.
+            data = try handle.read(upToCount: limit == .max ? limit : limit + 1) ?? Data()
+        } catch {
+            throw AFError.responseSerializationFailed(reason: .inputFileReadFailed(at: file))
+        }
+        guard data.count <= limits.maximumBytes else { throw ImageError.tooManyBytes(limits) }
+        self = data
     }
 }

@@ -1,4 +1,0 @@
-public import AfarCore
-
-/// The response of an ``ImageDownloader``.
-public typealias AFIDataResponse<Success> = DataResponse<Success, AFIError>

@@ -1,0 +1,249 @@
+public import AfarCore
+import CPixman
+public import Foundation
+
+extension Image {
+    // Beyond what an image may have that is decoded, nothing is drawn either.
+    private static let limits = ImageLimits()
+
+    /// The image with each of its frames drawn anew; the same one where there is not enough memory.
+    ///
+    /// - Parameters:
+    ///   - size: That of the new image; nil for one that none can have, which leaves the image as it is.
+    ///   - scale: The pixels of a point; nil for the image's own.
+    ///   - draw: Draws a frame.
+    func drawn(
+        in size: PixelSize?, scale: CGFloat? = nil, _ draw: (PixelBuffer, PixelSize) throws -> PixelBuffer
+    ) -> Image {
+        guard let size, size.width * size.height <= Self.limits.maximumPixels,
+            !isAnimated || size.width * size.height <= Self.limits.maximumTotalPixels / frames.count
+        else { return self }
+        let scale = scale ?? self.scale
+        do {
+            let drawn = try frames.map {
+                Frame(image: Image(try draw($0.image.pixels, size), scale: scale), duration: $0.duration)
+            }
+            let pixels = try drawn.first?.image.pixels ?? draw(pixels, size)
+            return Image(pixels, scale: scale, frames: drawn, loopCount: loopCount)
+        } catch {
+            return self
+        }
+    }
+
+    var pixelSize: PixelSize { PixelSize(width: width, height: height) }
+}
+
+// MARK: - Rounding
+
+extension Image {
+    /// The image with rounded corners.
+    ///
+    /// - Parameters:
+    ///   - radius: In points; at most half of the shorter side counts. One that is no number, or not greater than 0, leaves the
+    ///     image as it is.
+    ///   - divideRadiusByImageScale: Whether the radius is divided by ``scale`` before. The default is false.
+    public func imageRounded(withCornerRadius radius: CGFloat, divideRadiusByImageScale: Bool = false) -> Image {
+        let radius = divideRadiusByImageScale ? radius : radius * scale
+        guard radius > 0 else { return self }
+        return drawn(in: pixelSize) { pixels, _ in try pixels.rounded(radius: radius) }
+    }
+
+    /// The greatest circle around the middle of the image; what is outside of it is transparent.
+    public func imageRoundedIntoCircle() -> Image {
+        let side = min(width, height)
+        return drawn(in: PixelSize(width: side, height: side)) { pixels, size in
+            try pixels.cropped(x: (width - side) / 2, y: (height - side) / 2, to: size)
+                .rounded(radius: CGFloat(side) / 2)
+        }
+    }
+}
+
+extension PixelBuffer {
+    /// The picture with round corners, whose edges are smooth.
+    fileprivate func rounded(radius: CGFloat) throws -> PixelBuffer {
+        let corner = RoundCorner(radius: min(radius, CGFloat(min(width, height)) / 2))
+        return try copy { bytes in
+            for y in 0..<height where y < corner.extent || y >= height - corner.extent {
+                for x in 0..<width where x < corner.extent || x >= width - corner.extent {
+                    // A pixel in the middle may lie in two corners, or in all.
+                    let lost =
+                        corner.outside(x, y) + corner.outside(width - 1 - x, y) + corner.outside(x, height - 1 - y)
+                        + corner.outside(width - 1 - x, height - 1 - y)
+                    guard lost > 0 else { continue }
+                    let share = UInt32((max(0, 1 - lost) * 255).rounded())
+                    let place = (y * width + x) * 4
+                    for channel in place..<place + 4 {
+                        bytes[channel] = UInt8((UInt32(bytes[channel]) * share + 127) / 255)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The corner of a picture at its left and its top, rounded.
+private struct RoundCorner {
+    private static let columns = 16
+
+    private let radius: CGFloat
+    /// How many pixels the corner is wide and high.
+    let extent: Int
+
+    init(radius: CGFloat) {
+        self.radius = radius
+        extent = Int(radius.rounded(.up))
+    }
+
+    /// How much of a pixel lies outside of the circle, from 0 to 1. The pixel is cut into narrow columns, of each of which the
+    /// part above the circle counts.
+    func outside(_ x: Int, _ y: Int) -> CGFloat {
+        guard x < extent, y < extent else { return 0 }
+        let (left, top) = (CGFloat(x), CGFloat(y))
+        // The corner of the pixel that is farthest from the middle, and the nearest.
+        if hypot(radius - left, radius - top) <= radius { return 0 }
+        if left + 1 <= radius, top + 1 <= radius, hypot(radius - left - 1, radius - top - 1) >= radius { return 1 }
+        let parts = (0..<Self.columns).map { column in
+            let distance = radius - left - (CGFloat(column) + 0.5) / CGFloat(Self.columns)
+            guard distance > 0 else { return CGFloat(0) }
+            let edge = radius - (radius * radius - distance * distance).squareRoot()
+            return min(max(edge - top, 0), 1)
+        }
+        return parts.reduce(0, +) / CGFloat(Self.columns)
+    }
+}
+
+// MARK: - Blurring
+
+extension Image {
+    /// The image blurred as by a Gaussian, which three running means come close to. The pixels at the edges go on outside.
+    ///
+    /// - Parameter radius: The standard deviation in pixels. One that is no number, or not greater than 0, leaves the image as
+    ///   it is.
+    public func imageBlurred(radius: CGFloat) -> Image {
+        guard radius > 0 else { return self }
+        // Farther away there is nothing but edges.
+        let across = RunningMeans(deviation: min(radius, CGFloat(width)))
+        let down = RunningMeans(deviation: min(radius, CGFloat(height)))
+        return drawn(in: pixelSize) { pixels, _ in try pixels.averagedAndTurned(across).averagedAndTurned(down) }
+    }
+}
+
+extension PixelBuffer {
+    /// The picture with its rows blurred, and with rows and columns exchanged: what is done twice is done to both.
+    fileprivate func averagedAndTurned(_ means: RunningMeans) throws -> PixelBuffer {
+        try PixelBuffer(width: height, height: width, isOpaque: isOpaque) { bytes in
+            let target = bytes.assumingMemoryBound(to: SIMD4<UInt8>.self)
+            read { bytes in
+                let source = bytes.assumingMemoryBound(to: SIMD4<UInt8>.self)
+                var line: [SIMD4<Float>] = []
+                for y in 0..<height {
+                    means.apply(UnsafeBufferPointer(rebasing: source[y * width..<(y + 1) * width]), &line)
+                    for x in 0..<width { target[x * height + y] = SIMD4(truncatingIfNeeded: SIMD4<UInt32>(line[x])) }
+                }
+            }
+        }
+    }
+}
+
+/// Three running means, one after the other, which together have the variance of a Gaussian.
+private struct RunningMeans {
+    /// How many pixels on each side count.
+    private let radii: [Int]
+
+    init(deviation: CGFloat) {
+        // A mean of n pixels has the variance (n² − 1) / 12.
+        let variance = deviation * deviation
+        let smaller = Int(((4 * variance + 1).squareRoot() - 1) / 2)
+        let count = CGFloat(2 * smaller + 1)
+        // So many of the three are the smaller ones, the others reach a pixel farther.
+        let share = (12 * variance - 3 * (count * count + 4 * count + 3)) / (-4 * count - 4)
+        radii = (0..<3).map { CGFloat($0) < share.rounded() ? smaller : smaller + 1 }
+    }
+
+    /// Blurs a row. The results are rounded by cutting off what is behind the point.
+    func apply(_ row: UnsafeBufferPointer<SIMD4<UInt8>>, _ line: inout [SIMD4<Float>]) {
+        let reach = radii.reduce(0, +)
+        line.removeAll(keepingCapacity: true)
+        for x in -reach..<row.count + reach {
+            line.append(SIMD4<Float>(SIMD4<UInt32>(truncatingIfNeeded: row[min(max(x, 0), row.count - 1)])))
+        }
+        var count = line.count
+        for radius in radii where radius > 0 {
+            count -= 2 * radius
+            let share = 1 / Float(2 * radius + 1)
+            var sum = line[..<(2 * radius)].reduce(.zero, +)
+            for x in 0..<count {
+                sum += line[x + 2 * radius]
+                let mean = sum * share
+                sum -= line[x]
+                line[x] = mean
+            }
+        }
+        for x in 0..<row.count {
+            line[x] = (line[x] + 0.5).clamped(lowerBound: .zero, upperBound: .init(repeating: 255))
+        }
+    }
+}
+
+// MARK: - Compositing
+
+extension Image {
+    /// The image with another drawn over it, as alpha says (Porter and Duff's "over").
+    ///
+    /// - Parameters:
+    ///   - overlay: What is drawn, a pixel for a pixel. Of an animation it is the first frame; this image's frames get it all.
+    ///   - origin: Where its corner at the left and the top comes, in points of this image. What lies outside is left away. The
+    ///     default is this image's own corner.
+    public func imageComposited(with overlay: Image, at origin: CGPoint = .zero) -> Image {
+        let place = (origin.x * scale, origin.y * scale)
+        let reach = CGFloat(Self.maximumDimension)
+        // False for what is no number, too.
+        guard abs(place.0) <= reach, abs(place.1) <= reach else { return self }
+        return drawn(in: pixelSize) { pixels, size in
+            try PixelBuffer(width: size.width, height: size.height, isOpaque: pixels.isOpaque) { bytes in
+                pixels.read { bytes.copyMemory(from: $0) }
+                try PixmanImage.with(bytes, size) { target in
+                    try overlay.pixels.withPixmanImage { source in
+                        let corner = (x: Int(place.0.rounded()), y: Int(place.1.rounded()))
+                        target.draw(source, PIXMAN_OP_OVER, at: corner, overlay.pixelSize)
+                    }
+                }
+            }
+        }
+    }
+}
+
+// MARK: - The namespace af
+
+extension Image: AlamofireExtended {}
+
+extension AlamofireExtension where ExtendedType == Image {
+    /// The same as ``Image/imageScaled(to:scale:)``.
+    public func imageScaled(to size: CGSize, scale: CGFloat? = nil) -> Image {
+        type.imageScaled(to: size, scale: scale)
+    }
+
+    /// The same as ``Image/imageAspectScaled(toFit:scale:)``.
+    public func imageAspectScaled(toFit size: CGSize, scale: CGFloat? = nil) -> Image {
+        type.imageAspectScaled(toFit: size, scale: scale)
+    }
+
+    /// The same as ``Image/imageAspectScaled(toFill:scale:)``.
+    public func imageAspectScaled(toFill size: CGSize, scale: CGFloat? = nil) -> Image {
+        type.imageAspectScaled(toFill: size, scale: scale)
+    }
+
+    /// The same as ``Image/imageRounded(withCornerRadius:divideRadiusByImageScale:)``.
+    public func imageRounded(withCornerRadius radius: CGFloat, divideRadiusByImageScale: Bool = false) -> Image {
+        type.imageRounded(withCornerRadius: radius, divideRadiusByImageScale: divideRadiusByImageScale)
+    }
+
+    /// The same as ``Image/imageRoundedIntoCircle()``.
+    public func imageRoundedIntoCircle() -> Image { type.imageRoundedIntoCircle() }
+
+    /// Whether every pixel is opaque; false also where nobody has looked.
+    public var isOpaque: Bool { type.isOpaque }
+
+    /// Whether a pixel may be transparent.
+    public var containsAlphaComponent: Bool { !type.isOpaque }
+}

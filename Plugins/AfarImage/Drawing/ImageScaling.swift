@@ -1,0 +1,231 @@
+import CPixman
+public import Foundation
+
+extension Image {
+    /// The image in another size, whatever its shape becomes.
+    ///
+    /// - Parameters:
+    ///   - size: In points. One that no image can have leaves the image as it is: of less than half a pixel, more than
+    ///     ``maximumDimension``, or more than 50 million pixels.
+    ///   - scale: The pixels of a point. The default is nil: the image's own.
+    public func imageScaled(to size: CGSize, scale: CGFloat? = nil) -> Image {
+        drawn(in: PixelSize(size, scale: scale ?? self.scale), scale: scale) { try $0.scaled(to: $1) }
+    }
+
+    /// The image as large as it fits into a size, in the middle; the rest is transparent.
+    ///
+    /// - Parameters:
+    ///   - size: In points. One that no image can have leaves the image as it is.
+    ///   - scale: The pixels of a point. The default is nil: the image's own.
+    public func imageAspectScaled(toFit size: CGSize, scale: CGFloat? = nil) -> Image {
+        drawn(in: PixelSize(size, scale: scale ?? self.scale), scale: scale) { pixels, size in
+            let ratio = min(CGFloat(size.width) / CGFloat(width), CGFloat(size.height) / CGFloat(height))
+            let fitting = PixelSize(
+                width: min(size.width, max(1, Int((CGFloat(width) * ratio).rounded()))),
+                height: min(size.height, max(1, Int((CGFloat(height) * ratio).rounded()))))
+            return try pixels.scaled(to: fitting)
+                .padded(x: (size.width - fitting.width) / 2, y: (size.height - fitting.height) / 2, to: size)
+        }
+    }
+
+    /// The middle of the image, as much as fills a size.
+    ///
+    /// - Parameters:
+    ///   - size: In points. One that no image can have leaves the image as it is.
+    ///   - scale: The pixels of a point. The default is nil: the image's own.
+    public func imageAspectScaled(toFill size: CGSize, scale: CGFloat? = nil) -> Image {
+        drawn(in: PixelSize(size, scale: scale ?? self.scale), scale: scale) { pixels, size in
+            let ratio = min(CGFloat(width) / CGFloat(size.width), CGFloat(height) / CGFloat(size.height))
+            let (partWidth, partHeight) = (CGFloat(size.width) * ratio, CGFloat(size.height) * ratio)
+            let part = CGRect(
+                x: (CGFloat(width) - partWidth) / 2, y: (CGFloat(height) - partHeight) / 2, width: partWidth,
+                height: partHeight)
+            return try pixels.scaled(from: part, to: size)
+        }
+    }
+}
+
+// MARK: - Pixels
+
+extension PixelBuffer {
+    /// How many pixels become one at most in a step. pixman cannot draw where a filter reaches farther than to 32,767.
+    private static let maximumRatio = 512.0
+
+    /// The same picture in another size.
+    ///
+    /// - Throws: ``ImageError`` when the memory does not suffice.
+    func scaled(to size: PixelSize) throws -> PixelBuffer {
+        try scaled(from: CGRect(x: 0, y: 0, width: CGFloat(width), height: CGFloat(height)), to: size)
+    }
+
+    /// A part of the picture in another size.
+    ///
+    /// Rows and columns are resampled one after the other, which takes time that grows with the filter's width and not with
+    /// its square. What comes first is what leaves fewer pixels in between: not more than the larger picture has.
+    ///
+    /// - Parameters:
+    ///   - part: Lies in the picture.
+    ///   - size: In pixels.
+    /// - Throws: ``ImageError`` when the memory does not suffice.
+    func scaled(from part: CGRect, to size: PixelSize) throws -> PixelBuffer {
+        let columns = Self.needed(Double(part.minX), Double(part.width), of: width, for: size.width)
+        let rows = Self.needed(Double(part.minY), Double(part.height), of: height, for: size.height)
+        var (source, between) = (part, part)
+        if size.width * rows.count <= columns.count * size.height {
+            (source.origin.y, source.size.height) = (CGFloat(rows.lowerBound), CGFloat(rows.count))
+            let narrowed = try resampled(from: source, to: PixelSize(width: size.width, height: rows.count))
+            (between.origin.x, between.size.width) = (0, CGFloat(size.width))
+            between.origin.y -= source.origin.y
+            return try narrowed.resampled(from: between, to: size)
+        }
+        (source.origin.x, source.size.width) = (CGFloat(columns.lowerBound), CGFloat(columns.count))
+        let lowered = try resampled(from: source, to: PixelSize(width: columns.count, height: size.height))
+        (between.origin.y, between.size.height) = (0, CGFloat(size.height))
+        between.origin.x -= source.origin.x
+        return try lowered.resampled(from: between, to: size)
+    }
+
+    /// The rows or columns that a part is made of, with those around it that the filter reaches.
+    private static func needed(_ start: Double, _ length: Double, of all: Int, for count: Int) -> Range<Int> {
+        let reach = 3 * min(max(length / Double(count), 1), maximumRatio) + 1
+        let lower = max(0, Int(start - reach))
+        return lower..<max(lower + 1, min(all, Int(start + length + reach) + 1))
+    }
+
+    private func resampled(from part: CGRect, to size: PixelSize) throws -> PixelBuffer {
+        let whole = CGRect(x: 0, y: 0, width: CGFloat(width), height: CGFloat(height))
+        guard part != whole || size != PixelSize(width: width, height: height) else { return self }
+        let (ratioX, ratioY) = (Double(part.width) / Double(size.width), Double(part.height) / Double(size.height))
+        guard max(ratioX, ratioY) <= Self.maximumRatio else {
+            let between = PixelSize(
+                width: max(size.width, Int(part.width / Self.maximumRatio) + 1),
+                height: max(size.height, Int(part.height / Self.maximumRatio) + 1))
+            return try resampled(from: part, to: between).scaled(to: size)
+        }
+        return try PixelBuffer(width: size.width, height: size.height, isOpaque: isOpaque) { bytes in
+            try withPixmanImage { source in
+                try source.setScaling(ratioX, ratioY, from: part.origin)
+                try PixmanImage.with(bytes, size) { $0.draw(source, PIXMAN_OP_SRC, at: (0, 0), size) }
+            }
+            if !isOpaque { bytes.limitColorsToAlpha() }
+        }
+    }
+
+    /// A part of the picture.
+    ///
+    /// - Throws: ``ImageError`` when the memory does not suffice.
+    func cropped(x: Int, y: Int, to size: PixelSize) throws -> PixelBuffer {
+        guard size != PixelSize(width: width, height: height) else { return self }
+        return try PixelBuffer(width: size.width, height: size.height, isOpaque: isOpaque) { bytes in
+            try withPixmanImage { source in
+                try PixmanImage.with(bytes, size) {
+                    $0.draw(source, PIXMAN_OP_SRC, at: (-x, -y), PixelSize(width: width, height: height))
+                }
+            }
+        }
+    }
+
+    /// A transparent picture with this one in it.
+    ///
+    /// - Throws: ``ImageError`` when the memory does not suffice.
+    func padded(x: Int, y: Int, to size: PixelSize) throws -> PixelBuffer {
+        guard size != PixelSize(width: width, height: height) else { return self }
+        return try PixelBuffer(width: size.width, height: size.height, isOpaque: false) { bytes in
+            try withPixmanImage { source in
+                try PixmanImage.with(bytes, size) {
+                    $0.draw(source, PIXMAN_OP_SRC, at: (x, y), PixelSize(width: width, height: height))
+                }
+            }
+        }
+    }
+}
+
+// MARK: - pixman
+
+/// Pixels that pixman reads or draws on. It is valid in the closure that it is given to.
+struct PixmanImage {
+    // Pixels are red, green, blue, alpha in memory, and pixman is told that they are ARGB in a number: on machines that store
+    // the last byte of a number first, alpha is where it belongs, and red and blue, which change places, are treated alike.
+    // For that format pixman has fast code.
+    private static let format = PIXMAN_a8r8g8b8
+
+    let image: OpaquePointer
+
+    /// Calls a closure with pixels as pixman sees them.
+    static func with<Result>(
+        _ bytes: UnsafeMutableRawBufferPointer, _ size: PixelSize, _ body: (PixmanImage) throws -> Result
+    ) throws -> Result {
+        let image = pixman_image_create_bits(
+            format, Int32(size.width), Int32(size.height), bytes.assumingMemoryBound(to: UInt32.self).baseAddress,
+            Int32(size.width * 4))
+        guard let image else { throw Self.noMemory }
+        defer { pixman_image_unref(image) }
+        return try body(PixmanImage(image: image))
+    }
+
+    /// Draws an image on this one; what lies outside is left away.
+    ///
+    /// - Parameters:
+    ///   - source: What is drawn.
+    ///   - operation: Whether it comes over what is there, or in its place.
+    ///   - place: Where its corner comes, in pixels.
+    ///   - size: How much of it is drawn, in pixels.
+    func draw(_ source: PixmanImage, _ operation: pixman_op_t, at place: (x: Int, y: Int), _ size: PixelSize) {
+        pixman_image_composite32(
+            operation, source.image, nil, image, 0, 0, 0, 0, Int32(clamping: place.x), Int32(clamping: place.y),
+            Int32(size.width), Int32(size.height))
+    }
+
+    /// Has a part of the image drawn in another size from now on.
+    ///
+    /// Where it becomes smaller, each pixel is a sum of all that it covers, weighted by a Lanczos kernel of three lobes that is
+    /// as much wider; where it becomes larger, of those around.
+    ///
+    /// - Parameters:
+    ///   - ratioX: How many pixels across become one.
+    ///   - ratioY: How many pixels down become one.
+    ///   - origin: Where the part begins, in pixels.
+    func setScaling(_ ratioX: Double, _ ratioY: Double, from origin: CGPoint) throws {
+        let (x, y) = (Self.fixed(ratioX), Self.fixed(ratioY))
+        var transform = pixman_transform()
+        pixman_transform_init_scale(&transform, x, y)
+        transform.matrix.0.2 = Self.fixed(origin.x)
+        transform.matrix.1.2 = Self.fixed(origin.y)
+        let (kernelsX, kernelsY) = (Self.kernels(ratioX), Self.kernels(ratioY))
+        var count: Int32 = 0
+        let values = pixman_filter_create_separable_convolution(
+            &count, x, y, kernelsX.reconstruct, kernelsY.reconstruct, kernelsX.sample, kernelsY.sample,
+            Self.subsampleBits(ratioX), Self.subsampleBits(ratioY))
+        guard let values else { throw Self.noMemory }
+        defer { free(values) }
+        pixman_image_set_repeat(image, PIXMAN_REPEAT_PAD)
+        guard pixman_image_set_transform(image, &transform) != 0,
+            pixman_image_set_filter(image, PIXMAN_FILTER_SEPARABLE_CONVOLUTION, values, count) != 0
+        else { throw Self.noMemory }
+    }
+
+    private static func kernels(_ ratio: Double) -> (reconstruct: pixman_kernel_t, sample: pixman_kernel_t) {
+        if ratio == 1 { return (PIXMAN_KERNEL_IMPULSE, PIXMAN_KERNEL_BOX) }
+        return ratio > 1
+            ? (PIXMAN_KERNEL_IMPULSE, PIXMAN_KERNEL_LANCZOS3) : (PIXMAN_KERNEL_LANCZOS3, PIXMAN_KERNEL_IMPULSE)
+    }
+
+    /// How finely the places between two pixels are told apart: the logarithm of their number. A wide filter needs fewer.
+    private static func subsampleBits(_ ratio: Double) -> Int32 { ratio < 4 ? 8 : ratio < 16 ? 6 : ratio < 64 ? 4 : 2 }
+
+    /// pixman's numbers of 16 bits before and 16 after the point.
+    private static func fixed(_ value: Double) -> pixman_fixed_t { pixman_fixed_t((value * 65_536).rounded()) }
+
+    private static let noMemory = ImageError(.outOfMemory, "There is no memory to draw the image")
+}
+
+extension PixelBuffer {
+    /// Calls a closure with the pixels as pixman reads them.
+    func withPixmanImage<Result>(_ body: (PixmanImage) throws -> Result) throws -> Result {
+        try read { bytes in
+            // pixman knows no memory that is only read from.
+            try PixmanImage.with(
+                UnsafeMutableRawBufferPointer(mutating: bytes), PixelSize(width: width, height: height), body)
+        }
+    }
+}
