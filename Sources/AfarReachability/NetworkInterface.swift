@@ -44,3 +44,58 @@ extension NetworkInterface: CustomStringConvertible {
         return ([name, "(\(kind))"] + state + addresses.map(\.description)).joined(separator: " ")
     }
 }
+
+// MARK: - Kinds
+
+extension NetworkInterface {
+    /// What an interface is.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// The machine itself.
+        case loopback
+        /// Wireless LAN.
+        case wifi
+        /// A cable.
+        case ethernet
+        /// A mobile network's modem. A link of the protocol PPP counts as one, because those who dial today are modems.
+        case cellular
+        /// A tunnel: WireGuard, TUN, IPsec, GRE and their like.
+        case vpn
+        /// A bridge between interfaces.
+        case bridge
+        /// Made of software only: one end of a pair into a container, for instance.
+        case virtual
+        /// Anything else.
+        case other
+    }
+}
+
+extension NetworkInterface.Kind: CustomStringConvertible {
+    /// The kind in a word or two.
+    public var description: String {
+        switch self {
+        case .wifi: "Wi-Fi"
+        case .vpn: "VPN"
+        default: rawValue
+        }
+    }
+}
+
+// MARK: - Addresses
+
+/// An address of an interface with the length of its network's prefix, such as `192.0.2.7/24`.
+public struct InterfaceAddress: Sendable, Hashable, CustomStringConvertible {
+    /// The address.
+    public let address: IPAddress
+
+    /// How many bits of the address name the network.
+    public let prefixLength: Int
+
+    /// Makes an address with its network's prefix.
+    public init(_ address: IPAddress, prefixLength: Int) {
+        self.address = address
+        self.prefixLength = prefixLength
+    }
+
+    /// The address, a slash, and the prefix's length.
+    public var description: String { "\(address)/\(prefixLength)" }
+}

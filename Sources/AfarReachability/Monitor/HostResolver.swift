@@ -126,20 +126,3 @@ final class HostResolver: Sendable {
         return addresses.uniqued()
     }
 }
-
-extension IPAddress {
-    /// The address inside a socket's address.
-    init?(socketAddress pointer: UnsafePointer<sockaddr>) {
-        switch Int32(pointer.pointee.sa_family) {
-        case AF_INET:
-            let address = UnsafeRawPointer(pointer).loadUnaligned(as: sockaddr_in.self).sin_addr
-            self.init(bytes: withUnsafeBytes(of: address) { Array($0) })
-        case AF_INET6:
-            let address = UnsafeRawPointer(pointer).loadUnaligned(as: sockaddr_in6.self)
-            let zone = address.sin6_scope_id == 0 ? nil : String(address.sin6_scope_id)
-            self.init(bytes: withUnsafeBytes(of: address.sin6_addr) { Array($0) }, zone: zone)
-        default:
-            return nil
-        }
-    }
-}

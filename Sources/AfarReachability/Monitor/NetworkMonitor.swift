@@ -118,3 +118,91 @@ public final class NetworkMonitor: Sendable {
         }
     }
 }
+
+// MARK: - Targets
+
+extension NetworkMonitor {
+    /// What a monitor watches the way to.
+    public enum Target: Sendable, Hashable {
+        /// The internet: a default route, of IPv4 or IPv6.
+        case internet
+        /// A host, by name or address. The name is looked up when the monitor begins, and again when the network changes.
+        case host(String)
+        /// An address. This machine's own are always reached.
+        case address(IPAddress)
+
+        /// The address that the target is, if it is one: also when a host is written as an address, in brackets or not, and
+        /// for `localhost` (RFC 6761, section 6.3).
+        var address: IPAddress? {
+            switch self {
+            case .internet:
+                return nil
+            case .address(let address):
+                return address.unmapped
+            case .host(let name):
+                let host = name.lowercased()
+                if host == "localhost" || host.hasSuffix(".localhost") { return IPAddress("127.0.0.1") }
+                let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+                return IPAddress(isBracketed ? String(name.dropFirst().dropLast()) : name)?.unmapped
+            }
+        }
+
+        /// The name that has to be looked up.
+        var name: String? {
+            if case .host(let name) = self, address == nil { name } else { nil }
+        }
+    }
+}
+
+/// A target with the addresses that its name has by now.
+final class PathTarget: Sendable {
+    let target: NetworkMonitor.Target
+    /// Looks up the name; nil where there is none.
+    let resolver: HostResolver?
+
+    init(_ target: NetworkMonitor.Target) {
+        self.target = target
+        resolver = target.name.map { HostResolver(name: $0) }
+    }
+
+    /// Where packets are to go. As long as a name has no address, the internet stands for it.
+    var destinations: [Destination] {
+        if let address = target.address { return [.address(address)] }
+        let addresses = resolver?.addresses ?? []
+        return addresses.isEmpty ? Destination.internet : addresses.map { .address($0) }
+    }
+
+    /// The path to destinations that were taken from here.
+    func path(to destinations: [Destination], in table: NetworkTable) -> NetworkPath {
+        let path = table.path(to: destinations)
+        guard let name = target.name, destinations == Destination.internet else { return path }
+        // Before the name was looked up nothing is known: it may be this machine's own. Afterwards, when the network is there,
+        // that a name server is silent or does not know the name is not the network's fault.
+        guard resolver?.addresses != [] || path.status == .satisfied else { return path }
+        return NetworkPath(
+            status: .unknown(.nameNotResolved(name)), interfaces: path.interfaces, routes: path.routes,
+            supportsIPv4: path.supportsIPv4, supportsIPv6: path.supportsIPv6
+        )
+    }
+}
+
+// MARK: - Streams of paths
+
+/// Leaves out paths that equal the one before, as this consumer sees it: between two that it takes, others may have been
+/// replaced by newer ones.
+final class DistinctPaths: @unchecked Sendable {
+    // Sendable because a stream has one consumer, which takes one path at a time.
+    private var iterator: AsyncStream<NetworkPath>.Iterator
+    private var last: NetworkPath?
+
+    init(_ stream: AsyncStream<NetworkPath>) { iterator = stream.makeAsyncIterator() }
+
+    func next() async -> NetworkPath? {
+        while let path = await iterator.next() {
+            if path == last { continue }
+            last = path
+            return path
+        }
+        return nil
+    }
+}

@@ -91,9 +91,230 @@ extension NetworkTable {
     }
 }
 
+// MARK: - Looking up routes
+
+extension NetworkTable {
+    /// The way to one destination.
+    enum Way: Equatable {
+        /// The usable hops, the one that is used first.
+        case found([FoundHop])
+        case missing(NetworkPath.UnsatisfiedReason)
+    }
+
+    /// One hop of a route that was found.
+    struct FoundHop: Equatable {
+        var route: TableRoute
+        var hop: TableRoute.Hop
+    }
+
+    /// Finds the way as the kernel would: rule by rule, in each table the longest prefix, and there the lowest metric. Other
+    /// than the kernel, it passes over hops whose link does not work when there is an equally specific one that does: the
+    /// kernel waits there for somebody to take the route away, which a network manager does soon.
+    func way(to destination: Destination) -> Way {
+        if needsAnswer(for: destination) { return answeredWay(to: destination) }
+        var first: Way?
+        var alternatives: [FoundHop] = []
+        for group in groups(for: destination) {
+            let way: Way =
+                switch group {
+                case .refused(let refusal): .missing(.routeRefused(refusal))
+                case .routes(let routes): self.way(over: routes, to: destination)
+                }
+            if first == nil {
+                first = way
+                guard case .found = way, case .anywhere = destination else { return way }
+            } else if case .found(let hops) = way {
+                alternatives += hops
+            }
+        }
+        guard case .found(let hops) = first else { return .missing(.noRoute) }
+        return .found(hops + alternatives)
+    }
+
+    /// Whether the rules or the routes are beyond what is judged here, so that the kernel has to be asked too.
+    func needsAnswer(for destination: Destination) -> Bool {
+        rules.contains { $0.family == destination.family && $0.isBeyondJudgement }
+            || routes.contains {
+                $0.hasHiddenHops && destination.isCovered(by: $0.destination, length: $0.prefixLength)
+            }
+    }
+
+    /// Routes that fit equally well, or a rule that refuses.
+    private enum Group {
+        case routes([TableRoute])
+        case refused(NetworkPath.Refusal)
+    }
+
+    /// What fits, best first.
+    private func groups(for destination: Destination) -> [Group] {
+        var groups: [Group] = []
+        var priority: UInt32 = 0
+        for rule in rules where rule.family == destination.family && rule.priority >= priority {
+            guard rule.applies(to: destination, userID: userID) else { continue }
+            switch rule.action {
+            case .nothing: continue
+            case .goTo(let next):
+                // The kernel leaps to a rule that is there, and ignores other goals.
+                if rules.contains(where: { $0.family == rule.family && $0.priority == next }) {
+                    priority = max(priority, next)
+                }
+            case .refuse(let refusal):
+                groups.append(.refused(refusal))
+                return groups
+            case .lookUp(let table):
+                groups += self.groups(in: table, for: destination, suppressed: rule.suppressedPrefixLength)
+            }
+        }
+        return groups
+    }
+
+    private func groups(in table: UInt32, for destination: Destination, suppressed: Int?) -> [Group] {
+        let fitting = routes.filter { route in
+            route.table == table && destination.isCovered(by: route.destination, length: route.prefixLength)
+                && isOnZone(route, of: destination)
+        }
+        var groups: [Group] = []
+        for length in Set(fitting.map(\.prefixLength)).sorted(by: >) {
+            let routes = fitting.filter { $0.prefixLength == length }.stablySorted { $0.metric < $1.metric }
+            let living = routes.filter { $0.hops.isEmpty || $0.hops.contains { !$0.isDead } }
+            // The kernel looks at the best route only, and leaves the table when that one says so or is left out. One that
+            // refuses is never left out.
+            guard let best = living.first else { continue }
+            if best.kind == .throw || best.refusal == nil && length <= suppressed ?? -1 { break }
+            groups.append(.routes(living))
+        }
+        return groups
+    }
+
+    /// Whether a route leaves by the interface that a link-local destination names.
+    private func isOnZone(_ route: TableRoute, of destination: Destination) -> Bool {
+        guard case .address(let address) = destination, let zone = address.zone else { return true }
+        return route.hops.contains { hop in
+            links[hop.link]?.name == zone || String(hop.link) == zone
+        }
+    }
+
+    /// What comes of asking the kernel. It answers with routes whose link has no carrier too, so its answer is judged.
+    private func answeredWay(to destination: Destination) -> Way {
+        switch answers[destination.sample] {
+        case .route(let route): way(over: [route], to: destination)
+        case .refused(let number): .missing(NetworkPath.UnsatisfiedReason(routingError: number))
+        case nil: .missing(.noRoute)
+        }
+    }
+}
+
+// MARK: - Usable hops
+
+extension NetworkTable {
+    /// The usable hops of routes that fit equally well, in the kernel's order, or why there is none.
+    func way(over routes: [TableRoute], to destination: Destination) -> Way {
+        var hops: [FoundHop] = []
+        var reason: NetworkPath.UnsatisfiedReason?
+        search: for route in routes {
+            switch route.kind {
+            case .blackhole, .unreachable, .prohibit:
+                reason = reason ?? route.refusal.map { .routeRefused($0) }
+                break search
+            case .throw, .other:
+                break search
+            case .local, .broadcast, .anycast, .multicast, .unicast:
+                break
+            }
+            for hop in route.hops {
+                if let obstacle = obstacle(at: hop, of: route, to: destination) {
+                    reason = reason ?? obstacle
+                } else {
+                    hops.append(FoundHop(route: route, hop: hop))
+                }
+            }
+        }
+        return hops.isEmpty ? .missing(reason ?? .noRoute) : .found(hops)
+    }
+
+    /// Why packets cannot leave by a hop; nil when they can.
+    private func obstacle(
+        at hop: TableRoute.Hop, of route: TableRoute, to destination: Destination
+    ) -> NetworkPath.UnsatisfiedReason? {
+        if route.kind == .local { return nil }
+        guard let link = links[hop.link], link.isUp else { return .noInterface }
+        guard link.hasCarrier, !hop.isDead, !hop.isLinkDown else { return .noCarrier }
+        return hasSource(on: link, for: route, to: destination) ? nil : .noAddress
+    }
+
+    /// Whether there is an address to send from.
+    private func hasSource(on link: Link, for route: TableRoute, to destination: Destination) -> Bool {
+        let isLocalTalk: Bool
+        if case .address(let address) = destination {
+            isLocalTalk = address.scope == .linkLocal || address.scope == .multicast
+        } else {
+            isLocalTalk = false
+        }
+        let candidates = addresses.filter {
+            $0.address.family == destination.family && $0.isUsable && ($0.isGlobal || isLocalTalk)
+        }
+        if let source = route.source, candidates.contains(where: { $0.address == source }) { return true }
+        // For IPv6 the kernel takes a global address of any interface when the link has none.
+        if destination.family == .ipv6, candidates.contains(where: { $0.isGlobal && $0.address.scope == .global }) {
+            return true
+        }
+        // Routers keep their address on the loopback interface, and links between two points borrow any.
+        return candidates.contains { $0.link == link.index }
+            || candidates.contains { $0.isGlobal && (link.isPointToPoint || links[$0.link]?.isLoopback == true) }
+    }
+
+    /// Why there is no route at all: what is missing below comes first.
+    func reasonForNoRoute() -> NetworkPath.UnsatisfiedReason {
+        let links = links.values.filter { !$0.isLoopback && $0.isUp }
+        guard !links.isEmpty else { return .noInterface }
+        let connected = Set(links.filter(\.hasCarrier).map(\.index))
+        guard !connected.isEmpty else { return .noCarrier }
+        let hasAddress = addresses.contains { connected.contains($0.link) && $0.isUsable && $0.isGlobal }
+        return hasAddress ? .noRoute : .noAddress
+    }
+}
+
+extension NetworkPath.UnsatisfiedReason {
+    /// What the kernel's refusal to name a route means: EINVAL for a blackhole, EACCES for one that is prohibited,
+    /// EHOSTUNREACH for one that is unreachable, ENETUNREACH for none.
+    init(routingError number: Int32) {
+        switch number {
+        case 22: self = .routeRefused(.blackhole)
+        case 13: self = .routeRefused(.prohibited)
+        case 113: self = .routeRefused(.unreachable)
+        default: self = .noRoute
+        }
+    }
+
+    /// How near to a working network the reason is.
+    var nearness: Int {
+        switch self {
+        case .unspecified: 0
+        case .noInterface: 1
+        case .noCarrier: 2
+        case .noAddress: 3
+        case .noRoute: 4
+        case .routeRefused: 5
+        case .denied: 6
+        }
+    }
+}
+
+// MARK: - Sequences
+
 extension Sequence where Element: Hashable {
     func uniqued() -> [Element] {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }
+    }
+}
+
+extension Sequence {
+    func stablySorted(by areInIncreasingOrder: (Element, Element) -> Bool) -> [Element] {
+        enumerated().sorted { first, second in
+            if areInIncreasingOrder(first.element, second.element) { return true }
+            if areInIncreasingOrder(second.element, first.element) { return false }
+            return first.offset < second.offset
+        }.map(\.element)
     }
 }

@@ -1,6 +1,101 @@
 #if canImport(Network)
     import Darwin
+    import Dispatch
     import Network
+
+    /// Tells paths as the system's own monitor sees them, from ``start()`` to ``stop()``. For one run only.
+    ///
+    /// The system judges the way to the internet only, so that stands for any target but this machine itself.
+    final class PathSource: Sendable {
+        typealias Handler = NetworkMonitor.Handler
+
+        private struct State {
+            var pending: NetworkPath?
+            var isStopped = false
+        }
+
+        private let target: PathTarget
+        private let debounce: Duration
+        private let deliver: Handler
+        private let monitor = NWPathMonitor()
+        private let queue = DispatchQueue(label: "afar-network")
+        private let state = Locked(State())
+
+        init(target: PathTarget, debounce: Duration, receiveBuffer: Int32?, deliver: @escaping Handler) {
+            self.target = target
+            self.debounce = debounce
+            self.deliver = deliver
+        }
+
+        /// Begins, and returns the first path.
+        func start() -> NetworkPath {
+            if let path = target.pathToThisMachine { return path }
+            return monitor.startAndWait(on: queue) { [weak self] path in self?.schedule(path) }
+        }
+
+        /// Ends. What is being delivered at this moment may still arrive.
+        func stop() {
+            state.withLock { $0.isStopped = true }
+            monitor.cancel()
+        }
+
+        private func schedule(_ path: NetworkPath) {
+            let isFirst = state.withLock { state in
+                defer { state.pending = path }
+                return state.pending == nil
+            }
+            guard isFirst else { return }
+            let delay = DispatchTimeInterval.nanoseconds(Int(debounce / .nanoseconds(1)))
+            queue.asyncAfter(deadline: .now() + delay) { [weak self] in self?.deliverPending() }
+        }
+
+        private func deliverPending() {
+            let path: NetworkPath? = state.withLock { state in
+                defer { state.pending = nil }
+                return state.isStopped ? nil : state.pending
+            }
+            if let path { deliver(path) }
+        }
+    }
+
+    extension NWPathMonitor {
+        /// Starts, and waits for the first path: before it comes, there is none to be asked for. A second is far more than it
+        /// takes.
+        fileprivate func startAndWait(
+            on queue: DispatchQueue, _ update: @escaping @Sendable (NetworkPath) -> Void
+        ) -> NetworkPath {
+            let first = Locked<NetworkPath?>(nil)
+            let isThere = DispatchSemaphore(value: 0)
+            pathUpdateHandler = { path in
+                let path = NetworkPath(path)
+                first.withLock { $0 = $0 ?? path }
+                isThere.signal()
+                update(path)
+            }
+            start(queue: queue)
+            _ = isThere.wait(timeout: .now() + 1)
+            return first.withLock { $0 } ?? NetworkPath(currentPath)
+        }
+    }
+
+    extension PathTarget {
+        /// The path at this moment.
+        func currentPath() -> NetworkPath {
+            if let path = pathToThisMachine { return path }
+            let monitor = NWPathMonitor()
+            defer { monitor.cancel() }
+            return monitor.startAndWait(on: DispatchQueue(label: "afar-network")) { _ in }
+        }
+
+        /// The path when the target is this machine itself.
+        fileprivate var pathToThisMachine: NetworkPath? {
+            guard let address = target.address, address.isThisMachine else { return nil }
+            return NetworkPath(
+                status: .satisfied, supportsIPv4: address.family == .ipv4, supportsIPv6: address.family == .ipv6)
+        }
+    }
+
+    // MARK: - Paths of the system
 
     extension NetworkPath {
         init(_ path: NWPath) {
