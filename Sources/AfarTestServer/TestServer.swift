@@ -118,3 +118,148 @@ public final class TestServer: Sendable {
         var last: [String: ServerRequest] = [:]
     }
 }
+
+// MARK: - Routes
+
+/// Finds the route for a request.
+struct Router: Sendable {
+    enum Outcome: Sendable {
+        case found(Route.Handler, parameters: [String: String])
+        case refused(ServerResponse)
+    }
+
+    /// Grouped by their first segment, so that a request is compared with few of them.
+    private var routes: [String: [Route]] = [:]
+
+    /// Adds a route that takes precedence over those added before.
+    mutating func add(_ route: Route) {
+        let key = route.pattern.split(separator: "/").first.map(String.init) ?? ""
+        routes[Self.isLiteral(key) ? key : "*", default: []].insert(route, at: 0)
+    }
+
+    func route(_ request: ServerRequest) -> Outcome {
+        let path = request.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        var allowed: Set<String> = []
+        for route in (routes[path.first ?? ""] ?? []) + (routes["*"] ?? []) {
+            guard let parameters = route.match(path) else { continue }
+            if route.allows(request.method) { return .found(route.handler, parameters: parameters) }
+            allowed.formUnion(route.methods ?? [])
+        }
+        guard allowed.isEmpty else {
+            return .refused(
+                .text("\(request.method) is not allowed here\n", status: 405)
+                    .adding("Allow", allowed.sorted().joined(separator: ", ")))
+        }
+        return .refused(.text("nothing at \(request.path)\n", status: 404))
+    }
+
+    private static func isLiteral(_ segment: String) -> Bool {
+        segment != "*" && !segment.hasPrefix("{")
+    }
+}
+
+/// One entry of the server's list of routes.
+struct Route: Sendable {
+    enum Handler: Sendable {
+        /// Answers on the connection's thread.
+        case immediate(@Sendable (ServerRequest) throws -> ServerResponse)
+        /// Answers in a task, which is cancelled when the server stops.
+        case task(@Sendable (ServerRequest) async throws -> ServerResponse)
+    }
+
+    /// Segments with `{names}` for parameters; a last `*` stands for any rest.
+    let pattern: String
+    /// The methods that are answered, or `nil` for all; where GET is, HEAD is too.
+    let methods: Set<String>?
+    let handler: Handler
+    private let segments: [Substring]
+
+    init(_ pattern: String, methods: Set<String>? = nil, handler: Handler) {
+        self.pattern = pattern
+        self.methods = methods?.contains("GET") == true ? methods?.union(["HEAD"]) : methods
+        self.handler = handler
+        segments = pattern.split(separator: "/")
+    }
+
+    func allows(_ method: String) -> Bool {
+        methods?.contains(method) ?? true
+    }
+
+    /// The parameters' values when the path fits the pattern.
+    func match(_ path: [String]) -> [String: String]? {
+        let isOpen = segments.last == "*"
+        guard isOpen ? path.count >= segments.count - 1 : path.count == segments.count else { return nil }
+        var parameters: [String: String] = [:]
+        for (segment, value) in zip(isOpen ? segments.dropLast() : segments[...], path) {
+            if segment.hasPrefix("{") {
+                parameters[String(segment.dropFirst().dropLast())] = value
+            } else if segment != value {
+                return nil
+            }
+        }
+        return parameters
+    }
+}
+
+// MARK: - Handlers
+
+/// Runs handlers for the connections' threads, and cancels those that are tasks when the server stops.
+final class HandlerTasks: Sendable {
+    private let state = Locked(State())
+
+    private struct State {
+        var isCancelled = false
+        var next = 0
+        var running: [Int: Task<Void, Never>] = [:]
+    }
+
+    /// Blocks until the handler has answered.
+    func run(_ handler: Route.Handler, _ request: ServerRequest) -> ServerResponse {
+        switch handler {
+        case .immediate(let answer):
+            return Self.response { try answer(request) }
+        case .task(let answer):
+            let result = Locked<ServerResponse?>(nil)
+            let done = DispatchSemaphore(value: 0)
+            let id = start {
+                let response = await Self.response { try await answer(request) }
+                result.withLock { $0 = response }
+                done.signal()
+            }
+            done.wait()
+            _ = state.withLock { $0.running.removeValue(forKey: id) }
+            return result.withLock { $0 } ?? .text("no answer\n", status: 500)
+        }
+    }
+
+    /// Cancels what runs and what is started later.
+    func cancel() {
+        let tasks = state.withLock { state in
+            state.isCancelled = true
+            return Array(state.running.values)
+        }
+        tasks.forEach { $0.cancel() }
+    }
+
+    private func start(_ body: @escaping @Sendable () async -> Void) -> Int {
+        state.withLock { state in
+            let task = Task { await body() }
+            if state.isCancelled { task.cancel() }
+            state.next += 1
+            state.running[state.next] = task
+            return state.next
+        }
+    }
+
+    private static func response(_ answer: () throws -> ServerResponse) -> ServerResponse {
+        do { return try answer() } catch { return failure(error) }
+    }
+
+    private static func response(_ answer: () async throws -> ServerResponse) async -> ServerResponse {
+        do { return try await answer() } catch { return failure(error) }
+    }
+
+    private static func failure(_ error: any Error) -> ServerResponse {
+        (error as? BadArgument).map { .text("\($0.reason)\n", status: 400) } ?? .text("\(error)\n", status: 500)
+    }
+}

@@ -63,3 +63,56 @@ enum Echo {
         headers.fields.map { [$0.name, $0.value] }
     }
 }
+
+// MARK: - Cookies
+
+/// Answers about cookies.
+enum Cookies {
+    static func received(_ request: ServerRequest) throws -> ServerResponse {
+        let pairs = request.headers.values(of: "Cookie").flatMap { $0.split(separator: ";") }
+        let cookies = pairs.map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(\.trimmingSpaces)
+            return ServerRequest.Argument(name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
+        }
+        return try Echo.json([
+            "cookies": Echo.grouped(cookies),
+            "header": request.headers.values(of: "Cookie").joined(separator: "; "),
+        ])
+    }
+
+    static func set(_ request: ServerRequest) throws -> ServerResponse {
+        let response = try Echo.json(["cookies": Echo.grouped(request.arguments)])
+        return request.arguments.reduce(response) { $0.adding("Set-Cookie", "\($1.name)=\($1.value); Path=/") }
+    }
+}
+
+// MARK: - Credentials
+
+/// Answers that want credentials.
+enum Authentication {
+    static func basic(_ request: ServerRequest) throws -> ServerResponse {
+        let user = request.parameters["user"] ?? ""
+        let expected = Data("\(user):\(request.parameters["password"] ?? "")".utf8)
+        guard let given = credentials("basic", in: request), Data(base64Encoded: given) == expected else {
+            return refusal(#"Basic realm="Afar""#)
+        }
+        return try Echo.json(["authenticated": true, "user": user])
+    }
+
+    static func bearer(_ request: ServerRequest) throws -> ServerResponse {
+        guard let token = credentials("bearer", in: request), !token.isEmpty else {
+            return refusal(#"Bearer realm="Afar""#)
+        }
+        return try Echo.json(["authenticated": true, "token": token])
+    }
+
+    private static func credentials(_ scheme: String, in request: ServerRequest) -> String? {
+        let parts = (request.headers["Authorization"] ?? "").split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == scheme else { return nil }
+        return String(parts[1])
+    }
+
+    private static func refusal(_ challenge: String) -> ServerResponse {
+        .text("not authorized\n", status: 401).adding("WWW-Authenticate", challenge)
+    }
+}

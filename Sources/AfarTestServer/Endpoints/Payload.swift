@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// Answers of any size, none of which is held in memory.
 enum Payload {
@@ -102,5 +102,133 @@ enum ByteRange: Equatable {
         default:
             return
         }
+    }
+}
+
+// MARK: - In pieces
+
+/// Answers that take time or come in pieces.
+enum Streams {
+    static func delay(_ request: ServerRequest) throws -> ServerResponse {
+        var response = try Echo.answer(request)
+        response.delay = try request.seconds("seconds")
+        return response
+    }
+
+    static func drip(_ request: ServerRequest) throws -> ServerResponse {
+        let count = try request.count("bytes", default: 10)
+        let seconds = try request.seconds("seconds", default: 1)
+        // Pauses shorter than 5 ms would drift: then several bytes go at once.
+        let steps = max(1, min(count, Int(seconds / 0.005)))
+        return ServerResponse(headers: ["Content-Type": "application/octet-stream"]) { body in
+            for step in 0..<steps {
+                try body.wait(seconds: seconds / Double(steps))
+                try body.write(PatternBytes.bytes((count * step / steps)..<(count * (step + 1) / steps)))
+            }
+        }
+    }
+
+    static func chunks(_ request: ServerRequest) throws -> ServerResponse {
+        let count = try request.count("n")
+        return ServerResponse(headers: ["Content-Type": "text/plain; charset=utf-8"]) { body in
+            for index in 0..<count { try body.write("chunk \(index)\n") }
+        }
+    }
+
+    static func lines(_ request: ServerRequest) throws -> ServerResponse {
+        let count = try request.count("n")
+        return ServerResponse(headers: ["Content-Type": "application/x-ndjson"]) { body in
+            for index in 0..<count { try body.write(#"{"id":\#(index),"text":"line \#(index)"}"# + "\n") }
+        }
+    }
+
+    static func events(_ request: ServerRequest) throws -> ServerResponse {
+        let count = try request.count("n")
+        let last = request.headers["Last-Event-ID"].flatMap { Int($0) } ?? 0
+        guard count > 0, last >= 0, last < count else { return ServerResponse(status: 204) }
+        return ServerResponse(headers: ["Content-Type": "text/event-stream"]) { body in
+            for id in (last + 1)...count { try body.write("event: tick\nid: \(id)\ndata: event \(id)\n\n") }
+        }
+    }
+}
+
+// MARK: - Known bytes
+
+/// The bytes of `/large/{n}` and `/range/{n}`: the letters a to z over and over, so byte i is letter i modulo 26.
+public enum PatternBytes {
+    /// The bytes at some offsets; there are none before 0.
+    public static func bytes(_ range: Range<Int>) -> Data {
+        let range = range.clamped(to: 0..<Int.max)
+        var data = Data(capacity: range.count)
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let start = offset % 26
+            let count = min(block.count - start, range.upperBound - offset)
+            data.append(block.subdata(in: start..<(start + count)))
+            offset += count
+        }
+        return data
+    }
+
+    /// The bytes from 0 on; none for a negative count.
+    public static func bytes(_ count: Int) -> Data {
+        bytes(0..<max(0, count))
+    }
+
+    /// A block whose length is a multiple of 26.
+    private static let block = Data(Array(repeating: UInt8(ascii: "a")...UInt8(ascii: "z"), count: 2520).joined())
+}
+
+/// The endless bytes of `/bytes/{n}?seed=S`, equal for equal seeds.
+///
+/// They are the outputs of SplitMix64 in little-endian order: the state starts at the seed and grows by
+/// `9e3779b97f4a7c15` for each output, which is the state mixed by two rounds of xor-shift and multiplication.
+public struct PseudoRandomBytes: Sendable {
+    private var state: UInt64
+    private var left: [UInt8] = []
+
+    /// Starts the sequence of a seed.
+    public init(seed: UInt64 = 0) {
+        state = seed
+    }
+
+    /// The first bytes of a seed's sequence; none for a negative count.
+    public static func bytes(_ count: Int, seed: UInt64 = 0) -> Data {
+        var generator = PseudoRandomBytes(seed: seed)
+        return generator.next(count)
+    }
+
+    /// The bytes at some offsets of a seed's sequence; there are none before 0.
+    public static func bytes(_ range: Range<Int>, seed: UInt64 = 0) -> Data {
+        let range = range.clamped(to: 0..<Int.max)
+        let word = range.lowerBound / 8
+        var generator = PseudoRandomBytes(seed: seed &+ UInt64(word) &* increment)
+        return Data(generator.next(range.upperBound - word * 8).dropFirst(range.lowerBound - word * 8))
+    }
+
+    /// The next bytes, none for a negative count; how the sequence is cut into calls does not change it.
+    public mutating func next(_ count: Int) -> Data {
+        let count = max(0, count)
+        var data = Data(left.prefix(count))
+        left.removeFirst(data.count)
+        let words = (count - data.count + 7) / 8
+        var fresh = [UInt64](repeating: 0, count: words)
+        for index in fresh.indices { fresh[index] = nextWord().littleEndian }
+        fresh.withUnsafeBytes { bytes in
+            let taken = count - data.count
+            data.append(contentsOf: bytes.prefix(taken))
+            left += bytes.dropFirst(taken)
+        }
+        return data
+    }
+
+    private static let increment: UInt64 = 0x9e37_79b9_7f4a_7c15
+
+    private mutating func nextWord() -> UInt64 {
+        state &+= Self.increment
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+        return word ^ (word >> 31)
     }
 }

@@ -108,3 +108,92 @@ struct HTTPConnection {
         while try input.read(atMost: .max) > 0 {}
     }
 }
+
+// MARK: - Framing
+
+/// The bytes of a response's head, and how its body is to follow.
+struct ResponseFraming {
+    let head: [UInt8]
+    let hasBody: Bool
+    let isChunked: Bool
+    let keepsAlive: Bool
+    /// The length that the head promises for the body that follows, if it does.
+    let bodyLength: Int?
+
+    init(of response: ServerResponse, to request: ServerRequest) {
+        var headers = response.headers
+        let allowsBody = response.status >= 200 && response.status != 204 && response.status != 304
+        let length: Int? =
+            switch response.body {
+            case .data(let data): data.count
+            case .stream(let length, _): length
+            }
+        let isFramed = headers["Content-Length"] != nil || headers["Transfer-Encoding"] != nil
+        hasBody = allowsBody && request.method != "HEAD"
+        isChunked = hasBody && length == nil && !isFramed && request.version != "HTTP/1.0"
+        bodyLength = hasBody ? length : nil
+        keepsAlive =
+            request.wantsKeepAlive && !headers.tokens("Connection").contains("close")
+            && !(hasBody && length == nil && !isChunked)
+
+        if allowsBody && !isFramed {
+            if let length {
+                headers.append("Content-Length", String(length))
+            } else if request.version != "HTTP/1.0" {
+                headers.append("Transfer-Encoding", "chunked")
+            }
+        }
+        if headers["Date"] == nil { headers.append("Date", HTTPDate.now) }
+        if headers["Connection"] == nil {
+            if !keepsAlive {
+                headers.append("Connection", "close")
+            } else if request.version == "HTTP/1.0" {
+                headers.append("Connection", "keep-alive")
+            }
+        }
+        var text = "HTTP/1.1 \(response.status) \(StatusText.phrase(for: response.status))\r\n"
+        for field in headers.fields { text += "\(field.name): \(field.value)\r\n" }
+        head = Array((text + "\r\n").utf8)
+    }
+}
+
+// MARK: - Dates
+
+/// Dates as HTTP writes them: `Sun, 06 Nov 1994 08:49:37 GMT`.
+enum HTTPDate {
+    static func text(secondsSince1970: Int) -> String {
+        var time = time_t(secondsSince1970)
+        var parts = tm()
+        gmtime_r(&time, &parts)
+        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { padded($0) }.joined(separator: ":")
+        let day = padded(parts.tm_mday)
+        return "\(days[Int(parts.tm_wday)]), \(day) \(months[Int(parts.tm_mon)]) \(1900 + parts.tm_year) \(clock) GMT"
+    }
+
+    static var now: String { text(secondsSince1970: time(nil)) }
+
+    /// The seconds since 1970, or `nil` when the text is no such date.
+    static func parse(_ text: String) -> Int? {
+        let parts = text.split { $0 == " " || $0 == "," || $0 == ":" }
+        guard parts.count == 8, let month = months.firstIndex(of: String(parts[2])) else { return nil }
+        let numbers = [1, 3, 4, 5, 6].compactMap { Int32(parts[$0]) }
+        guard numbers.count == 5, 1900...9999 ~= numbers[1] else { return nil }
+        var time = tm()
+        time.tm_mday = numbers[0]
+        time.tm_mon = Int32(month)
+        time.tm_year = numbers[1] - 1900
+        time.tm_hour = numbers[2]
+        time.tm_min = numbers[3]
+        time.tm_sec = numbers[4]
+        return timegm(&time)
+    }
+
+    private static func padded(_ number: Int32) -> String {
+        number < 10 ? "0\(number)" : "\(number)"
+    }
+
+    private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+}

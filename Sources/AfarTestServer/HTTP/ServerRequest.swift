@@ -63,3 +63,220 @@ public struct ServerRequest: Sendable {
         }
     }
 }
+
+// MARK: - Parsing
+
+/// A request that cannot be read; it is answered with this status, and the connection ends.
+struct MalformedRequest: Error {
+    let status: Int
+    let reason: String
+}
+
+extension ServerRequest {
+    /// Parses a request head, from the request line to the blank line.
+    init(head: [UInt8]) throws {
+        let lines = head.split(separator: 10, omittingEmptySubsequences: true).map { line in
+            line.last == 13 ? line.dropLast() : line
+        }
+        guard let first = lines.first else { throw MalformedRequest(status: 400, reason: "no request line") }
+        let parts = first.split(separator: 32).map(Self.text)
+        guard parts.count == 3, parts[2].hasPrefix("HTTP/1.") else {
+            throw MalformedRequest(status: 400, reason: "not a request line: \(Self.text(first))")
+        }
+        method = parts[0]
+        target = parts[1]
+        version = parts[2]
+        (path, query) = Self.split(target: parts[1])
+        var headers = ServerHeaders()
+        for line in lines.dropFirst() where !line.isEmpty {
+            guard let colon = line.firstIndex(of: 58), colon > line.startIndex else {
+                throw MalformedRequest(status: 400, reason: "not a header line: \(Self.text(line))")
+            }
+            headers.append(Self.text(line[..<colon]), String(Self.text(line[(colon + 1)...]).trimmingSpaces))
+        }
+        self.headers = headers
+    }
+
+    /// Whether the client means to send more requests on this connection.
+    var wantsKeepAlive: Bool {
+        let tokens = headers.tokens("Connection")
+        return version == "HTTP/1.0" ? tokens.contains("keep-alive") : !tokens.contains("close")
+    }
+
+    /// How the body is framed; throws for a framing that is ambiguous.
+    var bodyFraming: BodyFraming {
+        get throws {
+            let lengths = Set(headers.values(of: "Content-Length"))
+            let codings = headers.tokens("Transfer-Encoding")
+            switch (codings.isEmpty, lengths.first) {
+            case (true, nil): return .length(0)
+            case (true, let text?):
+                guard lengths.count == 1, let length = Int(text), length >= 0 else {
+                    throw MalformedRequest(status: 400, reason: "Content-Length is \(lengths.sorted())")
+                }
+                return .length(length)
+            case (false, nil):
+                guard codings == ["chunked"] else {
+                    throw MalformedRequest(status: 501, reason: "Transfer-Encoding is \(codings)")
+                }
+                return .chunked
+            case (false, _?):
+                throw MalformedRequest(status: 400, reason: "both Content-Length and Transfer-Encoding")
+            }
+        }
+    }
+
+    enum BodyFraming: Equatable {
+        case length(Int)
+        case chunked
+    }
+
+    /// The path and the query of a target; a proxy request's absolute URL loses its scheme and host.
+    private static func split(target: String) -> (path: String, query: String) {
+        var rest = target[...]
+        if let scheme = rest.range(of: "://"), !rest.hasPrefix("/") {
+            rest = rest[scheme.upperBound...].drop { $0 != "/" && $0 != "?" }
+        }
+        let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = parts.first.map(String.init) ?? ""
+        return (path.isEmpty ? "/" : path, parts.count > 1 ? String(parts[1]) : "")
+    }
+
+    /// Header bytes are UTF-8 or, failing that, ISO 8859-1, in which every byte is a character.
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+        String(validating: bytes, as: UTF8.self) ?? String(bytes.map { Character(Unicode.Scalar($0)) })
+    }
+}
+
+// MARK: - Header fields
+
+/// Header fields in the order in which they travel; names match without regard to case, repeats are kept.
+public struct ServerHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
+    /// One header line.
+    public struct Field: Sendable, Equatable {
+        /// The name, spelled as it was sent.
+        public let name: String
+        /// The value, without the white space around it.
+        public let value: String
+    }
+
+    /// All lines in order.
+    public private(set) var fields: [Field] = []
+
+    /// Makes headers from pairs; a repeated name makes repeated lines.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        elements.forEach { append($0.0, $0.1) }
+    }
+
+    /// The value of a header, repeats joined by `", "`; setting replaces all lines of that name, `nil` removes them.
+    public subscript(name: String) -> String? {
+        get {
+            let values = values(of: name)
+            return values.isEmpty ? nil : values.joined(separator: ", ")
+        }
+        set {
+            fields.removeAll { $0.name.lowercased() == name.lowercased() }
+            if let newValue { append(name, newValue) }
+        }
+    }
+
+    /// The values of all lines of one name, in order.
+    public func values(of name: String) -> [String] {
+        let name = name.lowercased()
+        return fields.filter { $0.name.lowercased() == name }.map(\.value)
+    }
+
+    /// Adds a line, also when the name is there already. Control characters, which would end the line, become spaces.
+    public mutating func append(_ name: String, _ value: String) {
+        fields.append(Field(name: Self.clean(name), value: Self.clean(value)))
+    }
+
+    private static func clean(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { $0.value < 32 && $0 != "\t" }) else { return text }
+        return String(text.unicodeScalars.map { $0.value < 32 ? " " : Character($0) })
+    }
+
+    /// The comma-separated members of a header, lowercased.
+    func tokens(_ name: String) -> [String] {
+        (self[name] ?? "").lowercased().split(separator: ",").map { String($0.trimmingSpaces) }
+    }
+}
+
+extension StringProtocol {
+    var trimmingSpaces: SubSequence {
+        let isSpace = { (character: Character) in character == " " || character == "\t" }
+        let start = self[...].drop(while: isSpace)
+        guard let last = start.lastIndex(where: { !isSpace($0) }) else { return start }
+        return start[...last]
+    }
+}
+
+// MARK: - Checksum of a body
+
+/// A cheap checksum over a body, to compare what a client sent with what arrived.
+///
+/// It is FNV-1a over little-endian 64-bit words (offset basis `cbf29ce484222325`, prime `100000001b3`), the last word
+/// filled up with zero bytes. By words, since by bytes a gigabyte would take a debug build half a minute.
+public struct BodyChecksum: Sendable, Equatable {
+    /// How many bytes went in.
+    public private(set) var count = 0
+    private var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    private var pending: UInt64 = 0
+    private static let prime: UInt64 = 0x100_0000_01b3
+
+    /// Starts with no bytes.
+    public init() {}
+
+    /// Sums up bytes that are at hand.
+    public init(_ bytes: some ContiguousBytes) {
+        update(bytes)
+    }
+
+    /// Adds bytes.
+    public mutating func update(_ bytes: some ContiguousBytes) {
+        bytes.withUnsafeBytes { update($0) }
+    }
+
+    /// The checksum as 16 hexadecimal digits.
+    public var hex: String {
+        let value = count % 8 == 0 ? hash : Self.mix(hash, pending)
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        var index = 0
+        while index < bytes.count, count % 8 != 0 {
+            add(bytes[index])
+            index += 1
+        }
+        // Plain operators only: in a debug build each generic call would cost more than all of them.
+        let words = (bytes.count - index) / 8
+        var left = words
+        var value = hash
+        while left > 0, let base = bytes.baseAddress {
+            let word = UInt64(littleEndian: (base + index).loadUnaligned(as: UInt64.self))
+            value = (value ^ word) &* Self.prime
+            index &+= 8
+            left &-= 1
+        }
+        hash = value
+        count += words * 8
+        while index < bytes.count {
+            add(bytes[index])
+            index += 1
+        }
+    }
+
+    private mutating func add(_ byte: UInt8) {
+        pending |= UInt64(byte) << UInt64(count % 8 * 8)
+        count += 1
+        guard count % 8 == 0 else { return }
+        hash = Self.mix(hash, pending)
+        pending = 0
+    }
+
+    private static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {
+        (hash ^ word) &* prime
+    }
+}

@@ -71,3 +71,111 @@ public struct ServerResponse: Sendable {
         return copy
     }
 }
+
+// MARK: - Writing a body
+
+/// Writes the body of one response to the client. Not to be used after the closure that was given it has returned.
+public final class BodyWriter {
+    /// Thrown by writes and waits when nobody is there to read: the client has left or the server is stopping.
+    public struct ClientGone: Error {}
+
+    private let socket: Socket
+    private let isChunked: Bool
+    private var head: [UInt8]
+    private(set) var count = 0
+
+    init(socket: Socket, head: [UInt8], isChunked: Bool) {
+        self.socket = socket
+        self.head = head
+        self.isChunked = isChunked
+    }
+
+    /// Sends bytes at once; in a chunked body each call makes one chunk. Blocks while the client does not read.
+    ///
+    /// - Throws: ``ClientGone``.
+    public func write(_ data: Data) throws {
+        try data.withUnsafeBytes { try write(bytes: $0) }
+    }
+
+    /// Sends text as UTF-8 at once.
+    ///
+    /// - Throws: ``ClientGone``.
+    public func write(_ text: String) throws {
+        try write(Data(text.utf8))
+    }
+
+    /// Waits while nothing is sent.
+    ///
+    /// - Parameter seconds: How long to wait, at most.
+    /// - Throws: ``ClientGone``, as soon as the client closes the connection or the server stops.
+    public func wait(seconds: Double) throws {
+        try flush()
+        guard socket.waitForPeer(seconds: seconds) == .timedOut else { throw ClientGone() }
+    }
+
+    func write(bytes: UnsafeRawBufferPointer) throws {
+        guard !bytes.isEmpty else { return }
+        count += bytes.count
+        // Small writes travel with what precedes them; a large one is not worth copying.
+        if isChunked { head += Array((String(bytes.count, radix: 16) + "\r\n").utf8) }
+        if bytes.count <= 65_536 {
+            head += bytes
+        } else {
+            try flush()
+            try send(bytes)
+        }
+        if isChunked { head += [13, 10] }
+        try flush()
+    }
+
+    func finish() throws {
+        if isChunked { head += Array("0\r\n\r\n".utf8) }
+        try flush()
+    }
+
+    private func flush() throws {
+        guard !head.isEmpty else { return }
+        try head.withUnsafeBytes { try send($0) }
+        head.removeAll(keepingCapacity: true)
+    }
+
+    private func send(_ bytes: UnsafeRawBufferPointer) throws {
+        do {
+            try socket.write(bytes)
+        } catch {
+            throw ClientGone()
+        }
+    }
+}
+
+// MARK: - Status codes
+
+/// The reason phrases of the registered status codes.
+package enum StatusText {
+    static func phrase(for status: Int) -> String {
+        registeredPhrase(for: status) ?? "Status \(status)"
+    }
+
+    /// The phrase, or `nil` for a code that nobody has registered.
+    package static func registeredPhrase(for status: Int) -> String? {
+        phrases[status]
+    }
+
+    private static let phrases: [Int: String] = [
+        100: "Continue", 101: "Switching Protocols", 102: "Processing", 103: "Early Hints",
+        200: "OK", 201: "Created", 202: "Accepted", 203: "Non-Authoritative Information", 204: "No Content",
+        205: "Reset Content", 206: "Partial Content", 207: "Multi-Status", 208: "Already Reported", 226: "IM Used",
+        300: "Multiple Choices", 301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified",
+        305: "Use Proxy", 307: "Temporary Redirect", 308: "Permanent Redirect",
+        400: "Bad Request", 401: "Unauthorized", 402: "Payment Required", 403: "Forbidden", 404: "Not Found",
+        405: "Method Not Allowed", 406: "Not Acceptable", 407: "Proxy Authentication Required",
+        408: "Request Timeout", 409: "Conflict", 410: "Gone", 411: "Length Required", 412: "Precondition Failed",
+        413: "Content Too Large", 414: "URI Too Long", 415: "Unsupported Media Type", 416: "Range Not Satisfiable",
+        417: "Expectation Failed", 421: "Misdirected Request", 422: "Unprocessable Content", 423: "Locked",
+        424: "Failed Dependency", 425: "Too Early", 426: "Upgrade Required", 428: "Precondition Required",
+        429: "Too Many Requests", 431: "Request Header Fields Too Large", 451: "Unavailable For Legal Reasons",
+        500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+        504: "Gateway Timeout", 505: "HTTP Version Not Supported", 506: "Variant Also Negotiates",
+        507: "Insufficient Storage", 508: "Loop Detected", 511: "Network Authentication Required",
+    ]
+}

@@ -116,3 +116,45 @@ final class Listener: Sendable {
         waiters.forEach { $0.resume() }
     }
 }
+
+// MARK: - Between threads
+
+/// A pipe that wakes a thread out of `poll`.
+final class Wakeup: Sendable {
+    /// Readable from the first `wake` on.
+    let readEnd: Int32
+    private let writeEnd: Int32
+
+    init() throws {
+        var ends: [Int32] = [-1, -1]
+        guard SocketPlatform.openPipe(&ends) == 0 else { throw SocketFailure("pipe") }
+        readEnd = ends[0]
+        writeEnd = ends[1]
+    }
+
+    func wake() {
+        _ = write(writeEnd, [1], 1)
+    }
+
+    deinit {
+        close(readEnd)
+        close(writeEnd)
+    }
+}
+
+/// A value that is only reached while its lock is held.
+// Unchecked because the compiler cannot see that the lock guards every access to `state`.
+final class Locked<State>: @unchecked Sendable {
+    private let lock = NSLock()
+    private var state: State
+
+    init(_ state: State) {
+        self.state = state
+    }
+
+    func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return try body(&state)
+    }
+}

@@ -123,3 +123,136 @@ final class Socket: Sendable {
 extension DispatchTime {
     fileprivate var uptimeSeconds: Double { Double(uptimeNanoseconds) / 1e9 }
 }
+
+// MARK: - Loopback
+
+extension Socket {
+    /// Binds to a free port of 127.0.0.1 and returns it.
+    /// - Parameter port: 0 for any that is free.
+    /// - Returns: The port.
+    func bindToLoopback(port: UInt16 = 0) throws -> UInt16 {
+        try withLoopbackAddress(port: port) { address, length in
+            guard bind(descriptor, address, length) == 0 else { throw SocketFailure("bind") }
+        }
+        var bound = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &bound) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard result == 0 else { throw SocketFailure("getsockname") }
+        return UInt16(bigEndian: bound.sin_port)
+    }
+
+    func listen(backlog: Int32) throws {
+        guard Foundation.listen(descriptor, backlog) == 0 else { throw SocketFailure("listen") }
+    }
+
+    /// Connects to a port of 127.0.0.1; a non-blocking socket only begins to.
+    func connect(port: UInt16) throws {
+        try withLoopbackAddress(port: port) { address, length in
+            guard Foundation.connect(descriptor, address, length) == 0 || errno == EINPROGRESS else {
+                throw SocketFailure("connect")
+            }
+        }
+    }
+
+    /// Whether a connect that was begun has completed within the time.
+    func isConnected(within seconds: Double) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&entry, 1, Int32(seconds * 1000)) > 0
+    }
+
+    private func withLoopbackAddress(
+        port: UInt16,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) throws -> Void
+    ) rethrows {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        try withUnsafePointer(to: &address) {
+            try $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                try body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+}
+
+// MARK: - Failures
+
+/// A system call on a socket that failed.
+public struct SocketFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The name of the system call, as in `bind`.
+    public let operation: String
+
+    /// The value of `errno` after the call.
+    public let code: Int32
+
+    /// The operation, the system's text for the code, and the code.
+    public var description: String {
+        "\(operation): \(String(cString: strerror(code))) (errno \(code))"
+    }
+
+    init(_ operation: String, code: Int32 = errno) {
+        self.operation = operation
+        self.code = code
+    }
+}
+
+// MARK: - Buffered reading
+
+/// Reads a socket through a buffer, by line, by head or by count.
+struct BufferedSocket {
+    /// How reading up to a terminator can fail.
+    enum Failure: Error {
+        case truncated
+        case tooLong
+    }
+
+    let socket: Socket
+    /// Sees all bytes as they arrive.
+    private let tap: ((UnsafeRawBufferPointer) -> Void)?
+    private var storage = [UInt8](repeating: 0, count: 65_536)
+    private var unread = 0..<0
+
+    init(_ socket: Socket, tap: ((UnsafeRawBufferPointer) -> Void)? = nil) {
+        self.socket = socket
+        self.tap = tap
+    }
+
+    /// Gives the next bytes, at most `limit`, to `body` and returns how many; 0 is the end of the stream.
+    mutating func read(atMost limit: Int, _ body: (UnsafeRawBufferPointer) -> Void = { _ in }) throws -> Int {
+        guard try fill() else { return 0 }
+        let part = unread.prefix(limit)
+        storage.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[part])) }
+        unread = part.endIndex..<unread.upperBound
+        return part.count
+    }
+
+    /// Returns the bytes up to and including a terminator that ends in a line feed; `nil` at the end of the stream.
+    mutating func read(through terminator: [UInt8], limit: Int) throws -> [UInt8]? {
+        var result: [UInt8] = []
+        while try fill() {
+            let line = storage.withUnsafeBytes { bytes in
+                UnsafeRawBufferPointer(rebasing: bytes[unread]).firstIndex(of: 10).map { $0 + 1 }
+            }
+            let part = unread.prefix(line ?? unread.count)
+            result += storage[part]
+            unread = part.endIndex..<unread.upperBound
+            if result.suffix(terminator.count).elementsEqual(terminator) { return result }
+            guard result.count < limit else { throw Failure.tooLong }
+        }
+        guard result.isEmpty else { throw Failure.truncated }
+        return nil
+    }
+
+    private mutating func fill() throws -> Bool {
+        guard unread.isEmpty else { return true }
+        let count = try storage.withUnsafeMutableBytes { try socket.read(into: $0) }
+        unread = 0..<count
+        if let tap, count > 0 {
+            storage.withUnsafeBytes { tap(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        }
+        return count > 0
+    }
+}

@@ -1,5 +1,26 @@
 public import Foundation
 
+/// A loopback port where nothing listens: every connection to it is refused.
+///
+/// The port is bound for as long as this object lives, so no other process can begin to listen there meanwhile.
+public final class ClosedPort: Sendable {
+    /// The port's number.
+    public let number: UInt16
+
+    /// `http://127.0.0.1:` and the number.
+    public var url: URL { .loopback(port: number) }
+
+    private let socket: Socket
+
+    /// Reserves a free port.
+    ///
+    /// - Throws: ``SocketFailure`` when the system has none.
+    public init() throws {
+        socket = try Socket()
+        number = try socket.bindToLoopback()
+    }
+}
+
 /// A loopback port on which connecting never completes, for tests of connect timeouts.
 ///
 /// A socket listens there, its queue is full, and nobody takes connections from it, so the system leaves further attempts
@@ -31,5 +52,14 @@ public final class UnacceptingPort: Sendable {
             guard filler.isConnected(within: 0.25) else { break }
         }
         self.fillers = fillers
+    }
+}
+
+// MARK: - URLs
+
+extension URL {
+    static func loopback(port: UInt16, path: String = "") -> URL {
+        let text = "http://127.0.0.1:\(port)"
+        return URL(string: text + path) ?? URL(string: text) ?? URL(fileURLWithPath: "/")
     }
 }
