@@ -1,5 +1,5 @@
-import AfarCore
-import Foundation
+public import AfarCore
+public import Foundation
 public import HTTPTypes
 
 /// What a ``MockTransport`` answers to requests of one kind.
@@ -164,4 +164,103 @@ private struct URLPattern: Sendable {
         let path = url.path.hasPrefix("/") ? url.path.dropFirst() : url.path
         return path.split(separator: "/", omittingEmptySubsequences: false)
     }
+}
+
+// MARK: - Bodies
+
+/// What the body of a request has to be for a ``Stub`` to fit it.
+public struct BodyPattern: Sendable, CustomStringConvertible {
+    /// What it demands, in words.
+    public let description: String
+    let matches: @Sendable (Data) -> Bool
+
+    /// These bytes.
+    public static func data(_ data: Data) -> BodyPattern {
+        BodyPattern(description: "a body of \(data.count) given bytes") { $0 == data }
+    }
+
+    /// This text in UTF-8.
+    public static func text(_ text: String) -> BodyPattern {
+        BodyPattern(description: "the body \(text)") { $0 == Data(text.utf8) }
+    }
+
+    /// A text with this in it.
+    public static func containing(_ part: String) -> BodyPattern {
+        BodyPattern(description: "a body containing \(part)") { String(decoding: $0, as: UTF8.self).contains(part) }
+    }
+
+    /// A value as JSON, in whatever order its keys are written.
+    public static func json(_ value: some Encodable & Sendable) -> BodyPattern {
+        let encoded = try? JSONEncoder.sortingKeys.encode(value)
+        return BodyPattern(
+            description: "the body \(encoded.map { String(decoding: $0, as: UTF8.self) } ?? "that cannot be JSON")"
+        ) { body in
+            encoded.map { Self.isSameJSON($0, body) } ?? false
+        }
+    }
+
+    private static func isSameJSON(_ first: Data, _ second: Data) -> Bool {
+        let values = [first, second].map {
+            try? JSONSerialization.jsonObject(with: $0, options: .fragmentsAllowed) as? NSObject
+        }
+        guard let first = values[0], let second = values[1] else { return false }
+        return first.isEqual(second)
+    }
+}
+
+// MARK: - Mocks of stubs
+
+extension MockTransport {
+    /// Makes a mock of stubs. The first that fits a request answers it; a request that none fits fails with
+    /// ``TransportError/Code-swift.struct/invalidUse``, and the error names the request and the stubs.
+    ///
+    /// - Parameters:
+    ///   - capabilities: What the mock says it can do; everything unless told otherwise.
+    ///   - stubs: What is answered. Without any, every request fails.
+    public convenience init(capabilities: TransportCapabilities = .mock, stubs: [Stub]) {
+        self.init(capabilities: capabilities, stubs: StubList(stubs))
+    }
+
+    /// The stubs that have answered no request so far; none for a mock that was made of a closure.
+    public var unusedStubs: [Stub] { stubs?.unused ?? [] }
+}
+
+/// Stubs, and how often each has answered.
+final class StubList: Sendable {
+    private let stubs: [Stub]
+    /// What is asked when none of these fits.
+    private let others: StubList?
+    private let uses: Locked<[Int]>
+
+    init(_ stubs: [Stub], before others: StubList? = nil) {
+        (self.stubs, self.others) = (stubs, others)
+        uses = Locked(Array(repeating: 0, count: stubs.count))
+    }
+
+    var unused: [Stub] { zip(stubs, uses.withLock { $0 }).filter { $0.1 == 0 }.map(\.0) }
+
+    /// A request with what stands for the places of the stub that fits it, and what answers it; nil when none fits.
+    func match(_ request: MockRequest) -> (request: MockRequest, answer: MockTransport.Handler)? {
+        for (index, stub) in stubs.enumerated() {
+            guard let parameters = stub.match(request) else { continue }
+            let number = uses.withLock { uses in
+                defer { uses[index] += 1 }
+                return uses[index]
+            }
+            var request = request
+            request.parameters = parameters
+            return (request, { try await stub.response(to: $0, number: number) })
+        }
+        return others?.match(request)
+    }
+
+    /// Says that no stub fits a request.
+    func refuse(_ request: MockRequest) throws -> MockResponse {
+        let known = descriptions.isEmpty ? "no stubs" : descriptions.joined(separator: ", ")
+        throw TransportError(
+            .invalidUse, phase: .queued, url: request.url,
+            message: "no stub fits \(request.method.rawValue) \(request.url). The mock has: \(known)")
+    }
+
+    private var descriptions: [String] { stubs.map(\.description) + (others?.descriptions ?? []) }
 }
