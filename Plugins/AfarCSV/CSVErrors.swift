@@ -1,6 +1,8 @@
 public import AfarSerializers
 public import Foundation
 
+// MARK: - Reading
+
 /// CSV that cannot be read, and where.
 public struct CSVError: Error, Hashable, Sendable {
     /// What was wrong.
@@ -74,6 +76,84 @@ extension CSVError: LocalizedError, CustomStringConvertible {
         case .missingHeader: "If it should have none, give the names or none (CSVFormat.header)."
         case .limitExceeded: "Read it with larger limits (CSVLimits) if its sender can be trusted."
         case .invalidFormat: "Change the CSVFormat."
+        }
+    }
+}
+
+// MARK: - Writing
+
+/// A value that is no table, and so cannot be written as CSV.
+public struct CSVEncodingError: Error, Hashable, Sendable {
+    /// What was wrong.
+    public enum Reason: Hashable, Sendable {
+        /// The parameters are no sequence of rows.
+        case noRows
+        /// There is a list, or something with keys, in a field.
+        case nestedValue
+        /// A header is to be written, and the rows have no keys that could be the names of the columns.
+        case missingNames
+        /// Some rows have keys and some have none, or a row has both fields with keys and fields without.
+        case mixedRows
+        /// Two keys of a row have the name of one column, or two columns that were given have one name.
+        case duplicateColumn
+        /// A row has a key that none of the columns has that were given.
+        case unknownColumn
+        /// A row without keys has another number of fields than the columns that were given, or than the first row.
+        case fieldCount(found: Int, expected: Int)
+        /// A number is infinite or not a number.
+        case nonFiniteNumber
+        /// ISO 8601 has no such year.
+        case dateOutOfRange
+        /// A text needs quotation marks, and the format has none.
+        case unquotableText
+        /// A field's value encodes itself as another value more than 100 times.
+        case endlessValue
+    }
+
+    /// What was wrong.
+    public let reason: Reason
+    /// The row; the first is 0. Nil when it is no single one.
+    public let row: Int?
+    /// The key or the number of the field. Nil when it is the whole row.
+    public let column: String?
+
+    /// Makes an error.
+    public init(_ reason: Reason, row: Int?, column: String?) {
+        self.reason = reason
+        self.row = row
+        self.column = column
+    }
+}
+
+extension CSVEncodingError: LocalizedError, CustomStringConvertible {
+    /// What was wrong, where, and what can be done.
+    public var description: String {
+        let place = [row.map { "row \($0)" }, column.map { "column \($0)" }].compactMap { $0 }
+        return place.isEmpty ? words : "\(words) (\(place.joined(separator: ", ")))"
+    }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+
+    private var words: String {
+        switch reason {
+        case .noRows: "CSV is a sequence of rows. Encode an array of what a row is."
+        case .nestedValue: "A field of CSV has no other values in it. Encode such a value as text."
+        case .missingNames:
+            "The rows have no keys for a header. Name the columns (CSVParameterEncoder.columns), or write no header "
+                + "(CSVFormat.header)."
+        case .mixedRows: "Some rows, or fields of a row, have keys and some have none. Encode rows of one type."
+        case .duplicateColumn:
+            "Several columns have one name. Give each another (CSVParameterEncoder.columns, CSVFormat.header), and other "
+                + "names to keys that become the same (CSVParameterEncoder.keyEncodingStrategy)."
+        case .unknownColumn: "The row has a key that is none of the columns. Name it (CSVParameterEncoder.columns)."
+        case .fieldCount(let found, let expected):
+            "The row has \(found) fields where \(expected) are expected. Encode rows of one length, or allow others "
+                + "(CSVFormat.allowsUnevenRows)."
+        case .nonFiniteNumber: "CSV has no infinite numbers, and none that are no numbers. Encode nil or a text."
+        case .dateOutOfRange: "ISO 8601 has only the years 1 to 9999. Encode nil or a text."
+        case .unquotableText: "The text needs quotation marks, and the format has none (CSVFormat.quote)."
+        case .endlessValue: "The value encodes itself as another value again and again."
         }
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// One field of a row.
 struct CSVField {
     let row: CSVRow
@@ -63,4 +65,164 @@ struct CSVFieldDecoder: Decoder, SingleValueDecodingContainer {
     func decode<T: Decodable>(_ type: T.Type) throws -> T { try field.decode(type) }
     func decode(_ type: Int128.Type) throws -> Int128 { try field.decode(type) }
     func decode(_ type: UInt128.Type) throws -> UInt128 { try field.decode(type) }
+}
+
+// MARK: - Values
+
+/// What a field can be without a look into its type.
+protocol CSVScalar: Decodable {
+    /// Reads a field.
+    ///
+    /// - Throws: A `DecodingError` that says what was expected.
+    init(csv field: CSVField) throws
+}
+
+extension String: CSVScalar {
+    init(csv field: CSVField) throws { self = try field.text() }
+}
+
+extension Bool: CSVScalar {
+    init(csv field: CSVField) throws {
+        let text = try field.presentText(for: Bool.self)
+        switch text.lowercased() {
+        case "true", "yes", "1": self = true
+        case "false", "no", "0": self = false
+        default: throw field.mismatch(Bool.self, "The field is not true, yes, 1, false, no or 0.")
+        }
+    }
+}
+
+extension FixedWidthInteger {
+    init(csv field: CSVField) throws {
+        let text = try field.presentText(for: Self.self)
+        guard let value = Self(text) else {
+            throw field.mismatch(Self.self, "The field is not an integer from \(Self.min) to \(Self.max).")
+        }
+        self = value
+    }
+}
+
+extension Int: CSVScalar {}
+extension Int8: CSVScalar {}
+extension Int16: CSVScalar {}
+extension Int32: CSVScalar {}
+extension Int64: CSVScalar {}
+extension Int128: CSVScalar {}
+extension UInt: CSVScalar {}
+extension UInt8: CSVScalar {}
+extension UInt16: CSVScalar {}
+extension UInt32: CSVScalar {}
+extension UInt64: CSVScalar {}
+extension UInt128: CSVScalar {}
+
+extension BinaryFloatingPoint where Self: LosslessStringConvertible {
+    init(csv field: CSVField) throws {
+        let text = try field.number(for: Self.self)
+        // What is too large is infinite.
+        guard let value = Self(text), value.isFinite else {
+            throw field.mismatch(Self.self, "The field is not a number of this type.")
+        }
+        self = value
+    }
+}
+
+extension Double: CSVScalar {}
+extension Float: CSVScalar {}
+
+extension Decimal: CSVScalar {
+    init(csv field: CSVField) throws {
+        let text = try field.number(for: Decimal.self)
+        guard let value = Decimal(exactly: text) else {
+            throw field.mismatch(Decimal.self, "The field is not a number of at most 38 digits.")
+        }
+        self = value
+    }
+}
+
+extension Data: CSVScalar {
+    init(csv field: CSVField) throws {
+        let text = try field.text()
+        guard let value = Data(base64Encoded: text) else {
+            throw field.mismatch(Data.self, "The field is not base64.")
+        }
+        self = value
+    }
+}
+
+extension URL: CSVScalar {
+    init(csv field: CSVField) throws {
+        let text = try field.presentText(for: URL.self)
+        guard let value = URL(string: text) else { throw field.mismatch(URL.self, "The field is not a URL.") }
+        self = value
+    }
+}
+
+extension Date: CSVScalar {
+    init(csv field: CSVField) throws {
+        let text = try field.presentText(for: Date.self)
+        switch field.row.options.dateDecodingStrategy {
+        case .secondsSince1970: self.init(timeIntervalSince1970: try Double(csv: field))
+        case .millisecondsSince1970: self.init(timeIntervalSince1970: try Double(csv: field) / 1_000)
+        case .iso8601:
+            guard let date = Date(iso8601: text) else {
+                throw field.mismatch(Date.self, "The field is not a date such as 2024-05-06 or 2024-05-06T07:08:09Z.")
+            }
+            self = date
+        case .formatted(let formatter):
+            guard let date = formatter.date(from: text) else {
+                throw field.mismatch(Date.self, "The field is not a date in the formatter's format.")
+            }
+            self = date
+        case .custom(let read): self = try read(text)
+        }
+    }
+
+    private init?(iso8601 text: String) {
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.utf8.contains(UInt8(ascii: ".")))
+        guard let date = try? text.utf8.count <= 10 ? style.year().month().day().parse(text) : style.parse(text) else {
+            return nil
+        }
+        self = date
+    }
+}
+
+// MARK: Numbers
+
+extension CSVField {
+    /// The text of a number, with a full stop before its fraction.
+    ///
+    /// Swift reads more than decimal digits: hexadecimal ones, infinity, not-a-numbers.
+    fileprivate func number(for type: Any.Type) throws -> String {
+        let text = try presentText(for: type)
+        let separator = row.options.format.decimalSeparator.asciiValue ?? .fullStop
+        guard text.utf8.allSatisfy({ $0.isOfNumber || $0 == separator }) else {
+            throw mismatch(type, "The field is not a number.")
+        }
+        guard separator != .fullStop else { return text }
+        return String(decoding: text.utf8.map { $0 == separator ? .fullStop : $0 }, as: UTF8.self)
+    }
+}
+
+extension Decimal {
+    /// Reads a number whose digits are all kept; nil for more than a decimal has.
+    fileprivate init?(exactly text: String) {
+        let mantissa = text.prefix { $0 != "e" && $0 != "E" }
+        let digits = mantissa.filter { $0.isWholeNumber }.drop { $0 == "0" }
+        // Double takes what is a number, which Decimal's own reading leaves off where it is none any more.
+        guard Double(text) != nil, digits.count <= 38, let value = Decimal(string: text, locale: nil), value.isFinite
+        else { return nil }
+        self = value
+    }
+}
+
+extension UInt8 {
+    fileprivate static var fullStop: UInt8 { 0x2E }
+
+    /// Whether it is a digit, a sign or what begins an exponent.
+    fileprivate var isOfNumber: Bool {
+        switch self {
+        case 0x30...0x39, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "e"), UInt8(ascii: "E"): true
+        default: false
+        }
+    }
 }

@@ -61,3 +61,94 @@ public struct CSVFormat: Hashable, Sendable {
     /// Semicolons between fields and commas in numbers, as spreadsheets write them in much of Europe.
     public static var semicolonSeparated: CSVFormat { CSVFormat(delimiter: ";", decimalSeparator: ",") }
 }
+
+// MARK: - Limits
+
+/// What CSV from a server may cost. A row beyond a limit fails with a ``CSVError`` and is not kept.
+public struct CSVLimits: Hashable, Sendable {
+    /// The limits.
+    public enum Limit: String, Sendable {
+        /// ``CSVLimits/maximumFieldLength``.
+        case fieldLength
+        /// ``CSVLimits/maximumFieldCount``.
+        case fieldCount
+        /// ``CSVLimits/maximumRowLength``.
+        case rowLength
+        /// ``CSVLimits/maximumRowCount``.
+        case rowCount
+    }
+
+    /// The bytes of a field, in UTF-8. The default is 1 MiB.
+    public var maximumFieldLength: Int
+    /// The fields of a row. The default is 10,000.
+    public var maximumFieldCount: Int
+    /// The bytes of a row, in UTF-8, where doubled quotation marks count once. The default is 8 MiB.
+    public var maximumRowLength: Int
+    /// The rows, without the header; nothing is read beyond. By default there is no limit: rows that are kept are those of a
+    /// body in memory, which has its own.
+    public var maximumRowCount: Int
+
+    /// Makes limits.
+    public init(
+        maximumFieldLength: Int = 1 << 20,
+        maximumFieldCount: Int = 10_000,
+        maximumRowLength: Int = 8 << 20,
+        maximumRowCount: Int = .max
+    ) {
+        self.maximumFieldLength = maximumFieldLength
+        self.maximumFieldCount = maximumFieldCount
+        self.maximumRowLength = maximumRowLength
+        self.maximumRowCount = maximumRowCount
+    }
+}
+
+// MARK: - The format in bytes
+
+/// A ``CSVFormat`` in bytes.
+struct CSVSyntax: Sendable {
+    let delimiter: UInt8
+    /// The delimiter where there is none: a byte that is taken for a delimiter is no quotation mark.
+    let quote: UInt8
+    let hasQuote: Bool
+    let comment: UInt8?
+    let trimsWhitespace: Bool
+    let skipsEmptyLines: Bool
+    let decimalSeparator: UInt8
+
+    init(_ format: CSVFormat) throws(CSVError) {
+        let delimiter = try Self.byte(format.delimiter, "delimiter")
+        let quote = try format.quote.map { character throws(CSVError) in try Self.byte(character, "quotation mark") }
+        comment = try format.comment.map { character throws(CSVError) in try Self.byte(character, "mark of comments") }
+        decimalSeparator = try Self.byte(format.decimalSeparator, "decimal separator")
+        let marks = [delimiter, quote, comment].compactMap { $0 }
+        guard Set(marks).count == marks.count else {
+            throw CSVError(
+                .invalidFormat("the delimiter, the quotation mark and the mark of comments must differ"), line: nil,
+                column: nil)
+        }
+        self.delimiter = delimiter
+        self.quote = quote ?? delimiter
+        hasQuote = quote != nil
+        trimsWhitespace = format.trimsWhitespace
+        skipsEmptyLines = format.skipsEmptyLines
+    }
+
+    /// Whether a byte is left out around fields.
+    func isTrimmed(_ byte: UInt8) -> Bool {
+        trimsWhitespace && (byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")) && byte != delimiter
+    }
+
+    private static func byte(_ character: Character, _ name: String) throws(CSVError) -> UInt8 {
+        // Swift takes CR LF for one character, whose ASCII value is LF.
+        guard let byte = character.asciiValue, byte != .lineFeed, byte != .carriageReturn else {
+            throw CSVError(
+                .invalidFormat("the \(name) must be one ASCII character, and no line ending"), line: nil, column: nil)
+        }
+        return byte
+    }
+}
+
+extension UInt8 {
+    static var lineFeed: UInt8 { 0x0A }
+    static var carriageReturn: UInt8 { 0x0D }
+}

@@ -119,3 +119,112 @@ private struct CSVListedOutput: UnkeyedEncodingContainer {
     func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { row.refused(String(count)) }
     func superEncoder() -> any Encoder { row.refused(String(count)) }
 }
+
+// MARK: - Fields by name
+
+/// The fields of a row, by the names of their columns.
+struct CSVKeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let row: CSVRowEncoder
+
+    var codingPath: [any CodingKey] { row.codingPath }
+
+    func encodeNil(forKey key: Key) throws { try row.set(String?.none, forKey: key.stringValue) }
+
+    func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+
+    func encode(_ value: Int128, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+    func encode(_ value: UInt128, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        row.refused(key.stringValue).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { row.refused(key.stringValue) }
+
+    /// What a superclass encodes stands beside the fields of the subclass.
+    func superEncoder() -> any Encoder { row }
+
+    func superEncoder(forKey key: Key) -> any Encoder { row.refused(key.stringValue) }
+}
+
+// MARK: Optionals
+//
+// For nil, the standard library's own answers leave the key out, and with it the column where all rows have nil. It has one
+// for each of the primitive types, and prefers it to a generic method.
+
+extension CSVKeyedOutput {
+    func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
+        try row.set(value, forKey: key.stringValue)
+    }
+
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+    func encodeIfPresent(_ value: String?, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+    func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+    func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+    func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+    func encodeIfPresent(_ value: Int128?, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+    func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws { try row.set(value, forKey: key.stringValue) }
+}
+
+// MARK: - Values of fields
+
+/// Makes the text of a field of a value that is a scalar only when it is asked: an enum, a type that wraps another.
+final class CSVFieldEncoder: Encoder {
+    let row: CSVRowEncoder
+    let column: String
+    private let options: CSVParameterEncoder
+    private var text: String?
+    private var depth = 0
+
+    init(_ row: CSVRowEncoder, _ column: String, _ options: CSVParameterEncoder) {
+        self.row = row
+        self.column = column
+        self.options = options
+    }
+
+    var codingPath: [any CodingKey] { row.codingPath + [CSVKey(stringValue: column)] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    /// The text of a value; nil when it is nil.
+    func text<T: Encodable>(of value: T) throws -> String? {
+        try encode(value)
+        return text
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        row.refused(column).container(keyedBy: type)
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { row.refused(column) }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+}
+
+extension CSVFieldEncoder: SingleValueEncodingContainer {
+    func encodeNil() { text = nil }
+
+    func encode(_ value: Int128) throws { text = "\(value)" }
+    func encode(_ value: UInt128) throws { text = "\(value)" }
+
+    func encode<T: Encodable>(_ value: T) throws {
+        if let scalar = try options.text(of: value, { row.error($0, column) }) {
+            text = scalar
+            return
+        }
+        depth += 1
+        defer { depth -= 1 }
+        guard depth < 100 else { throw row.error(.endlessValue, column) }
+        try value.encode(to: self)
+    }
+}

@@ -1,3 +1,5 @@
+import AfarSerializers
+
 /// Decodes the rows of a table one after the other: what is decoded pulls them.
 final class CSVTableDecoder: Decoder {
     private var reader: CSVReader
@@ -116,4 +118,237 @@ private struct CSVTableValue: SingleValueDecodingContainer {
         guard !(type is any CSVScalar.Type) else { throw table.isRows(type) }
         return try type.init(from: table)
     }
+}
+
+// MARK: - Rows
+
+/// A row, as what is decoded from it sees it.
+final class CSVRow: Decoder {
+    let record: CSVRecord
+    /// The names of the columns, if they have any.
+    let columns: CSVColumns?
+    let options: CSVDataDecoder
+    private let index: Int
+    private let encoding: TextEncoding
+
+    init(_ record: CSVRecord, _ index: Int, _ reader: CSVReader, _ options: CSVDataDecoder) {
+        self.record = record
+        self.index = index
+        self.options = options
+        columns = reader.columns
+        encoding = reader.encoding
+    }
+
+    var codingPath: [any CodingKey] { [CSVKey(index)] }
+    var userInfo: [CodingUserInfoKey: Any] { options.userInfo }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(CSVKeyedFields(row: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedDecodingContainer { CSVListedFields(row: self) }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { CSVRowValue(row: self) }
+
+    /// Decodes a value from the row.
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        guard type is any CSVScalar.Type else { return try make(type, from: self, nil) }
+        return try onlyField(type).decode(type)
+    }
+
+    /// Makes a value that decodes itself.
+    func make<T: Decodable>(_ type: T.Type, from decoder: any Decoder, _ key: (any CodingKey)?) throws -> T {
+        do {
+            return try type.init(from: decoder)
+        } catch DecodingError.dataCorrupted where type is any RawRepresentable.Type {
+            // The standard library's words would tell what is in the field.
+            throw DecodingError.dataCorrupted(context("The field is no \(type).", key))
+        }
+    }
+
+    /// The field of a row that is a single value.
+    func onlyField(_ type: Any.Type) throws -> CSVField {
+        guard record.fields.count == 1 else {
+            throw DecodingError.typeMismatch(
+                type, context("A row of \(record.fields.count) fields is no single value.", nil))
+        }
+        return CSVField(row: self, index: 0, key: nil)
+    }
+
+    /// The text of a field.
+    func text(_ index: Int, _ key: (any CodingKey)?) throws -> String {
+        guard let text = record.text(index, encoding) else {
+            throw DecodingError.dataCorrupted(context("The field is not valid \(encoding).", key))
+        }
+        return text
+    }
+
+    /// Where an error is.
+    func context(_ words: String, _ key: (any CodingKey)?) -> DecodingError.Context {
+        DecodingError.Context(
+            codingPath: codingPath + [key].compactMap { $0 }, debugDescription: "\(words) (line \(record.line))")
+    }
+}
+
+/// A row as a single value, or as that of a type that wraps another.
+private struct CSVRowValue: SingleValueDecodingContainer {
+    let row: CSVRow
+
+    var codingPath: [any CodingKey] { row.codingPath }
+
+    func decodeNil() -> Bool { row.record.fields.count == 1 && CSVField(row: row, index: 0, key: nil).isNil }
+
+    func decode<T: Decodable>(_ type: T.Type) throws -> T { try row.decode(type) }
+    func decode(_ type: Int128.Type) throws -> Int128 { try row.decode(type) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try row.decode(type) }
+}
+
+// MARK: - Fields by name
+
+/// The fields of a row, by the names of their columns.
+struct CSVKeyedFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let row: CSVRow
+
+    var codingPath: [any CodingKey] { row.codingPath }
+
+    var allKeys: [Key] {
+        guard let columns = row.columns else {
+            return row.record.fields.indices.compactMap { Key(intValue: $0) ?? Key(stringValue: String($0)) }
+        }
+        return columns.names.prefix(row.record.fields.count).compactMap { Key(stringValue: $0) }
+    }
+
+    func contains(_ key: Key) -> Bool { index(key) != nil }
+
+    func decodeNil(forKey key: Key) throws -> Bool { try field(key).isNil }
+
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try field(key).decode(type) }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        try superDecoder(forKey: key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try superDecoder(forKey: key).unkeyedContainer()
+    }
+
+    /// What a superclass decodes stands beside the fields of the subclass.
+    func superDecoder() throws -> any Decoder { row }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder { CSVFieldDecoder(field: try field(key)) }
+
+    private func index(_ key: Key) -> Int? {
+        let index: Int? =
+            if let columns = row.columns {
+                columns.index(of: key.stringValue)
+            } else {
+                key.intValue ?? Int(key.stringValue)
+            }
+        guard let index, row.record.fields.indices.contains(index) else { return nil }
+        return index
+    }
+
+    private func field(_ key: Key) throws -> CSVField {
+        guard let index = index(key) else {
+            throw DecodingError.keyNotFound(key, row.context("The row has no such column.", nil))
+        }
+        if row.columns?.isDuplicate(key.stringValue) == true {
+            throw DecodingError.dataCorrupted(row.context("Several columns have this name.", key))
+        }
+        return CSVField(row: row, index: index, key: key)
+    }
+
+    // MARK: What most fields are
+    //
+    // Without these, they would go through the generic method, which must find out their type.
+
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try field(key).text() }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try Int(csv: field(key)) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try Double(csv: field(key)) }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try Bool(csv: field(key)) }
+
+    // The standard library's own answers are that these are not supported, and it prefers them to a generic method.
+
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try Int128(csv: field(key)) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try UInt128(csv: field(key)) }
+}
+
+// MARK: - Fields in order
+
+/// The fields of a row in their order.
+struct CSVListedFields: UnkeyedDecodingContainer {
+    let row: CSVRow
+    private(set) var currentIndex = 0
+
+    init(row: CSVRow) { self.row = row }
+
+    var codingPath: [any CodingKey] { row.codingPath }
+    var count: Int? { row.record.fields.count }
+    var isAtEnd: Bool { currentIndex >= row.record.fields.count }
+
+    mutating func decodeNil() throws -> Bool {
+        guard try field(Never.self).isNil else { return false }
+        currentIndex += 1
+        return true
+    }
+
+    mutating func decode(_ type: String.Type) throws -> String {
+        let text = try field(type).text()
+        currentIndex += 1
+        return text
+    }
+
+    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try decodeValue(type) }
+
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try decodeValue(type) }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try decodeValue(type) }
+
+    private mutating func decodeValue<T: Decodable>(_ type: T.Type) throws -> T {
+        let value = try field(type).decode(type)
+        currentIndex += 1
+        return value
+    }
+
+    mutating func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        try superDecoder().container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try superDecoder().unkeyedContainer()
+    }
+
+    mutating func superDecoder() throws -> any Decoder {
+        let decoder = CSVFieldDecoder(field: try field(Any.self))
+        currentIndex += 1
+        return decoder
+    }
+
+    private func field(_ type: Any.Type) throws -> CSVField {
+        guard !isAtEnd else {
+            throw DecodingError.valueNotFound(type, row.context("The row has no more fields.", CSVKey(currentIndex)))
+        }
+        return CSVField(row: row, index: currentIndex, key: CSVKey(currentIndex))
+    }
+}
+
+// MARK: - Keys
+
+/// The name of a column, or the number of a row or a column.
+struct CSVKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(_ index: Int) {
+        stringValue = String(index)
+        intValue = index
+    }
+
+    init(stringValue: String) {
+        self.stringValue = stringValue
+        intValue = nil
+    }
+
+    init(intValue: Int) { self.init(intValue) }
 }

@@ -149,3 +149,104 @@ private struct CSVWrappedRows: SingleValueEncodingContainer {
         try table.table.nest { try value.encode(to: table) }
     }
 }
+
+// MARK: - What has no place in a table
+
+/// Takes what has no place in a table, and fails.
+struct CSVRefusal: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContainer {
+    let error: CSVEncodingError
+
+    /// Makes one, whose error is thrown even if nothing is encoded.
+    init(_ error: CSVEncodingError, _ table: CSVTableEncoder) {
+        self.error = error
+        table.refuse(error)
+    }
+
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    var count: Int { 0 }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(CSVRefusedKeys(refusal: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { self }
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+    func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        container(keyedBy: type)
+    }
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
+    func superEncoder() -> any Encoder { self }
+    func encodeNil() throws { throw error }
+    func encode<T: Encodable>(_ value: T) throws { throw error }
+}
+
+private struct CSVRefusedKeys<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let refusal: CSVRefusal
+
+    var codingPath: [any CodingKey] { [] }
+
+    func encodeNil(forKey key: Key) throws { throw refusal.error }
+    func encode<T: Encodable>(_ value: T, forKey key: Key) throws { throw refusal.error }
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        refusal.container(keyedBy: type)
+    }
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { refusal }
+    func superEncoder() -> any Encoder { refusal }
+    func superEncoder(forKey key: Key) -> any Encoder { refusal }
+}
+
+// MARK: - Text of rows
+
+/// Writes rows, and quotes the fields that need it (RFC 4180, section 2).
+struct CSVWriter {
+    private let syntax: CSVSyntax
+    private(set) var data = Data()
+
+    init(_ syntax: CSVSyntax) { self.syntax = syntax }
+
+    /// Writes a row. A field of nil has nothing in it, not even quotation marks.
+    ///
+    /// - Throws: A ``CSVEncodingError`` for a text that needs quotation marks where there are none.
+    mutating func write(_ fields: [String?], row: Int?) throws(CSVEncodingError) {
+        // With nothing in it, the line would be empty.
+        let isAlone = fields.count == 1
+        for (index, text) in fields.enumerated() {
+            if index > 0 { data.append(syntax.delimiter) }
+            let isQuoted = text.map { needsQuotes($0, isFirst: index == 0) } ?? isAlone
+            guard isQuoted else {
+                data.append(contentsOf: (text ?? "").utf8)
+                continue
+            }
+            guard syntax.hasQuote else {
+                guard text.map(\.isEmpty) ?? true, !isAlone || !syntax.skipsEmptyLines else {
+                    throw CSVEncodingError(.unquotableText, row: row, column: String(index))
+                }
+                continue
+            }
+            writeQuoted(text ?? "")
+        }
+        data.append(contentsOf: [.carriageReturn, .lineFeed])
+    }
+
+    private mutating func writeQuoted(_ text: String) {
+        data.append(syntax.quote)
+        for byte in text.utf8 {
+            if byte == syntax.quote { data.append(byte) }
+            data.append(byte)
+        }
+        data.append(syntax.quote)
+    }
+
+    private func needsQuotes(_ text: String, isFirst: Bool) -> Bool {
+        guard let first = text.utf8.first, let last = text.utf8.last else { return true }
+        // What begins a body with U+FEFF has a byte-order mark.
+        if data.isEmpty, text.utf8.starts(with: [0xEF, 0xBB, 0xBF]) { return true }
+        if syntax.isTrimmed(first) || syntax.isTrimmed(last) || (isFirst && first == syntax.comment) { return true }
+        return text.utf8.contains {
+            $0 == syntax.delimiter || $0 == syntax.quote || $0 == .lineFeed || $0 == .carriageReturn
+        }
+    }
+}
