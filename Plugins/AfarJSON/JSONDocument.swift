@@ -152,3 +152,152 @@ struct JSONDocument {
         }
     }
 }
+
+// MARK: - Contents
+
+/// What a document consists of. It stands at an address that stays good after the document was closed, and is then used for
+/// another one; the generation tells them apart.
+struct JSONDocumentContents {
+    /// Another number for each document, and for none.
+    private(set) var generation: UInt32
+    let text: UnsafePointer<CChar>
+    let nodes: UnsafeMutablePointer<afar_json_node>
+    let index: afar_json_document
+    var types: DecodedTypes
+    /// See ``JSONNames/dependOnPath``.
+    let namesDependOnPath: Bool
+    /// Whether different names are one in Swift.
+    let namesAreAmbiguous: Bool
+    /// Where on the stack decoding began.
+    let stackStart: UInt
+    let details: Unmanaged<JSONDocumentDetails>
+
+    typealias Address = UnsafeMutablePointer<JSONDocumentContents>
+
+    private static let lock = NSLock()
+    /// The addresses that no document uses: as many as documents were open at a time.
+    // Safe because it is used under the lock only.
+    private nonisolated(unsafe) static var free: [Address] = []
+
+    /// Keeps a document; nil if there is none in the index.
+    static func make(_ index: afar_json_document, _ options: FastJSONDecoder) -> Address? {
+        guard let text = index.text, let nodes = index.nodes else { return nil }
+        let keys = UnsafeBufferPointer(start: index.keys, count: Int(index.key_count))
+        let names = JSONNames(keys, areASCII: index.keys_are_ascii, options.keyDecodingStrategy)
+        let details = JSONDocumentDetails(options, names)
+        func contents(generation: UInt32, types: DecodedTypes) -> JSONDocumentContents {
+            JSONDocumentContents(
+                generation: generation, text: text, nodes: nodes, index: index, types: types,
+                namesDependOnPath: names.dependOnPath, namesAreAmbiguous: names.areAmbiguous,
+                stackStart: UInt(afar_stack_position()), details: .passRetained(details))
+        }
+        guard let address = lock.withLock({ free.popLast() }) else {
+            let address = Address.allocate(capacity: 1)
+            address.initialize(to: contents(generation: 1, types: DecodedTypes()))
+            return address
+        }
+        address.pointee = contents(generation: address.pointee.generation, types: address.pointee.types)
+        return address
+    }
+
+    /// Frees a document.
+    static func close(_ address: Address) {
+        let contents = address.pointee
+        address.pointee.generation &+= 1
+        lock.withLock { free.append(address) }
+        contents.details.release()
+        withUnsafePointer(to: contents.index) { afar_json_close($0) }
+    }
+}
+
+/// What is needed of a document now and then.
+final class JSONDocumentDetails {
+    let options: FastJSONDecoder
+    private(set) lazy var userInfo: [CodingUserInfoKey: Any] = options.userInfo
+    let names: JSONNames
+    /// Of large objects, the nodes of keys by their numbers.
+    var indexes: [UInt32: [UInt32: UInt32]] = [:]
+    /// Of all objects, the nodes of keys by their names in Swift, where these depend on the path.
+    var namedIndexes: [UInt32: [String: UInt32]] = [:]
+    /// The names of members that a decoder was asked for and that are not there.
+    var absentNames: [String] = []
+    var locations = JSONLocations()
+    /// The path of an array or an object. The next one that is wanted is mostly that of a sibling, whose path begins alike.
+    var lastPath: (node: UInt32, path: [any CodingKey]) = (0, [])
+    private var stackEnd: UInt?
+
+    init(_ options: FastJSONDecoder, _ names: JSONNames) {
+        self.options = options
+        self.names = names
+    }
+
+    /// Whether the stack has room for more values in each other; their own code is on it, too.
+    func hasStack(at position: UInt) -> Bool {
+        let end = stackEnd ?? UInt(afar_stack_end())
+        stackEnd = end
+        return position > end + (64 << 10)
+    }
+}
+
+// MARK: - Types
+
+/// The numbers that keys have in a document, by their bytes.
+typealias KeyNumbers = UnsafeMutablePointer<UInt32>
+
+/// What was found out about the types that are decoded. It is kept from document to document.
+struct DecodedTypes {
+    private struct Entry {
+        let type: ObjectIdentifier
+        let direct: (any DirectlyDecodable.Type)?
+        /// Of a type of keys, their numbers in the document of the generation.
+        var numbers: KeyNumbers?
+        var generation: UInt32 = 0
+    }
+
+    /// A hash table that is half empty at least. Types beyond that are not kept.
+    private let entries: UnsafeMutablePointer<Entry?>
+    private var count = 0
+
+    private static let capacity = 256
+
+    /// The number of a key that was not looked up yet. No document has so many keys.
+    static let unknown = afar_json_no_key - 1
+
+    init() {
+        entries = .allocate(capacity: Self.capacity)
+        entries.initialize(repeating: nil, count: Self.capacity)
+    }
+
+    /// How values of a type are decoded, if not by the type's own way.
+    mutating func direct<T>(_ type: T.Type) -> (any DirectlyDecodable.Type)? {
+        guard let entry = entry(of: type) else { return type as? any DirectlyDecodable.Type }
+        return entry.pointee?.direct
+    }
+
+    /// The numbers of a type's keys; nil if there may be more than 256 of them. A key of one byte has no other name than the
+    /// one that this byte stands for.
+    mutating func numbers<Key: CodingKey>(of type: Key.Type, _ generation: UInt32) -> KeyNumbers? {
+        guard MemoryLayout<Key>.size <= 1, let entry = entry(of: type) else { return nil }
+        if let numbers = entry.pointee?.numbers, entry.pointee?.generation == generation { return numbers }
+        let numbers = entry.pointee?.numbers ?? .allocate(capacity: 256)
+        numbers.update(repeating: Self.unknown, count: 256)
+        entry.pointee?.numbers = numbers
+        entry.pointee?.generation = generation
+        return numbers
+    }
+
+    /// A type's entry; nil when there are too many.
+    private mutating func entry<T>(of type: T.Type) -> UnsafeMutablePointer<Entry?>? {
+        let identifier = ObjectIdentifier(type)
+        // Metadata lies at addresses that are multiples of 8.
+        var index = Int(bitPattern: identifier) >> 3
+        while let entry = entries[index & (Self.capacity - 1)] {
+            if entry.type == identifier { return entries + index & (Self.capacity - 1) }
+            index += 1
+        }
+        guard count < Self.capacity / 2 else { return nil }
+        count += 1
+        entries[index & (Self.capacity - 1)] = Entry(type: identifier, direct: type as? any DirectlyDecodable.Type)
+        return entries + index & (Self.capacity - 1)
+    }
+}

@@ -1,3 +1,4 @@
+import CJSONDocument
 import Foundation
 
 /// A type whose values are not decoded by its own `init(from:)`: because Foundation's decoder does so too, or because it is
@@ -81,5 +82,198 @@ extension Date: DirectlyDecodable {
         case .custom(let decode): return try decode(ValueDecoder(value))
         @unknown default: return try Date(from: ValueDecoder(value))
         }
+    }
+}
+
+// MARK: - Arrays and dictionaries
+
+extension Array: DirectlyDecodable where Element: Decodable {
+    static func decode(_ value: JSONValue) throws -> [Element] {
+        // What is known once for all elements.
+        if Element.self == String.self { return unsafeBitCast(try value.elements { try $0.string() }, to: Self.self) }
+        if Element.self == Int.self {
+            return unsafeBitCast(try value.elements { try $0.integer(Int.self) }, to: Self.self)
+        }
+        if Element.self == Double.self { return unsafeBitCast(try value.elements { try $0.double() }, to: Self.self) }
+        guard let direct = value.document.direct(Element.self) else {
+            return try value.elements { try Element(from: ValueDecoder($0)) }
+        }
+        return try value.elements { try $0.decode(direct, as: Element.self) }
+    }
+}
+
+/// Dictionaries whose keys are data, not names of members, so that no strategy converts them.
+extension Dictionary: DirectlyDecodable where Key == String, Value: Decodable {
+    static func decode(_ value: JSONValue) throws -> [String: Value] {
+        try value.require(value.isObject, Self.self)
+        let (document, names) = (value.document, value.document.details.names)
+        document.setDictionary(value.node)
+        guard !document.namesAreEqualByBytes || document.hasDuplicates(value.node) else {
+            var dictionary: [String: Value] = [:]
+            dictionary.reserveCapacity(value.capacity(for: (String, Value).self))
+            for key in value.keys {
+                dictionary[names.written(document.keyNumber(key))] = try value.member(key).decode(Value.self)
+            }
+            return dictionary
+        }
+        try value.checkNames { names.written(document.keyNumber($0)) }
+        return try value.writtenIndex.mapValues { try value.member($0).decode(Value.self) }
+    }
+}
+
+extension JSONValue {
+    /// An array's elements, each read.
+    @inline(__always)
+    fileprivate func elements<Element>(_ read: (JSONValue) throws -> Element) throws -> [Element] {
+        try require(isArray, [Element].self)
+        var elements: [Element] = []
+        elements.reserveCapacity(capacity(for: Element.self))
+        var element = node + 3
+        for index in 0..<UInt32(count) {
+            elements.append(try read(JSONValue(document: document, node: element, parent: node, place: index)))
+            element = document.end(of: element)
+        }
+        return elements
+    }
+
+    /// For how many elements room is made before the first is there. A document of a few bytes for each could ask for much
+    /// more than it has.
+    fileprivate func capacity<Element>(for type: Element.Type) -> Int {
+        min(count, (64 << 10) / max(1, MemoryLayout<Element>.stride))
+    }
+}
+
+// MARK: - Scalars
+
+extension JSONValue {
+    func bool() throws -> Bool {
+        switch first {
+        case UInt8(ascii: "t"): return true
+        case UInt8(ascii: "f"): return false
+        default: throw mismatch(Bool.self)
+        }
+    }
+
+    func string() throws -> String {
+        guard isString else { throw mismatch(String.self) }
+        let bytes = document.bytes(node)
+        guard document.nodes[Int(node)].extent & afar_json_is_escaped != 0 else {
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        return String(unsafeUninitializedCapacity: bytes.count) { out in
+            afar_json_unescape(
+                bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count,
+                UnsafeMutableRawPointer(out.baseAddress)?.assumingMemoryBound(to: CChar.self))
+        }
+    }
+
+    // MARK: Numbers
+
+    /// An integer; one that is written with a fraction of zeros or with an exponent is one too.
+    func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
+        let extent = document.nodes[Int(node)].extent
+        let isShort = extent & afar_json_is_integer != 0 && extent & afar_json_length <= 18
+        guard isShort, isNumber else { return try longInteger(type) }
+        var bytes = document.bytes(node)[...]
+        let isNegative = bytes.first == UInt8(ascii: "-")
+        if isNegative { bytes = bytes.dropFirst() }
+        let magnitude = bytes.reduce(into: Int64(0)) { $0 = $0 &* 10 &+ Int64($1 & 0x0F) }
+        guard let integer = T(exactly: isNegative ? 0 &- magnitude : magnitude) else {
+            throw unrepresentable(type)
+        }
+        return integer
+    }
+
+    private func longInteger<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
+        guard isNumber else { throw mismatch(type) }
+        guard let integer = DecimalText(document.bytes(node)).integer(type) else { throw unrepresentable(type) }
+        return integer
+    }
+
+    func double() throws -> Double {
+        try floatingPoint { afar_json_double($0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count) }
+    }
+
+    func float() throws -> Float {
+        try floatingPoint { afar_json_float($0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count) }
+    }
+
+    @inline(__always)
+    private func floatingPoint<T: BinaryFloatingPoint>(_ read: (UnsafeRawBufferPointer) -> T) throws -> T {
+        guard isNumber else { return try nonConforming() }
+        let number = read(document.bytes(node))
+        guard number.isFinite else { throw unrepresentable(T.self) }
+        return number
+    }
+
+    private func nonConforming<T: BinaryFloatingPoint>() throws -> T {
+        if case .convertFromString(let positive, let negative, let nan) =
+            document.options.nonConformingFloatDecodingStrategy, isString
+        {
+            switch try string() {
+            case positive: return .infinity
+            case negative: return -.infinity
+            case nan: return .nan
+            default: break
+            }
+        }
+        throw mismatch(T.self)
+    }
+
+    func decimal() throws -> Decimal {
+        guard isNumber else { throw mismatch(Decimal.self) }
+        guard let decimal = DecimalText(document.bytes(node)).decimal else { throw unrepresentable(Decimal.self) }
+        return decimal
+    }
+}
+
+// MARK: - Exact numbers
+
+/// A number as it is written, for what must not be rounded on the way through a `Double`.
+struct DecimalText {
+    private let isNegative: Bool
+    /// Without zeros at either end; nothing for zero.
+    private let digits: [UInt8]
+    /// The number is the digits, times ten to the power of this.
+    private let exponent: Int
+
+    /// - Parameter number: A number by RFC 8259, section 6.
+    init(_ number: UnsafeRawBufferPointer) {
+        let mantissa = number.prefix { $0 | 0x20 != UInt8(ascii: "e") }
+        let written = String(decoding: number[mantissa.endIndex...].dropFirst(), as: UTF8.self)
+        // An exponent that is no Int is beyond that of any number here, whatever its digits.
+        let limit = 1 << 40
+        var exponent = written.isEmpty ? 0 : Int(written) ?? (written.hasPrefix("-") ? -limit : limit)
+        exponent = min(max(exponent, -limit), limit)
+        isNegative = number.first == UInt8(ascii: "-")
+        if let point = mantissa.firstIndex(of: UInt8(ascii: ".")) { exponent -= mantissa.endIndex - point - 1 }
+        var digits = Array(mantissa.lazy.filter(\.isASCIIDigit).drop { $0 == UInt8(ascii: "0") })
+        while digits.last == UInt8(ascii: "0") {
+            digits.removeLast()
+            exponent += 1
+        }
+        self.digits = digits
+        self.exponent = exponent
+    }
+
+    /// The number as an integer; nil if it has a fraction or is too large.
+    func integer<T: FixedWidthInteger>(_ type: T.Type) -> T? {
+        if digits.isEmpty { return 0 }
+        // No integer of 128 bits has as many digits.
+        guard (0...40).contains(exponent), digits.count <= 40 else { return nil }
+        let text = digits + Array(repeating: UInt8(ascii: "0"), count: exponent)
+        return T((isNegative ? "-" : "") + String(decoding: text, as: UTF8.self))
+    }
+
+    /// The number as a decimal; nil if it has more digits than that, or is too large or too small.
+    var decimal: Decimal? {
+        if digits.isEmpty { return 0 }
+        // A decimal is a number of 128 bits, which all numbers of 38 digits fit in, times ten to the power of -128 to 127.
+        let power = min(exponent, 127)
+        guard digits.count <= 38, power >= -128, exponent - power <= 38 - digits.count else { return nil }
+        let zeros = String(repeating: "0", count: exponent - power)
+        let text = (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self) + zeros + "e\(power)"
+        guard let decimal = Decimal(string: text), decimal.isFinite else { return nil }
+        return decimal
     }
 }
