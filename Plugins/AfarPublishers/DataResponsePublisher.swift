@@ -1,4 +1,5 @@
 public import AfarCore
+public import AfarSerializers
 public import Foundation
 
 #if canImport(Combine)
@@ -55,5 +56,90 @@ public struct DataResponsePublisher<Value: Sendable>: Publisher {
                     subscription.finish()
                 }
             })
+    }
+}
+
+// MARK: - Requests
+
+extension DataRequest {
+    /// Publishes what a serializer makes of the response.
+    ///
+    /// - Parameters:
+    ///   - serializer: Makes the value.
+    ///   - queue: Where subscribers are called. The default is the main queue.
+    public func publishResponse<Serializer: ResponseSerializer, T>(
+        using serializer: Serializer, on queue: DispatchQueue = .main
+    ) -> DataResponsePublisher<T> where Serializer.SerializedObject == T {
+        DataResponsePublisher(self, queue: queue, serializer: serializer)
+    }
+
+    /// Publishes the response with its bytes.
+    ///
+    /// - Parameters:
+    ///   - queue: Where subscribers are called. The default is the main queue.
+    ///   - preprocessor: Changes the bytes first. The default leaves them.
+    ///   - emptyResponseCodes: The statuses for which no bytes are no error. The default is 204 and 205.
+    ///   - emptyRequestMethods: The methods for which they are none. The default is HEAD.
+    public func publishData(
+        queue: DispatchQueue = .main,
+        preprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
+        emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = DataResponseSerializer.defaultEmptyRequestMethods
+    ) -> DataResponsePublisher<Data> {
+        publishResponse(
+            using: DataResponseSerializer(
+                dataPreprocessor: preprocessor, emptyResponseCodes: emptyResponseCodes,
+                emptyRequestMethods: emptyRequestMethods), on: queue)
+    }
+
+    /// Publishes the response with its text.
+    ///
+    /// - Parameters:
+    ///   - queue: Where subscribers are called. The default is the main queue.
+    ///   - preprocessor: Changes the bytes first. The default leaves them.
+    ///   - encoding: The text's encoding; nil for the one that the response names.
+    ///   - emptyResponseCodes: The statuses for which no bytes are no error. The default is 204 and 205.
+    ///   - emptyRequestMethods: The methods for which they are none. The default is HEAD.
+    public func publishString(
+        queue: DispatchQueue = .main,
+        preprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
+        encoding: String.Encoding? = nil,
+        emptyResponseCodes: Set<Int> = StringResponseSerializer.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = StringResponseSerializer.defaultEmptyRequestMethods
+    ) -> DataResponsePublisher<String> {
+        publishResponse(
+            using: StringResponseSerializer(
+                dataPreprocessor: preprocessor, encoding: encoding, emptyResponseCodes: emptyResponseCodes,
+                emptyRequestMethods: emptyRequestMethods), on: queue)
+    }
+
+    /// Publishes the response with a value decoded from it.
+    ///
+    /// - Parameters:
+    ///   - type: The value's type.
+    ///   - queue: Where subscribers are called. The default is the main queue.
+    ///   - preprocessor: Changes the bytes first. The default leaves them.
+    ///   - decoder: Decodes. The default is a `JSONDecoder`.
+    ///   - emptyResponseCodes: The statuses for which no bytes are no error. The default is 204 and 205.
+    ///   - emptyRequestMethods: The methods for which they are none. The default is HEAD.
+    public func publishDecodable<T: Decodable & Sendable>(
+        type: T.Type = T.self,
+        queue: DispatchQueue = .main,
+        preprocessor: any DataPreprocessor = DecodableResponseSerializer<T>.defaultDataPreprocessor,
+        decoder: any DataDecoder = JSONDecoder(),
+        emptyResponseCodes: Set<Int> = DecodableResponseSerializer<T>.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = DecodableResponseSerializer<T>.defaultEmptyRequestMethods
+    ) -> DataResponsePublisher<T> {
+        publishResponse(
+            using: DecodableResponseSerializer<T>(
+                dataPreprocessor: preprocessor, decoder: decoder, emptyResponseCodes: emptyResponseCodes,
+                emptyRequestMethods: emptyRequestMethods), on: queue)
+    }
+
+    /// Publishes the response with its bytes as they are, nil where there are none.
+    ///
+    /// - Parameter queue: Where subscribers are called. The default is the main queue.
+    public func publishUnserialized(queue: DispatchQueue = .main) -> DataResponsePublisher<Data?> {
+        DataResponsePublisher(self, queue: queue)
     }
 }
