@@ -1,6 +1,7 @@
 import AfarStages
 import Foundation
 import GRDB
+import HTTPTypes
 
 /// The table of responses. Any number of threads and processes may read it while one writes.
 struct CacheDatabase: Sendable {
@@ -288,4 +289,89 @@ private struct CacheFileLock {
     }
 
     func release() { close(descriptor) }
+}
+
+// MARK: - Rows
+
+/// A response as the database has it.
+struct ResponseRow {
+    let url: String
+    let variant: String
+    let status: Int
+    let fields: String
+    /// The body; nil when it is in a file.
+    let body: Data?
+    let file: String?
+    let bodyByteCount: Int
+    /// The body's checksum.
+    let checksum: Int
+    /// What it counts for in the store's capacity.
+    let byteCount: Int
+    let requestDate: Date
+    let responseDate: Date
+
+    init(_ response: CachedResponse, file: String?) {
+        url = response.url
+        variant = response.variant
+        status = response.status
+        fields = FieldLines.text(response.fields)
+        body = file == nil ? response.body : nil
+        self.file = file
+        bodyByteCount = response.body.count
+        checksum = BodyFiles.checksum(of: response.body)
+        byteCount = response.byteCount
+        requestDate = response.requestDate
+        responseDate = response.responseDate
+    }
+
+    /// The columns in the order of ``columns``.
+    init(_ row: Row) throws {
+        url = try row.value(at: 0)
+        variant = try row.value(at: 1)
+        status = try row.value(at: 2)
+        fields = try row.value(at: 3)
+        body = Data.fromDatabaseValue(row[4])
+        file = String.fromDatabaseValue(row[5])
+        bodyByteCount = try row.value(at: 6)
+        checksum = try row.value(at: 7)
+        byteCount = try row.value(at: 8)
+        requestDate = Date(timeIntervalSince1970: try row.value(at: 9))
+        responseDate = Date(timeIntervalSince1970: try row.value(at: 10))
+    }
+
+    static let columns =
+        "url, variant, status, fields, body, file, bodyByteCount, checksum, byteCount, requestDate, responseDate"
+
+    var values: StatementArguments {
+        [
+            url, variant, status, fields, body, file, bodyByteCount, checksum, byteCount,
+            requestDate.timeIntervalSince1970, responseDate.timeIntervalSince1970,
+        ]
+    }
+}
+
+/// Header fields as text, a line each.
+enum FieldLines {
+    /// The most fields of a response. `HTTPFields` traps on more than 65,535, and responses from a cache get some of its own.
+    static let limit = 65_000
+
+    static func text(_ fields: HTTPFields) -> String {
+        fields.map { "\($0.name.rawName): \($0.value)" }.joined(separator: "\n")
+    }
+
+    /// - Throws: Damage, if the lines are more than were ever stored.
+    static func fields(_ text: String) throws -> HTTPFields {
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"))
+        guard lines.count <= limit else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a response with \(lines.count) fields")
+        }
+        var fields = HTTPFields()
+        for line in lines {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+                let name = HTTPField.Name(String(Substring(line[..<colon])))
+            else { continue }
+            fields.append(HTTPField(name: name, value: String(Substring(line[colon...].dropFirst(2)))))
+        }
+        return fields
+    }
 }
