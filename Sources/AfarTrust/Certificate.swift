@@ -110,3 +110,171 @@ extension Certificate.SubjectAlternativeName: CustomStringConvertible {
         }
     }
 }
+
+// MARK: - Public keys
+
+/// A public key, known by the SHA-256 of its `SubjectPublicKeyInfo` (RFC 5280, section 4.1): what pins are made of. It
+/// stays the same when a certificate is renewed with the same key.
+public struct PublicKey: Sendable {
+    /// The 32 bytes of the SHA-256 over the `SubjectPublicKeyInfo` in DER form.
+    public let sha256: Data
+    /// The `SubjectPublicKeyInfo` in DER form; nil for a key of which only the hash is known.
+    public let derEncoded: Data?
+    /// The algorithm and the size, "RSA 2048 bit" say; nil for a key of which only the hash is known.
+    public let algorithm: String?
+
+    /// A key by its pin, in the form that ``pin`` has and curl takes: "sha256//" and the hash in Base64. Without the
+    /// prefix, or with "sha256/", it is read too.
+    ///
+    /// - Throws: ``CertificateError/notAPublicKey(_:)`` when that is not the Base64 of 32 bytes.
+    public init(pin: String) throws(CertificateError) {
+        // The hash may begin with a slash itself.
+        let hashes = ["sha256//", "sha256/", ""].filter { pin.hasPrefix($0) }.compactMap { prefix in
+            Data(base64Encoded: String(pin.dropFirst(prefix.count)))
+        }
+        guard let hash = hashes.first(where: { $0.count == 32 }) else {
+            throw .notAPublicKey("\"\(pin)\" is not \"sha256//\" and the Base64 of 32 bytes")
+        }
+        self.init(sha256: hash, derEncoded: nil, algorithm: nil)
+    }
+
+    /// Reads a key in PEM form ("BEGIN PUBLIC KEY") or as a `SubjectPublicKeyInfo` in DER form.
+    ///
+    /// - Throws: ``CertificateError/notAPublicKey(_:)``.
+    public init(_ data: Data) throws(CertificateError) {
+        let der = PEMBlock.text(in: data).map { PEMBlock.blocks(in: $0, labeled: "PUBLIC KEY").first ?? Data() }
+        self = try Self.read(der ?? data)
+    }
+
+    init(sha256: Data, derEncoded: Data?, algorithm: String?) {
+        self.sha256 = sha256
+        self.derEncoded = derEncoded
+        self.algorithm = algorithm
+    }
+
+    /// "sha256//" and the hash in Base64.
+    public var pin: String { "sha256//\(sha256.base64EncodedString())" }
+}
+
+/// Two keys are equal when their hashes are.
+extension PublicKey: Hashable {
+    /// Whether both have the same hash.
+    public static func == (lhs: Self, rhs: Self) -> Bool { lhs.sha256 == rhs.sha256 }
+
+    /// Adds the hash.
+    public func hash(into hasher: inout Hasher) { hasher.combine(sha256) }
+}
+
+extension PublicKey: CustomStringConvertible {
+    /// The pin, and the algorithm where it is known.
+    public var description: String { algorithm.map { "\(pin) (\($0))" } ?? pin }
+}
+
+// MARK: - Errors
+
+/// Why a certificate, a key or an identity could not be read.
+public enum CertificateError: Error, Sendable, Hashable {
+    /// The file cannot be read.
+    case unreadableFile(URL, String)
+    /// The bytes are no certificate.
+    case notACertificate(String)
+    /// The bytes are no public key, or the text is no pin.
+    case notAPublicKey(String)
+    /// The bytes are no private key that can be used.
+    case notAPrivateKey(String)
+    /// The passphrase does not open the key or the archive, or it needs one and got none.
+    case wrongPassphrase
+    /// The bytes are no PKCS#12 archive, or it lacks a certificate or its key.
+    case notAnIdentity(String)
+    /// The private key is not that of the certificate.
+    case keyMismatch
+    /// The bytes are no certificate revocation list.
+    case notARevocationList(String)
+    /// The file of trusted authorities cannot be used.
+    case noCertificateAuthorities(String)
+    /// This platform has nothing that reads certificates.
+    case unsupported
+}
+
+extension CertificateError: LocalizedError, CustomStringConvertible {
+    /// What was wrong, and what to do about it.
+    public var description: String {
+        switch self {
+        case .unreadableFile(let file, let cause): "the file \(file.path) cannot be read: \(cause)"
+        case .notACertificate(let cause): "not a certificate in DER or PEM form: \(cause)"
+        case .notAPublicKey(let cause): "not a public key: \(cause)"
+        case .notAPrivateKey(let cause): "not a private key in PEM or DER form: \(cause)"
+        case .wrongPassphrase: "the passphrase does not open it"
+        case .notAnIdentity(let cause): "not a PKCS#12 archive with a certificate and its key: \(cause)"
+        case .keyMismatch: "the private key is not that of the certificate"
+        case .notARevocationList(let cause): "not a certificate revocation list in DER or PEM form: \(cause)"
+        case .noCertificateAuthorities(let cause):
+            "there are no certificate authorities to trust: \(cause). "
+                + "Install the package ca-certificates, or name a file of PEM certificates"
+        case .unsupported: "certificates cannot be read on this platform"
+        }
+    }
+
+    /// The same sentence.
+    public var errorDescription: String? { description }
+}
+
+// MARK: - Files and texts
+
+/// Bytes in a text, between two lines that name what they are (RFC 7468).
+enum PEMBlock {
+    /// The text of a file, if it has such lines.
+    static func text(in data: Data) -> String? {
+        guard data.range(of: Data("-----BEGIN ".utf8)) != nil else { return nil }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    /// The bytes of all blocks with a label. One that does not end, or is no Base64, gives no bytes, which nobody can read.
+    static func blocks(in text: String, labeled label: String) -> [Data] {
+        var blocks: [Data] = []
+        var lines: [Substring]?
+        for line in text.split(whereSeparator: \.isNewline) {
+            let line = line.trimmingPrefix { $0 == " " || $0 == "\t" }
+            if line.hasPrefix("-----BEGIN \(label)-----") {
+                if lines != nil { blocks.append(Data()) }
+                lines = []
+            } else if line.hasPrefix("-----END \(label)-----"), let body = lines {
+                blocks.append(Data(base64Encoded: body.joined(), options: .ignoreUnknownCharacters) ?? Data())
+                lines = nil
+            } else {
+                lines?.append(line)
+            }
+        }
+        if lines != nil { blocks.append(Data()) }
+        return blocks
+    }
+
+    static func text(of bytes: Data, labeled label: String) -> String {
+        let body = bytes.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "-----BEGIN \(label)-----\n\(body)\n-----END \(label)-----\n"
+    }
+}
+
+extension Data {
+    /// - Throws: ``CertificateError/unreadableFile(_:_:)``.
+    init(reading file: URL) throws(CertificateError) {
+        do { try self.init(contentsOf: file) } catch {
+            throw .unreadableFile(file, (error as NSError).localizedDescription)
+        }
+    }
+}
+
+extension String {
+    /// This text in one line that steers no terminal: a certificate can say anything.
+    var singleLine: String {
+        String(
+            String.UnicodeScalarView(
+                unicodeScalars.flatMap { scalar -> [Unicode.Scalar] in
+                    switch scalar.properties.generalCategory {
+                    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
+                        Array("\\u{\(String(scalar.value, radix: 16, uppercase: true))}".unicodeScalars)
+                    default: [scalar]
+                    }
+                }))
+    }
+}
