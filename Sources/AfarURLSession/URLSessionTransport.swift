@@ -122,3 +122,100 @@ extension URLSession {
         }
     }
 }
+
+// MARK: - Events
+
+/// Hands the session's events to the exchanges that they are about. The session calls it on one serial queue.
+final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
+    private let exchanges = Locked<[Int: RunningExchange]>([:])
+
+    /// The number of tasks that the session has not finished with.
+    var count: Int { exchanges.withLock { $0.count } }
+
+    func add(_ exchange: RunningExchange, for task: URLSessionTask) {
+        exchanges.withLock { $0[task.taskIdentifier] = exchange }
+    }
+
+    subscript(task: URLSessionTask) -> RunningExchange? {
+        exchanges.withLock { $0[task.taskIdentifier] }
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        self[dataTask]?.didReceive(response)
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        self[dataTask]?.didReceive(data)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        self[task]?.didSend(totalBytesSent)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        // Answering for a task that was cancelled meanwhile traps on Linux, so then nobody answers.
+        guard let exchange = self[task], exchange.mayAnswerRedirect() else { return }
+        completionHandler(nil)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard Platform.stallsAtChallenge else { return completionHandler(.performDefaultHandling, nil) }
+        // The whole 401 has arrived by now, so the exchange succeeds, and the task is abandoned.
+        self[task]?.didComplete(with: nil)
+        BoundedQueue.elsewhere { completionHandler(.cancelAuthenticationChallenge, nil) }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        guard let exchange = exchanges.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
+        // A redirect without a usable Location completes on Linux without having been announced.
+        if error == nil, let response = task.response { exchange.didReceive(response) }
+        exchange.didComplete(with: error)
+    }
+}
+
+/// A session's delegate queue that holds its producer up when it has much to do.
+///
+/// The library on Linux reads the network without waiting for its delegate, and every chunk becomes an operation: a
+/// fast server and a slow disk would fill the memory. Here it waits, with its own queue, for the operations to be done.
+/// So an operation must never wait for the session: tasks are cancelled elsewhere (``elsewhere(_:)``).
+final class BoundedQueue: OperationQueue, @unchecked Sendable {
+    // Sendable because its superclass is, and the semaphore.
+    private let places = DispatchSemaphore(value: 256)
+    /// A queue of its own gets a thread even when those of the global queues are all blocked: on Linux whoever makes a task
+    /// waits for the session's own queue, which may wait for an operation.
+    private let queue = DispatchQueue(label: "afar.urlsession")
+
+    override init() {
+        super.init()
+        underlyingQueue = queue
+    }
+
+    override func addOperation(_ block: @escaping @Sendable () -> Void) {
+        places.wait()
+        super.addOperation { [places] in
+            block()
+            places.signal()
+        }
+    }
+
+    /// Runs something that is no event: it may come from one, which has a place already.
+    func addWithoutPlace(_ block: @escaping @Sendable () -> Void) { super.addOperation(block) }
+
+    /// Runs what may have to wait for the session's queue.
+    static func elsewhere(_ work: @escaping @Sendable () -> Void) {
+        DispatchQueue.global().async(execute: work)
+    }
+}
