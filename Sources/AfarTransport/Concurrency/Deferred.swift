@@ -1,3 +1,5 @@
+package import Dispatch
+
 /// A job of one task that another task or thread runs.
 package struct InlineJob: Sendable {
     private let job: UnownedJob
@@ -104,5 +106,116 @@ package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable 
                 }
             }
         }
+    }
+}
+
+// MARK: - Timers
+
+/// Calls a closure once, after a delay, on a Dispatch queue.
+///
+/// Unlike `Task.sleep`, it fires even while every thread of the task pool is blocked. Releasing it cancels it.
+package final class DelayedCall: @unchecked Sendable {
+    // Sendable because a Dispatch source can be used from any thread.
+    private let source: any DispatchSourceTimer
+
+    /// A serial queue, because Dispatch gives serial queues a thread even when its other threads are blocked.
+    package static let queue = DispatchQueue(label: "afar.timers")
+
+    /// Schedules the call.
+    ///
+    /// - Parameters:
+    ///   - delay: The delay; at most 1e9 seconds.
+    ///   - queue: The queue that calls the closure. The default is for closures that return immediately and run no user code.
+    ///   - call: The closure.
+    package init(
+        after delay: Duration, on queue: DispatchQueue = DelayedCall.queue, _ call: @escaping @Sendable () -> Void
+    ) {
+        source = DispatchSource.makeTimerSource(queue: queue)
+        source.setEventHandler(handler: DispatchWorkItem(block: call))
+        source.schedule(deadline: .now() + max(0, min(delay / .seconds(1), 1e9)))
+        source.resume()
+    }
+
+    package func cancel() { source.cancel() }
+
+    deinit { source.cancel() }
+}
+
+/// Suspends the current task for a duration, or until it is cancelled, without using the task pool's threads.
+package func pause(for duration: Duration) async {
+    let isOver = Deferred<Void>()
+    let timer = isOver.fulfill((), after: duration)
+    await withTaskCancellationHandler {
+        await isOver.value
+    } onCancel: {
+        isOver.fulfill(())
+    }
+    timer.cancel()
+}
+
+// MARK: - Cancellable tasks
+
+/// Runs user code in a new task and waits for it until this task is cancelled, which also cancels the new one.
+///
+/// - Parameters:
+///   - executor: Runs the task. The default doesn't depend on free threads of the task pool.
+///   - cancelled: The value to return if this task is cancelled.
+///   - timeout: The time limit, and the value to return when it passes; nil for no limit.
+///   - work: The code to run.
+package func withCancellableTask<Answer: Sendable>(
+    on executor: QueueExecutor = .global,
+    ifCancelled cancelled: @autoclosure @escaping @Sendable () -> Answer,
+    timeout: (limit: Duration, answer: @Sendable () -> Answer)? = nil,
+    _ work: @escaping @Sendable () async -> Answer
+) async -> Answer {
+    let outcome = Deferred<Answer>()
+    let task = Task(executorPreference: executor) { outcome.fulfill(await work()) }
+    let timer = timeout.map { limit, answer in
+        DelayedCall(after: limit) {
+            outcome.fulfill(answer())
+            task.cancel()
+        }
+    }
+    defer { timer?.cancel() }
+    return await withTaskCancellationHandler {
+        await outcome.value
+    } onCancel: {
+        task.cancel()
+        outcome.fulfill(cancelled())
+    }
+}
+
+/// Runs throwing user code in a new task and waits for it until this task is cancelled.
+///
+/// - Throws: The error that the code throws, or `CancellationError`.
+package func withCancellableTask(
+    on executor: QueueExecutor = .global, _ work: @escaping @Sendable () async throws -> Void
+) async throws {
+    let result = await withCancellableTask(on: executor, ifCancelled: .failure(CancellationError())) {
+        await Result(catching: work)
+    }
+    try result.get()
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(catching work: () async throws -> Success) async {
+        do { self = .success(try await work()) } catch { self = .failure(error) }
+    }
+}
+
+// MARK: - Tasks on a queue
+
+/// Runs tasks on a Dispatch queue.
+package final class QueueExecutor: TaskExecutor {
+    /// Runs tasks on Dispatch's own threads. If some of them are blocked, Dispatch starts more threads than there are processors.
+    package static let global = QueueExecutor(.global())
+
+    private let queue: DispatchQueue
+
+    package init(_ queue: DispatchQueue) { self.queue = queue }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }

@@ -140,3 +140,239 @@ extension Redaction {
     private static func isUppercase(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
     private static func isLowercase(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
 }
+
+// MARK: - Sensitive headers
+
+/// The headers that hold credentials: those with sensitive names, and those listed explicitly. The same headers are hidden in
+/// descriptions and dropped on redirects to another origin.
+package struct SensitiveHeaders: Sendable {
+    /// The explicitly listed names, in lower case.
+    private let names: Set<String>
+
+    /// Creates the set of sensitive headers.
+    ///
+    /// - Parameter names: Names of additional sensitive headers, besides those with sensitive names. Case doesn't matter.
+    package init(_ names: Set<String> = []) {
+        self.names = Set(names.map(\.asciiLowercased))
+    }
+
+    package func contains(_ name: String) -> Bool {
+        Redaction.isSensitive(name) || names.contains(name.asciiLowercased)
+    }
+}
+
+// MARK: - URLs
+
+/// Finds credentials in URLs, and URLs in text.
+extension Redaction {
+    private typealias Bytes = ArraySlice<UInt8>
+
+    /// The maximum number of percent-encoding layers around a nested URL that is still inspected.
+    private static let deepestEncoding = 3
+
+    static func redactedURL(_ url: ArraySlice<UInt8>) -> [UInt8] {
+        var secrets = secrets(in: url)
+        if let start = unclearAuthority(of: url), let at = url[start...].lastIndex(of: UInt8(ascii: "@")) {
+            secrets.append(start..<at)
+        }
+        return masking(secrets, in: url)
+    }
+
+    static func redactedText(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        var found: [Range<Int>] = []
+        var rest = text
+        while !rest.isEmpty {
+            let word = rest.prefix { !endsWord($0) }
+            let end = word.lastIndex { !isPunctuation($0) }.map { $0 + 1 } ?? word.startIndex
+            found += secrets(in: word[..<end])
+            rest = rest[word.endIndex...].dropFirst()
+        }
+        return masking(found, in: text)
+    }
+
+    /// Returns the ranges of the secrets in a URL or in text that contains URLs.
+    ///
+    /// - Parameter encoded: The number of percent-encoding layers that have been removed.
+    private static func secrets(in url: Bytes, encoded: Int = 0) -> [Range<Int>] {
+        userinfo(in: url) + parameters(in: url, encoded: encoded)
+    }
+
+    /// Replaces the ranges with masks. Ranges can overlap; overlapping ranges share one mask.
+    private static func masking(_ secrets: [Range<Int>], in text: Bytes) -> [UInt8] {
+        var shown: [UInt8] = []
+        shown.reserveCapacity(text.count)
+        var end = text.startIndex - 1
+        for secret in secrets.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if secret.lowerBound > end {
+                shown += text[max(end, text.startIndex)..<secret.lowerBound]
+                shown += mask.utf8
+            }
+            end = max(end, secret.upperBound)
+        }
+        return shown + text[max(end, text.startIndex)...]
+    }
+
+    // MARK: User names and passwords
+
+    /// Returns the ranges between two slashes and the last `@` before the path. Many parsers treat backslashes, and more than two
+    /// slashes, like two slashes.
+    private static func userinfo(in text: Bytes) -> [Range<Int>] {
+        var found: [Range<Int>] = []
+        var rest = text
+        while let slash = rest.firstIndex(where: isSlash) {
+            let end = rest[slash...].firstIndex { !isSlash($0) } ?? rest.endIndex
+            rest = rest[end...]
+            guard end - slash > 1 else { continue }
+            let authority = rest.prefix { !endsAuthority($0) }
+            if let at = authority.lastIndex(of: UInt8(ascii: "@")), at > authority.startIndex { found.append(end..<at) }
+            rest = rest[authority.endIndex...]
+        }
+        return found
+    }
+
+    /// Returns the start of the authority, or of the text in its place, if it is unclear where the authority ends; nil if that is
+    /// clear.
+    private static func unclearAuthority(of url: Bytes) -> Int? {
+        // A reference that begins with its path has no authority.
+        if let first = url.first, endsAuthority(first), !url.dropFirst().starts(with: "/".utf8) { return nil }
+        let scheme = url.prefix { isLetterOrDigit($0) || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
+        let slashes = url[scheme.endIndex...].starts(with: "://".utf8) ? 3 : scheme.isEmpty ? 2 : 0
+        guard slashes > 0, url[scheme.endIndex...].prefix(slashes).suffix(2).elementsEqual("//".utf8) else {
+            return url.startIndex
+        }
+        let authority = url[(scheme.endIndex + slashes)...].prefix { !endsAuthority($0) }
+        let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[($0 + 1)...] } ?? authority
+        return isHost(host) && url.allSatisfy(isURLByte) ? nil : authority.startIndex
+    }
+
+    /// Whether this can be a host, with or without a port.
+    private static func isHost(_ text: Bytes) -> Bool {
+        let name: Bytes
+        if text.first == UInt8(ascii: "[") {
+            guard let close = text.firstIndex(of: UInt8(ascii: "]")) else { return false }
+            name = text[...close]
+        } else {
+            name = text.prefix { $0 != UInt8(ascii: ":") }
+            guard name.allSatisfy(isHostByte) else { return false }
+        }
+        let port = text[name.endIndex...]
+        // Text with a colon but no digits after it can be a user name whose password begins with a slash.
+        let isPort = port.count > 1 && port.first == UInt8(ascii: ":") && port.dropFirst().allSatisfy(\.isDigit)
+        return !name.isEmpty && (port.isEmpty || isPort)
+    }
+
+    // MARK: Parameters
+
+    /// Returns the values of parameters that have sensitive names or contain URLs with credentials.
+    ///
+    /// Parameters follow `?`, `&`, `#` or `;`. A value continues to the next `&` or `#`, because it can contain a semicolon.
+    private static func parameters(in url: Bytes, encoded: Int) -> [Range<Int>] {
+        let path = url.prefix { !beginsParameter($0) }
+        var found = urls(inPath: path, encoded: encoded)
+        var rest = url[path.endIndex...]
+        var isInPath = true
+        while let separator = rest.popFirst() {
+            isInPath = isInPath && separator == UInt8(ascii: ";")
+            let parameter = rest.prefix { !beginsParameter($0) }
+            let (name, value) = divided(parameter)
+            let isNamed = name.endIndex < value.startIndex && isSensitive(decoded(name)[...])
+            guard isNamed || isSensitiveURL(value, encoded) else {
+                rest = rest[value.endIndex...]
+                continue
+            }
+            rest = rest[value.startIndex...].drop { byte in
+                byte != UInt8(ascii: "&") && byte != UInt8(ascii: "#") && !(isInPath && endsAuthority(byte))
+            }
+            found.append(value.startIndex..<rest.startIndex)
+            // The rest of the path can contain more secrets.
+            let path = rest.prefix { !beginsParameter($0) }
+            found += urls(inPath: path, encoded: encoded)
+            rest = rest[path.endIndex...]
+        }
+        return found
+    }
+
+    /// Splits a parameter into name and value. The `=` can be percent-encoded. Without it, the whole parameter is the value.
+    private static func divided(_ parameter: Bytes) -> (name: Bytes, value: Bytes) {
+        var rest = parameter
+        while let index = rest.firstIndex(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "%") }) {
+            let name = parameter[..<index]
+            rest = rest[index...].dropFirst()
+            if parameter[index] == UInt8(ascii: "=") { return (name, rest) }
+            if rest.starts(with: "3D".utf8) || rest.starts(with: "3d".utf8) { return (name, rest.dropFirst(2)) }
+        }
+        return (parameter.prefix(0), parameter)
+    }
+
+    private static func urls(inPath path: Bytes, encoded: Int) -> [Range<Int>] {
+        guard path.contains(UInt8(ascii: "%")) else { return [] }
+        return path.split(separator: UInt8(ascii: "/")).filter { isSensitiveURL($0, encoded) }.map(\.indices)
+    }
+
+    /// Whether the text contains a URL with credentials after one more percent-decoding.
+    private static func isSensitiveURL(_ text: Bytes, _ encoded: Int) -> Bool {
+        guard encoded < deepestEncoding, text.contains(UInt8(ascii: "%")) else { return false }
+        let decoded = decoded(text)
+        return decoded.count < text.count && !secrets(in: decoded[...], encoded: encoded + 1).isEmpty
+    }
+
+    // MARK: Bytes
+
+    /// Decodes percent-encoded bytes. Invalid escapes stay unchanged.
+    private static func decoded(_ text: Bytes) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var rest = text
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2, let high = rest[rest.startIndex].hexDigitValue,
+                let low = rest[rest.startIndex + 1].hexDigitValue
+            {
+                bytes.append(high << 4 | low)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return bytes
+    }
+
+    /// Whether the byte is punctuation that can follow a URL in a sentence. If it is the last character of a credential instead,
+    /// showing it reveals nothing.
+    private static func isPunctuation(_ byte: UInt8) -> Bool {
+        switch Unicode.Scalar(byte) {
+        case ".", ",", ":", ";", "!", "?", "'", ")", "]", "}": true
+        default: false
+        }
+    }
+
+    private static func endsWord(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">")
+    }
+
+    private static func isURLByte(_ byte: UInt8) -> Bool {
+        switch Unicode.Scalar(byte) {
+        case "\u{0}"..." ", "\"", "<", ">", "\\", "^", "`", "{", "|", "}", "\u{7F}": false
+        default: true
+        }
+    }
+
+    private static func isSlash(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
+
+    private static func endsAuthority(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+    }
+
+    private static func beginsParameter(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "?") || byte == UInt8(ascii: "&") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: ";")
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool { byte.isDigit || byte.isLetter }
+
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "%"), 0x80...:
+            true
+        default: isLetterOrDigit(byte)
+        }
+    }
+}

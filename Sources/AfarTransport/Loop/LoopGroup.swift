@@ -1,3 +1,5 @@
+package import Foundation
+
 /// A thread of a transport that drives connections. All methods can be called from any thread.
 package protocol TransportLoop: AnyObject, Sendable {
     func closeIdleConnections()
@@ -78,5 +80,40 @@ package final class LoopGroup: Sendable {
     package func taskExecutor(of transport: any Transport) throws -> any TaskExecutor {
         let loop = try loop(at: 0, url: nil)
         return LoopExecutor(of: transport) { loop.run($0) }
+    }
+}
+
+// MARK: - Tasks on a loop
+
+/// Runs tasks on the thread of a transport's loop.
+package final class LoopExecutor: TaskExecutor {
+    private let post: @Sendable (InlineJob) -> Void
+    /// The loop runs as long as its transport exists.
+    private let transport: any Transport
+
+    /// - Parameters:
+    ///   - transport: The transport that owns the loop. The executor retains it.
+    ///   - post: Passes a job to the loop.
+    package init(of transport: any Transport, post: @escaping @Sendable (InlineJob) -> Void) {
+        (self.transport, self.post) = (transport, post)
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) { post(InlineJob(UnownedJob(job), of: self)) }
+}
+
+// MARK: - Clock
+
+/// Nanoseconds of a clock that never goes back.
+package enum MonotonicClock {
+    package static var now: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    /// The time so many seconds after another; `UInt64.max` from 1e9 seconds (about 30 years) on, and for NaN.
+    package static func deadline(after seconds: TimeInterval, from now: UInt64) -> UInt64 {
+        guard seconds < 1e9 else { return .max }
+        return now + UInt64(max(0, seconds) * 1e9)
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Settings that determine how requests reach their hosts.
 public struct NetworkSettings: Sendable, Hashable {
     /// A family of IP addresses.
@@ -68,5 +70,172 @@ public struct NetworkSettings: Sendable, Hashable {
         var others = self
         others.proxies = .none
         return proxies.isDirect && others == .none
+    }
+}
+
+// MARK: - Validation
+
+extension NetworkSettings {
+    /// Throws an error if a setting can't be used on this machine.
+    package func validate() throws(InvalidSetting) {
+        let texts =
+            [unixSocket, interface, localAddress].compactMap(\.self) + connectTo.flatMap { [$0.key, $0.value] }
+        for text in texts where text.isEmpty || !text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) {
+            throw InvalidSetting("a network setting is empty or has control characters")
+        }
+        _ = try connectToEntries()
+        try unixSocket.map { path throws(InvalidSetting) in try Self.check(path: path) }
+        try interface.map { name throws(InvalidSetting) in try Self.check(interface: name) }
+        try localAddress.map { address throws(InvalidSetting) in try Self.check(address: address) }
+        if interface != nil, localAddress != nil {
+            throw InvalidSetting("an interface and a local address were both set: use only one of them")
+        }
+        try tcpKeepAlive.map { probes throws(InvalidSetting) in try probes.validate() }
+    }
+
+    /// The entries of ``connectTo``, the most specific ones first.
+    package func connectToEntries() throws(InvalidSetting) -> [ConnectToEntry] {
+        var entries: [(key: String, entry: ConnectToEntry)] = []
+        for (key, value) in connectTo { entries.append((key, try ConnectToEntry(key, value))) }
+        entries.sort { ($0.entry.rank, $0.key) < ($1.entry.rank, $1.key) }
+        return entries.map(\.entry)
+    }
+
+    /// The host and port to connect to instead of those of a request.
+    package func place(ofHost host: String, port: Int) throws(InvalidSetting) -> (host: String, port: Int) {
+        guard !connectTo.isEmpty else { return (host, port) }
+        let name = HostName(host)
+        let entry = try connectToEntries().first { $0.matches(name, port) }
+        return (entry?.value.host.map { HostName($0).text } ?? host, entry?.value.port ?? port)
+    }
+
+    /// The proxy for a request; nil to connect directly.
+    package func proxy(isSecure: Bool, authority: String) throws(InvalidProxy) -> Proxy? {
+        unixSocket == nil ? try proxies.proxy(scheme: isSecure ? "https" : "http", authority: authority) : nil
+    }
+
+    private static func check(path: String) throws(InvalidSetting) {
+        let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+        guard path.utf8.count > limit else { return }
+        throw InvalidSetting(
+            "the path of the Unix socket has \(path.utf8.count) bytes, and the system takes at most \(limit): use a shorter "
+                + "path than \"\(path)\", a symbolic link for example")
+    }
+
+    private static func check(interface name: String) throws(InvalidSetting) {
+        guard if_nametoindex(name) == 0 else { return }
+        var names: [String] = []
+        if let list = if_nameindex() {
+            var entry = list
+            while let name = entry.pointee.if_name {
+                names.append(String(cString: name))
+                entry += 1
+            }
+            if_freenameindex(list)
+        }
+        throw InvalidSetting(
+            "this machine has no network interface \"\(name)\": use one of \(names.joined(separator: ", "))")
+    }
+
+    private static func check(address: String) throws(InvalidSetting) {
+        var hints = addrinfo()
+        hints.ai_flags = AI_NUMERICHOST
+        var found: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(address, nil, &hints, &found) == 0, let found else {
+            throw InvalidSetting(
+                "the local address \"\(address)\" is not an IP address: use one of this machine's addresses")
+        }
+        defer { freeaddrinfo(found) }
+        let descriptor = socket(found.pointee.ai_family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        guard bind(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) != 0, errno == EADDRNOTAVAIL else {
+            return
+        }
+        throw InvalidSetting("this machine does not have the local address \"\(address)\": use one of its addresses")
+    }
+}
+
+/// An error for a network setting that can't be used.
+package struct InvalidSetting: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+/// One entry of ``NetworkSettings/connectTo``.
+package struct ConnectToEntry: Sendable {
+    /// A host, in brackets if it is an IPv6 address, and a port; nil for any, or for the original one.
+    package typealias Place = (host: String?, port: Int?)
+
+    package let key: Place
+    package let value: Place
+
+    fileprivate init(_ key: String, _ value: String) throws(InvalidSetting) {
+        (self.key, self.value) = (try Self.place(key), try Self.place(value))
+    }
+
+    private static func place(_ text: String) throws(InvalidSetting) -> Place {
+        let port = HostName.port(ofAuthority: text)
+        let host = port == nil ? text : String(text[..<(text.lastIndex(of: ":") ?? text.endIndex)])
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        guard isBracketed || !host.contains(":"), port.map({ (1...65_535).contains($0) }) ?? true else {
+            throw InvalidSetting(
+                "\"\(text)\" in connectTo is not a host and a port: use a form such as \"example.com:443\" or \"[::1]:8080\""
+            )
+        }
+        return (host.isEmpty ? nil : host, port)
+    }
+
+    /// Entries that have a host come before others, and then those that have a port.
+    fileprivate var rank: Int { (key.host == nil ? 2 : 0) + (key.port == nil ? 1 : 0) }
+
+    fileprivate func matches(_ host: HostName, _ port: Int) -> Bool {
+        key.host.map { HostName($0) == host } ?? true && key.port.map { $0 == port } ?? true
+    }
+}
+
+extension NetworkSettings.AddressFamily {
+    /// The error for a host that has no address of the family.
+    package func noAddress(of host: String) -> Fault {
+        Fault(
+            .cannotFindHost,
+            "\(host) has no \(self == .ipv6 ? "IPv6" : "IPv4") address, and addressFamily permits no other")
+    }
+}
+
+extension NetworkSettings.TCPKeepAlive {
+    /// The largest values that Linux accepts.
+    private static let longestTime = 32_767
+    private static let largestCount = 127
+
+    fileprivate func validate() throws(InvalidSetting) {
+        let times = 1...Self.longestTime
+        guard times.contains(idle), times.contains(interval), (1...Self.largestCount).contains(count) else {
+            throw InvalidSetting(
+                "tcpKeepAlive is out of range: the times must be 1 to \(Self.longestTime) s, and the count 1 to \(Self.largestCount)"
+            )
+        }
+    }
+
+    /// Turns the probes on for a TCP socket. Returns 0, or the system's error code.
+    package func apply(to socket: Int32) -> Int32 {
+        #if canImport(Darwin)
+            let idleOption = TCP_KEEPALIVE
+        #else
+            let idleOption = TCP_KEEPIDLE
+        #endif
+        let options = [
+            (SOL_SOCKET, SO_KEEPALIVE, 1), (Int32(IPPROTO_TCP), idleOption, Int32(clamping: idle)),
+            (Int32(IPPROTO_TCP), TCP_KEEPINTVL, Int32(clamping: interval)),
+            (Int32(IPPROTO_TCP), TCP_KEEPCNT, Int32(clamping: count)),
+        ]
+        for (level, name, value) in options {
+            var value = value
+            guard setsockopt(socket, level, name, &value, socklen_t(MemoryLayout<Int32>.size)) == 0 else {
+                return errno
+            }
+        }
+        return 0
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 public import HTTPTypes
 
 /// One request, with everything that a transport needs to perform it.
@@ -123,4 +124,191 @@ public struct Exchange: Sendable {
         if connectionAuthentication != nil { requiredFeatures.insert(.connectionAuthentication) }
         return requiredFeatures
     }
+}
+
+// MARK: - The Host field
+
+extension Exchange {
+    /// The host in the caller's `Host` field, in lower case. Nil if there is no such field, or if it names the URL's own host.
+    ///
+    /// The field is part of the target URI (RFC 9110, section 7.1), so it can select a different site behind the same URL.
+    package var otherHost: String? {
+        let own = Self.hosts(request.headerFields)
+        let hosts = own.isEmpty ? Self.hosts(options.defaultFields.fields) : own
+        guard !hosts.isEmpty else { return nil }
+        var other = request
+        other.authority = hosts.joined(separator: ", ").trimmingCharacters(in: .whitespaces).asciiLowercased
+        return Origin(other) == Origin(request) ? nil : other.authority
+    }
+
+    private static func hosts(_ fields: HTTPFields) -> [String] {
+        fields.filter { $0.name.canonicalName == "host" }.map(\.value)
+    }
+}
+
+// MARK: - Suspension
+
+/// Suspends and resumes a running exchange.
+///
+/// Suspending stops reading and sending as soon as the transport can. An open connection stays open, and one that is being opened
+/// is still completed. While the exchange is suspended, its idle timer stops; the connect and total timers continue. All methods
+/// can be called from any thread.
+public final class ExchangeControl: Sendable {
+    private struct State {
+        var isSuspended = false
+        var onChange: (@Sendable (Bool) -> Void)?
+        /// The number of changes so far, and the last change that the transport was notified of. Counting is necessary because a
+        /// transport can read the state between two changes that cancel each other out.
+        var changeCount = 0
+        var notifiedChangeCount = 0
+        var isNotifying = false
+
+        /// Returns the next update to report, if any. Only one thread reports at a time, so that updates keep their order.
+        mutating func takeUpdate() -> (notify: @Sendable (Bool) -> Void, isSuspended: Bool)? {
+            guard !isNotifying, let onChange, notifiedChangeCount != changeCount else { return nil }
+            isNotifying = true
+            notifiedChangeCount = changeCount
+            return (onChange, isSuspended)
+        }
+    }
+
+    private let state = InlineLocked(State())
+
+    /// Creates a control that isn't suspended.
+    public init() {}
+
+    /// Whether the exchange is suspended.
+    public var isSuspended: Bool { state.withLock { $0.isSuspended } }
+
+    /// Suspends the exchange.
+    public func suspend() { change(to: true) }
+
+    /// Resumes the exchange.
+    public func resume() { change(to: false) }
+
+    private func change(to isSuspended: Bool) {
+        var update = state.withLock { state in
+            if state.isSuspended != isSuspended { state.changeCount += 1 }
+            state.isSuspended = isSuspended
+            return state.takeUpdate()
+        }
+        while let (notify, isSuspended) = update {
+            notify(isSuspended)
+            update = state.withLock { state in
+                state.isNotifying = false
+                return state.takeUpdate()
+            }
+        }
+    }
+
+    /// For transports: sets the closure that is called with `true` on suspension and `false` on resumption, and replaces the
+    /// previous one. Pass nil when the exchange has ended.
+    ///
+    /// The closure is called by one thread at a time, and its last call reports the final state.
+    ///
+    /// - Returns: Whether the exchange is already suspended.
+    @discardableResult
+    public func attach(_ onChange: (@Sendable (_ isSuspended: Bool) -> Void)?) -> Bool {
+        // Released after unlocking. Not returned from `withLock`, because passing a closure through generic code wraps it.
+        var replaced: (@Sendable (Bool) -> Void)?
+        defer { withExtendedLifetime(replaced) {} }
+        return state.withLock { state in
+            replaced = state.onChange
+            state.onChange = onChange
+            state.notifiedChangeCount = state.changeCount
+            return state.isSuspended
+        }
+    }
+}
+
+// MARK: - Observers
+
+/// A type that observes an exchange from inside the transport.
+///
+/// The methods are called synchronously, in order and one at a time, on the thread that reads from the network. They must be
+/// quick and must never run a user's closure: record the event and return.
+public protocol ExchangeObserver: AnyObject, Sendable {
+    /// Called when an informational (1xx) response has arrived.
+    func exchangeDidReceiveInformational(_ head: ResponseHead)
+    /// Called when the final response's head has arrived.
+    func exchangeDidReceiveHead(_ head: ResponseHead)
+    /// Called when bytes of the body were sent, with the total so far and the expected total (nil if unknown).
+    func exchangeDidSend(bytes: Int64, expected: Int64?)
+    /// Called when decoded bytes of the body have arrived, with the total so far and the total expected from `Content-Length`
+    /// (nil if unknown, as for a body that is decoded).
+    func exchangeDidReceive(bytes: Int64, expected: Int64?)
+    /// Called when a redirect is about to be followed. The head and body of its response are not reported.
+    func exchangeWillFollow(_ redirect: Redirect)
+    /// Called when a response requested credentials, and the request is about to be sent again with them. The rest of that
+    /// response is not reported.
+    func exchangeWillAnswerChallenge(in head: ResponseHead)
+    /// Called when there is no network and the exchange waits for one (``SessionConfiguration/waitsForConnectivity``). Called
+    /// once for each wait.
+    func exchangeIsWaitingForConnectivity()
+}
+
+extension ExchangeObserver {
+    /// The default implementation ignores the event.
+    public func exchangeDidReceiveInformational(_ head: ResponseHead) {}
+    /// The default implementation ignores the event.
+    public func exchangeDidReceiveHead(_ head: ResponseHead) {}
+    /// The default implementation ignores the event.
+    public func exchangeDidSend(bytes: Int64, expected: Int64?) {}
+    /// The default implementation ignores the event.
+    public func exchangeDidReceive(bytes: Int64, expected: Int64?) {}
+    /// The default implementation ignores the event.
+    public func exchangeWillFollow(_ redirect: Redirect) {}
+    /// The default implementation ignores the event.
+    public func exchangeWillAnswerChallenge(in head: ResponseHead) {}
+    /// The default implementation ignores the event.
+    public func exchangeIsWaitingForConnectivity() {}
+}
+
+// MARK: - Context
+
+/// Typed values that travel with an exchange, for transports that wrap the transport.
+///
+/// ```swift
+/// struct TenantKey: ExchangeContextKey {
+///     static let defaultValue = "public"
+/// }
+/// exchange.context[TenantKey.self] = "blue"
+/// ```
+public struct ExchangeContext: Sendable {
+    private var values: [ObjectIdentifier: any Sendable] = [:]
+
+    /// Creates an empty context.
+    public init() {}
+
+    /// Whether the context has no values.
+    package var isEmpty: Bool { values.isEmpty }
+
+    /// The value for a key, or the key's default value.
+    public subscript<Key: ExchangeContextKey>(key: Key.Type) -> Key.Value {
+        get {
+            guard let value = values[ObjectIdentifier(key)] else { return Key.defaultValue }
+            return value as? Key.Value ?? Key.defaultValue
+        }
+        set { values[ObjectIdentifier(key)] = newValue }
+    }
+}
+
+/// The key and type of a value in an ``ExchangeContext``.
+public protocol ExchangeContextKey {
+    /// The type of the value.
+    associatedtype Value: Sendable
+    /// The value to use if none was set.
+    static var defaultValue: Value { get }
+}
+
+// MARK: - Methods
+
+extension HTTPRequest.Method {
+    /// Whether the method is idempotent: sending a request twice has the same effect as once (RFC 9110, section 9.2.2).
+    package var isIdempotent: Bool { Self.idempotent.contains(self) }
+
+    private static let idempotent: Set<Self> = [.get, .head, .options, .trace, .put, .delete]
+
+    /// Whether a request of this method without content has a `Content-Length: 0` (RFC 9110, section 8.6).
+    package var expectsContent: Bool { self == .post || self == .put || self == .patch }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+public import HTTPTypes
 
 /// The settings for one exchange. A session creates them once, as a template, and adjusts a copy for each request.
 public struct ExchangeOptions: Sendable {
@@ -113,4 +114,69 @@ extension Duration {
 
     /// This duration within the same limits. Beyond them `Task.sleep` traps.
     package var clampedToClock: Duration { min(max(self, .zero), .seconds(1e9)) }
+}
+
+// MARK: - Default fields
+
+/// Header fields that a session sends with every request, created once and shared.
+///
+/// It is a class so that a transport can store its own prepared form of the fields and find it again by identity.
+public final class DefaultFields: Sendable {
+    /// No fields.
+    public static let none = DefaultFields(HTTPFields())
+
+    /// The fields, in the order in which they are sent.
+    public let fields: HTTPFields
+    @usableFromInline package let prepared = Locked<(any AnyObject & Sendable)?>(nil)
+
+    /// Creates shared fields.
+    public init(_ fields: HTTPFields) {
+        self.fields = fields
+    }
+
+    /// Returns a transport's own form of these fields, which is created on the first call and stored.
+    @inlinable
+    package func prepared<Form: AnyObject & Sendable>(_ make: (HTTPFields) -> Form) -> Form {
+        if let form = prepared.withLock({ $0 }) as? Form { return form }
+        let form = make(fields)
+        prepared.withLock { $0 = form }
+        return form
+    }
+}
+
+// MARK: - Connection authentication
+
+/// Authentication that a transport performs itself by exchanging several messages over one connection. From then on the
+/// connection belongs to that user (RFC 4559, section 6).
+///
+/// It is a class because options are copied often.
+package final class ConnectionAuthentication: Sendable {
+    /// The authentication protocol.
+    package enum Scheme: String, Sendable {
+        /// GSS-API (RFC 4559), in practice Kerberos, with the process's ticket.
+        case negotiate
+        /// Microsoft's NTLM, with a user name such as `DOMAIN\user` and a password.
+        case ntlm
+    }
+
+    package let scheme: Scheme
+    package let user: String
+    package let password: String
+    /// The origin that the credential is for.
+    package let origin: Origin
+
+    package init(_ scheme: Scheme, user: String, password: String, origin: Origin) {
+        self.scheme = scheme
+        self.user = user
+        self.password = password
+        self.origin = origin
+    }
+}
+
+extension ConnectionAuthentication: CustomStringConvertible, CustomReflectable {
+    /// The scheme. A description never contains the credential.
+    package var description: String { scheme.rawValue }
+
+    /// Empty, so that printing an exchange doesn't print a password.
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

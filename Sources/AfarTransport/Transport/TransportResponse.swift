@@ -1,4 +1,5 @@
 public import Foundation
+public import HTTPTypes
 
 /// A final response with its head, its body, and a report on the exchange.
 public struct TransportResponse: Sendable {
@@ -82,5 +83,133 @@ extension TransportResponse {
             response.body = .stream(stream)
         }
         return .success(response)
+    }
+}
+
+// MARK: - Reports
+
+/// A transport's report on an exchange that has ended, whether it succeeded or failed.
+public struct TransportReport: Sendable {
+    /// The metrics of the exchange's requests and responses, in order. There is more than one if redirects were followed or
+    /// challenges answered.
+    public var transactions: [TransactionMetrics]
+    /// The redirects that were followed, in order.
+    public var redirects: [Redirect] = []
+    /// The trailer fields after a chunked body (RFC 9110, section 6.5).
+    public var trailers: HTTPFields
+
+    /// Creates a report.
+    public init(transactions: [TransactionMetrics] = [], trailers: HTTPFields = HTTPFields()) {
+        self.transactions = transactions
+        self.trailers = trailers
+    }
+
+    /// Appends the report of the next hop.
+    package mutating func append(_ next: TransportReport) {
+        transactions += next.transactions
+        redirects += next.redirects
+        trailers = next.trailers
+    }
+}
+
+// MARK: - Redirects
+
+/// A redirect that was followed: the response, and the request that was sent next.
+public struct Redirect: Sendable {
+    /// The head of the redirect response.
+    public var response: ResponseHead
+    /// The request that was sent next, after the redirect rules were applied.
+    public var request: HTTPRequest
+    /// The URL of that request, with the fragment of the `Location`, or that of the previous request if the `Location` has none.
+    public var url: URL
+    /// The body of that request.
+    public var body: RequestBody
+
+    /// Creates a redirect.
+    public init(response: ResponseHead, request: HTTPRequest, url: URL, body: RequestBody = .none) {
+        self.response = response
+        self.request = request
+        self.url = url
+        self.body = body
+    }
+}
+
+extension ResponseHead {
+    /// Whether the response is a redirect that can be followed (RFC 9110, section 15.4). Responses without a `Location`, and
+    /// those with the statuses 300, 304, 305 and 306, can't be followed.
+    package var isRedirect: Bool {
+        switch status {
+        case 301, 302, 303, 307, 308: values(for: .location).contains { !$0.isEmpty }
+        default: false
+        }
+    }
+}
+
+// MARK: - Deliveries
+
+/// The destination of a response's body.
+public enum ResponseDelivery: Sendable, Hashable {
+    /// Collects the body in memory and returns it when it is complete. A body of more than `limit` decoded bytes fails with
+    /// ``TransportError/Code-swift.struct/responseTooLarge``; nil means no limit.
+    case collect(limit: Int64? = nil)
+
+    /// Writes the body to an open file descriptor at its current position. The caller keeps the descriptor open until `send`
+    /// returns, and closes it. `limit` is the same as for ``collect(limit:)``.
+    case file(descriptor: Int32, limit: Int64? = nil)
+
+    /// Streams the body in chunks, which the caller reads from ``TransportResponse/body``. When more than `highWaterMark` bytes
+    /// are unread, the transport stops reading from the network until the reader has caught up.
+    case stream(highWaterMark: Int = 256 * 1024)
+
+    /// Delivers the connection itself, as ``TransportResponse/Body/connection(_:)``, for a protocol other than HTTP.
+    ///
+    /// The request uses its own HTTP/1.1 connection, which the server can upgrade (RFC 9110, section 7.8). The connection is
+    /// delivered if the status is 101. A response with any other status is returned without its body, and the connection is
+    /// closed.
+    ///
+    /// With the method CONNECT, nothing is sent: the transport connects to the request's host and port, over TLS if the scheme is
+    /// `https`, and delivers the connection with the status 200.
+    case connection
+}
+
+extension ResponseDelivery {
+    /// The maximum number of bytes in the body; nil if there is no limit.
+    package var limit: Int64? {
+        switch self {
+        case .collect(let limit), .file(_, let limit): limit
+        case .stream, .connection: nil
+        }
+    }
+
+    /// The file that the body is written to; nil for other destinations.
+    package var descriptor: Int32? { if case .file(let descriptor, _) = self { descriptor } else { nil } }
+}
+
+// MARK: - Files
+
+extension Data {
+    /// Reads back the last bytes that were written to a file. Returns nil if they can't be read.
+    package init?(lastBytes count: Int, of descriptor: Int32) {
+        let end = lseek(descriptor, 0, SEEK_CUR)
+        guard count > 0, end >= count else { return nil }
+        var data = Data(count: count)
+        let read = data.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, count, end - off_t(count)) }
+        guard read == count else { return nil }
+        self = data
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Writes all bytes to an open file, at its current position.
+    ///
+    /// - Returns: The `errno` if writing failed; nil if all bytes were written.
+    package func write(to descriptor: Int32) -> Int32? {
+        var rest = self
+        while !rest.isEmpty {
+            let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
+            if count < 0, errno != EINTR { return errno }
+            rest = UnsafeRawBufferPointer(rebasing: rest[Swift.max(count, 0)...])
+        }
+        return nil
     }
 }

@@ -1,4 +1,5 @@
 package import Foundation
+package import HTTPTypes
 
 /// The scheme, authority and path of a URL, parsed so strictly that Foundation, libcurl and servers can't disagree about them.
 /// Ambiguous URLs are rejected.
@@ -204,5 +205,79 @@ package struct RequestTarget: Sendable, Hashable {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"): true
         default: byte.isLetter || byte.isDigit
         }
+    }
+}
+
+// MARK: - Host names
+
+/// A host's name or address in normalized form, used to look up policies: in lower case, without a trailing dot, and without
+/// brackets around an IPv6 address.
+package struct HostName: Hashable, Sendable {
+    /// The normalized form.
+    package let text: String
+
+    /// The host of `host:port`.
+    package init(ofAuthority authority: String) { self.init(plain: Self.split(authority).name) }
+
+    /// The port of `host:port`; nil if it is missing.
+    package static func port(ofAuthority authority: String) -> Int? { Self.split(authority).port }
+
+    private static func split(_ authority: String) -> (name: String, port: Int?) {
+        let digits = authority.utf8.suffix(authority.utf8.reversed().prefix(while: \.isDigit).count)
+        let name = authority.utf8.dropLast(digits.count)
+        guard name.last == UInt8(ascii: ":") else { return (authority, nil) }
+        return (String(decoding: name.dropLast(), as: UTF8.self), Int(String(decoding: digits, as: UTF8.self)))
+    }
+
+    /// Returns a host and port as they appear in a URL, with an IPv6 address in brackets.
+    package static func authority(_ host: String, port: Int) -> String {
+        "\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(port)"
+    }
+
+    /// Creates a host name from user input. A port is removed, and a non-ASCII name is converted to the form that is used to
+    /// connect (RFC 5891). Otherwise a policy for it would never match.
+    package init(_ host: String) {
+        if !host.utf8.allSatisfy({ $0 < 0x80 }), let url = URL(string: "https://\(host)/"),
+            let target = try? RequestTarget(url)
+        {
+            self.init(ofAuthority: target.authority)
+            return
+        }
+        let isAddress = host.utf8.count(where: { $0 == UInt8(ascii: ":") }) > 1 && !host.hasPrefix("[")
+        if isAddress { self.init(plain: host) } else { self.init(ofAuthority: host) }
+    }
+
+    private init(plain: String) {
+        var name = plain.asciiLowercased
+        if name.hasPrefix("["), name.hasSuffix("]") { name = String(name.dropFirst().dropLast()) }
+        if name.hasSuffix(".") { name.removeLast() }
+        text = name
+    }
+}
+
+// MARK: - Origins
+
+/// A scheme, host and port (RFC 6454, section 4). Credentials are meant for one origin.
+package struct Origin: Hashable, Sendable {
+    /// The origin as text, such as "https://example.com:8443". The scheme's default port is omitted.
+    package let text: String
+
+    /// The origin that a request is sent to.
+    package init(_ request: HTTPRequest) {
+        self.init(scheme: request.scheme ?? "", authority: request.authority ?? "")
+    }
+
+    /// The origin of a URL; nil if the URL isn't valid for a request.
+    package init?(_ url: URL) {
+        guard let target = try? RequestTarget(url) else { return nil }
+        self.init(scheme: target.scheme, authority: target.authority)
+    }
+
+    private init(scheme: String, authority: String) {
+        let scheme = scheme.lowercased()
+        var authority = authority.lowercased()
+        let standardPort = scheme == "https" ? ":443" : ":80"
+        if authority.hasSuffix(standardPort) { authority.removeLast(standardPort.count) }
+        text = "\(scheme)://\(authority)"
     }
 }
