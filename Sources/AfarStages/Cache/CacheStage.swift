@@ -311,3 +311,109 @@ extension TransportError.Code {
         [.cannotFindHost, .cannotConnect, .notConnected, .connectionLost, .proxyFailed, .timedOut].contains(self)
     }
 }
+
+// MARK: - Coalesced requests
+
+/// A cache's requests in progress. Identical requests wait for their responses and aren't sent.
+final class CoalescedFetches: Sendable {
+    /// The outcome of a fetch, as reported to the requests that waited for it.
+    enum Outcome: Sendable {
+        /// A response arrived. The store contains it if it could be stored.
+        case answered
+        /// The request was canceled. One of the waiting requests must be sent.
+        case cancelled
+        case failed
+        /// The waiting request reached its time limit or was canceled.
+        case abandoned
+    }
+
+    private let waiters = Locked<[String: [Deferred<Outcome>]]>([:])
+
+    /// Returns nil to the first caller for a key, which must call ``end(_:with:)``. Other callers wait for the outcome of the
+    /// first caller's fetch.
+    ///
+    /// - Parameter limit: The maximum time to wait.
+    func join(_ key: String, for limit: Duration) async -> Outcome? {
+        let outcome = Deferred<Outcome>()
+        let mustWait = waiters.withLock { waiters in
+            guard waiters[key] != nil else {
+                waiters[key] = []
+                return false
+            }
+            waiters[key]?.append(outcome)
+            return true
+        }
+        guard mustWait else { return nil }
+        let timer = outcome.fulfill(.abandoned, after: limit)
+        defer { timer.cancel() }
+        return await withTaskCancellationHandler {
+            await outcome.value
+        } onCancel: {
+            outcome.fulfill(.abandoned)
+        }
+    }
+
+    func end(_ key: String, with outcome: Outcome) {
+        let ended = waiters.withLock { $0.removeValue(forKey: key) } ?? []
+        for waiter in ended { waiter.fulfill(outcome) }
+    }
+}
+
+// MARK: - Background revalidation
+
+/// Revalidates stored responses in the background, after they were used for requests.
+package final class CacheRevalidation: Sendable {
+    private let stages: [any ExchangeStage]
+    private let sender: ExchangeSender
+    /// The identities of the requests that are in progress.
+    private let running = Locked<Set<String>>([])
+
+    /// - Parameter stages: The stages between the cache and the transport.
+    package init(through stages: [any ExchangeStage], over sender: ExchangeSender) {
+        self.stages = stages
+        self.sender = sender
+    }
+
+    /// Repeats the request of a hop, unless an identical request is in progress.
+    func start(_ identity: String, _ hop: Hop, _ cache: CacheStage) {
+        guard running.withLock({ $0.insert(identity).inserted }) else { return }
+        var exchange = Exchange(
+            request: hop.exchange.request, delivery: .collect(limit: Int64(CacheStage.longestBody)),
+            options: hop.exchange.options)
+        exchange.context = hop.exchange.context
+        exchange.policies.cache = .revalidate
+        let stages: [any ExchangeStage] = [cache] + stages
+        let driver = HopDriver(Hop(exchange, hasLeftOrigin: hop.hasLeftOrigin), through: stages, over: sender) { _ in
+            (.take(), asking: nil)
+        }
+        Task(executorPreference: QueueExecutor.global) { [self] in
+            await withTaskGroup(of: Void.self) { tasks in
+                _ = try? await driver.response { work in tasks.addTask(operation: work) }
+                running.withLock { _ = $0.remove(identity) }
+                tasks.cancelAll()
+            }
+        }
+    }
+}
+
+// MARK: - Invalidations
+
+/// The dates when the stored responses to URLs became invalid. A response to a request that was sent before that date can be
+/// outdated and isn't stored.
+final class CacheInvalidations: Sendable {
+    /// The maximum number of URLs. Older entries are removed.
+    private static let limit = 1000
+
+    private let dates = Locked(LeastRecentlyUsed<Date>())
+
+    func note(_ url: String, at date: Date) {
+        dates.withLock { dates in
+            _ = dates.set(date, cost: 1, for: url)
+            if dates.count > Self.limit { _ = dates.removeLeast() }
+        }
+    }
+
+    func containsOne(of url: String, since requestDate: Date) -> Bool {
+        dates.withLock { dates in dates.count > 0 && dates.value(for: url).map { $0 >= requestDate } ?? false }
+    }
+}

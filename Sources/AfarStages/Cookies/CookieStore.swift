@@ -94,39 +94,3 @@ public final class MemoryCookieStore: CookieStore {
     /// Removes all cookies.
     public func removeAll() { jar.withLock { $0.removeAll() } }
 }
-
-/// A list of the domains under which anyone can register names, such as `com`, `co.uk`, and `github.io`. No cookie can be set for
-/// all of such a domain.
-///
-/// The list is consulted while a response is read, on any thread, so its method must return quickly.
-public protocol PublicSuffixList: Sendable {
-    /// Returns whether a domain is a public suffix.
-    ///
-    /// - Parameter domain: The domain in lowercase ASCII (Punycode for other characters), without a leading or trailing dot.
-    func isPublicSuffix(_ domain: String) -> Bool
-}
-
-/// The fallback without a list: each name without a dot is a public suffix.
-package struct TopLevelSuffixes: PublicSuffixList {
-    package init() {}
-
-    package func isPublicSuffix(_ domain: String) -> Bool { !domain.utf8.contains(UInt8(ascii: ".")) }
-}
-
-extension PublicSuffixList {
-    /// Returns whether two hosts belong to the same site: they are equal, or they share the label directly below a public suffix.
-    package func areSameSite(_ host: CookieDomain, _ other: CookieDomain) -> Bool {
-        guard host != other else { return true }
-        guard !host.isAddress, !other.isAddress, let site = registrableDomain(of: host) else { return false }
-        return site == registrableDomain(of: other)
-    }
-
-    private func registrableDomain(of host: CookieDomain) -> String? {
-        var registrable: String?
-        for domain in host.matchingDomains.map(String.init) {
-            if isPublicSuffix(domain) { return registrable }
-            registrable = domain
-        }
-        return registrable
-    }
-}
