@@ -21,7 +21,8 @@ import Testing
             let request = session.request(url, shouldAutomaticallyResume: false)
             let key = ImageFetch.Key(url, ImageResponseSerializer(), nil)
             let id = fetches.add(key, request, waiter)
-            fetches.endLoading(key, id)
+            let isWaitedFor = fetches.endLoading(key, id)
+            #expect(isWaitedFor)
             #expect(fetches.enqueue(key, id).isEmpty)
             let (fetch, next) = fetches.end(key, id)
             #expect(fetch?.waiters.count == 1 && next.isEmpty)
@@ -30,5 +31,45 @@ import Testing
         let key = ImageFetch.Key(url, ImageResponseSerializer(), nil)
         let id = fetches.add(key, session.request(url, shouldAutomaticallyResume: false), waiter)
         #expect(fetches.enqueue(key, id).count == 1)
+    }
+
+    /// The last one may leave after the response was made, and before it is handed on.
+    @Test(.timeLimit(.minutes(1))) func whoLeavesLastEndsAFetchThatIsLoaded() async throws {
+        let (parsed, announce) = AsyncStream.makeStream(of: Void.self)
+        let monitor = ParseMonitor { announce.yield() }
+        let barrier = Barrier()
+        let downloader = ImageDownloader(
+            session: Session(
+                eventMonitors: [monitor], transport: MockTransport { _ in .data(Fixtures.pngRGB, type: "image/png") }),
+            imageCache: nil, imageResponseSerializer: ImageResponseSerializer(dataPreprocessor: barrier))
+        barrier.queue.withLock { $0 = downloader.workQueue }
+        let url = URLRequest(url: try #require(URL(string: "http://example.com/a")))
+        let receipt = try #require(downloader.download(url))
+        for await _ in parsed { break }
+        downloader.cancelRequest(with: receipt)
+        barrier.gate.signal()
+        // Runs when nothing else runs on the queue.
+        await withCheckedContinuation { done in downloader.workQueue.async(flags: .barrier) { done.resume() } }
+    }
+
+    private struct ParseMonitor: EventMonitor {
+        let whenParsed: @Sendable () -> Void
+
+        func request<Value: Sendable>(
+            _ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>
+        ) {
+            whenParsed()
+        }
+    }
+
+    /// Occupies a queue from when the body is preprocessed until the gate is opened.
+    private struct Barrier: DataPreprocessor {
+        let queue = Locked<DispatchQueue?>(nil)
+        let gate = DispatchSemaphore(value: 0)
+
+        func preprocess(_ data: Data) -> Data {
+            queue.withLock { $0 }?.async(flags: .barrier) { [gate] in gate.wait() }
+            return data
+        }
     }
 }

@@ -53,18 +53,21 @@ struct ImageFetches: Sendable {
         return next()
     }
 
-    /// Ends the loading of a fetch. Nothing happens to one that is none any more.
-    mutating func endLoading(_ key: ImageFetch.Key, _ id: UInt64) {
-        guard let fetch = fetches[key], fetch.id == id else { return }
+    /// Ends the loading of a fetch.
+    ///
+    /// - Returns: Whether anybody still waits for it. If not, it is over.
+    mutating func endLoading(_ key: ImageFetch.Key, _ id: UInt64) -> Bool {
+        guard let fetch = fetches[key], fetch.id == id else { return false }
         if case .loading = fetch.stage {
             fetches[key]?.stage = .delivering(isActive: true)
         } else {
             vacate(key, fetch.stage)
             fetches[key]?.stage = .delivering(isActive: false)
         }
+        return true
     }
 
-    /// Takes all who wait for a fetch that was loaded. When there is nobody, it is over.
+    /// Takes all who wait for a fetch that was loaded.
     mutating func takeWaiters(_ key: ImageFetch.Key, _ id: UInt64) -> [ImageFetch.Waiter] {
         guard let fetch = fetches[key], fetch.id == id, !fetch.waiters.isEmpty else { return [] }
         fetches[key]?.waiters = []
@@ -222,7 +225,7 @@ extension ImageDownloader {
 
     /// The request of a fetch has ended.
     private func end(_ key: ImageFetch.Key, _ id: UInt64, _ response: AFDataResponse<Image>) {
-        fetches.withLock { $0.endLoading(key, id) }
+        guard fetches.withLock({ $0.endLoading(key, id) }) else { return }
         guard let image = response.value else {
             let failure = response.mapError { AFIError($0) }
             let (fetch, next) = fetches.withLock { $0.end(key, id) }
