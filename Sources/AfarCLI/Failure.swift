@@ -142,7 +142,8 @@ extension Failure {
         case .invalidCredential:
             self.init(.usage, "The user name or password for \(host) cannot be sent: \(error.message).")
         case .cannotFindHost:
-            self.init(.connection, "The host \(host) was not found. Check its spelling, and your network.")
+            self.init(
+                .connection, "The host \(host) was not found: \(error.message). Check its spelling, and your network.")
         case .cannotConnect:
             self.init(.connection, "Could not connect to \(host): \(reason). Is a server running there?")
         case .proxyFailed:

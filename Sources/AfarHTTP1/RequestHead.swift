@@ -58,7 +58,7 @@ package struct RequestHead {
         if let host = own.first(where: { $0.name.isHost }) ?? defaultFields.first(where: { $0.name.isHost }) {
             bytes.append(host)
         } else {
-            append("Host: \(request.authority ?? "")\r\n")
+            append("Host: \((request.authority ?? "").withoutZone)\r\n")
         }
         // What a proxy is shown doesn't go to the origin server.
         let isUnsent = { (name: HTTPField.Name) in
@@ -110,7 +110,7 @@ package struct RequestHead {
         guard let scheme = request.scheme, scheme == "http" || scheme == "https" else {
             throw HTTP1Error(.invalidURL, "the scheme is neither http nor https")
         }
-        return "\(scheme)://\(authority)\(isForServer ? "" : path)"
+        return "\(scheme)://\(authority.withoutZone)\(isForServer ? "" : path)"
     }
 }
 

@@ -104,6 +104,37 @@ import Testing
         #expect(server.connectionCount == 0)
     }
 
+    /// The zone chooses the interface, and is not sent (RFC 6874).
+    @Test(.enabled(if: linkLocalAddress != nil, "needs an interface with a link-local address"), arguments: transports)
+    func aZoneChoosesTheInterface(over transport: any Transport) async throws {
+        let server = try await ServerChild.nginxOnBothFamilies()
+        let (address, interface) = try #require(Self.linkLocalAddress)
+        let session = try session(over: transport) { _ in }
+        let url = "http://[\(address)%25\(interface)]:\(server.port)/"
+        #expect(try await session.request(url).serializingString().value == "[\(address)] \(address)")
+        let redirected = try self.session(over: transport) {
+            $0.connectTo = ["a.example:80": "[\(address)%\(interface)]:\(server.port)"]
+        }
+        #expect(try await redirected.request("http://a.example/").serializingString().value == "a.example \(address)")
+    }
+
+    private static var linkLocalAddress: (address: String, interface: String)? {
+        var list: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&list) == 0 else { return nil }
+        defer { freeifaddrs(list) }
+        for entry in sequence(first: list, next: { $0?.pointee.ifa_next }).compactMap({ $0?.pointee }) {
+            var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            let size = socklen_t(MemoryLayout<sockaddr_in6>.size)
+            guard let address = entry.ifa_addr, address.pointee.sa_family == sa_family_t(AF_INET6),
+                getnameinfo(address, size, &host, socklen_t(host.count), nil, 0, NI_NUMERICHOST) == 0
+            else { continue }
+            let text = String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            let parts = text.split(separator: "%").map(String.init)
+            if text.hasPrefix("fe80:"), parts.count == 2 { return (parts[0], parts[1]) }
+        }
+        return nil
+    }
+
     @Test(arguments: transports) func keepAliveIsSetOnTheSocket(over transport: any Transport) async throws {
         let server = try await TestServer.start()
         for probes in [.init(idle: 7, interval: 3, count: 2), nil] as [NetworkSettings.TCPKeepAlive?] {

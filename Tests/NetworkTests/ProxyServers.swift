@@ -45,9 +45,9 @@ extension ServerChild {
         try await nginx { folder, _ in "unix:\(folder.path)/socket" }
     }
 
-    /// nginx on the loopback addresses of both families. It responds with the address that the client connected to.
+    /// nginx on 127.0.0.1 and all IPv6 addresses. It responds with the host and the address that the client connected to.
     static func nginxOnBothFamilies() async throws -> ServerChild {
-        try await nginx { _, port in "[::1]:\(port)" }
+        try await nginx { _, port in "[::]:\(port)" }
     }
 
     /// - Parameter place: Where it listens besides 127.0.0.1.

@@ -55,7 +55,7 @@ struct ImageFetches: Sendable {
 
     /// Ends the loading of a fetch.
     ///
-    /// - Returns: Whether anybody still waits for it. If not, it is over.
+    /// - Returns: Whether anybody still waits for it. If not, it has ended.
     mutating func endLoading(_ key: ImageFetch.Key, _ id: UInt64) -> Bool {
         guard let fetch = fetches[key], fetch.id == id else { return false }
         if case .loading = fetch.stage {

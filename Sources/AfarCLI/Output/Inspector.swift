@@ -207,7 +207,10 @@ extension CurlCommand {
         let socket = network.unixSocket.map { ["--unix-socket", $0] } ?? []
         let interface = network.interface.map { ["--interface", $0] } ?? []
         let version = network.http.map { [$0.curlOption] } ?? []
-        return version + proxy + socket + network.connectTo.flatMap { ["--connect-to", $0] } + interface
+        let family = network.addressFamily.map { ["--\($0.rawValue)"] } ?? []
+        let probes = network.keepaliveTime.map { ["--keepalive-time", "\($0)"] } ?? []
+        return version + proxy + socket + network.connectTo.flatMap { ["--connect-to", $0] } + interface + family
+            + probes
     }
 
     /// Without a password, for which curl asks.

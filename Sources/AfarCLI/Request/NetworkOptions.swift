@@ -1,6 +1,21 @@
 import Afar
 import ArgumentParser
 
+/// A family of addresses: `-4` or `-6`.
+enum AddressFamilyChoice: String, EnumerableFlag {
+    case ipv4, ipv6
+
+    static func name(for value: Self) -> NameSpecification {
+        [.customShort(value == .ipv4 ? "4" : "6"), .customLong(value.rawValue)]
+    }
+
+    static func help(for value: Self) -> ArgumentHelp? {
+        "Connect to \(value == .ipv4 ? "IPv4" : "IPv6") addresses only."
+    }
+
+    var family: NetworkSettings.AddressFamily { self == .ipv4 ? .ipv4 : .ipv6 }
+}
+
 /// How a request reaches its host.
 struct NetworkOptions: ParsableArguments {
     @Option(help: "Speak this version of HTTP; 2 where the server agrees over TLS, or else 1.1.")
@@ -28,6 +43,13 @@ struct NetworkOptions: ParsableArguments {
             "Connect from this network interface, or from this address of it.", valueName: "name|address"))
     var interface: String?
 
+    @Flag var addressFamily: AddressFamilyChoice?
+
+    @Option(
+        help: ArgumentHelp(
+            "Check with TCP probes that a quiet connection still exists, first after this time.", valueName: "seconds"))
+    var keepaliveTime: Int?
+
     /// - Parameter readsEnvironment: Whether the proxies of the environment are for the library to find, not for the transport.
     func settings(readsEnvironment: Bool) throws -> NetworkSettings? {
         var settings = readsEnvironment ? NetworkSettings.environment : NetworkSettings()
@@ -45,6 +67,8 @@ struct NetworkOptions: ParsableArguments {
             let isAddress = interface.contains(":") || interface.split(separator: ".").allSatisfy { UInt8($0) != nil }
             if isAddress { settings.localAddress = interface } else { settings.interface = interface }
         }
+        settings.addressFamily = addressFamily?.family ?? .any
+        settings.tcpKeepAlive = keepaliveTime.map { .init(idle: $0) }
         return readsEnvironment || settings != NetworkSettings() || proxy != nil ? settings : nil
     }
 

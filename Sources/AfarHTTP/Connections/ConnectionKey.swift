@@ -27,7 +27,7 @@ struct ConnectionKey: Hashable {
     }
 
     let purpose: Purpose
-    /// The host's name or address, without brackets, in lower case.
+    /// The host's name or address, without brackets, in lower case, with the zone of an address.
     let host: String
     let port: Int
     /// Nil without TLS.
@@ -55,7 +55,7 @@ struct ConnectionKey: Hashable {
             port = Int(number)
         }
         if name.utf8.first == UInt8(ascii: "[") { name = name.dropFirst().dropLast() }
-        let host = String(name).asciiLowercased
+        let host = String(name).withoutZone.asciiLowercased + authority.zone
         (self.host, self.port) = (host, port)
         route = try options.networkBox.map {
             try ConnectionRoute(

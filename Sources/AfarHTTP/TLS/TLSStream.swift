@@ -60,6 +60,7 @@ final class TLSStream: ByteStream {
         resuming session: TLSSession? = nil
     ) throws(Fault) {
         (self.lower, ssl, self.context, self.session) = (lower, try context.makeConnection(), context, session)
+        let host = host.withoutZone
         (self.host, self.security) = (host.hasSuffix(".") ? String(host.dropLast()) : host, security)
         afar_set_object(ssl, Unmanaged.passUnretained(self).toOpaque())
         guard let bio = StreamBIO.make(for: self) else { throw .outOfMemory }

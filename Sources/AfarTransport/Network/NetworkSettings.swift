@@ -106,7 +106,7 @@ extension NetworkSettings {
         guard !connectTo.isEmpty else { return (host, port) }
         let name = HostName(host)
         let entry = try connectToEntries().first { $0.matches(name, port) }
-        return (entry?.value.host.map { HostName($0).text } ?? host, entry?.value.port ?? port)
+        return (entry?.value.host.map { HostName($0).text + $0.zone } ?? host, entry?.value.port ?? port)
     }
 
     /// The proxy for a request; nil to connect directly.

@@ -162,7 +162,7 @@ public struct Proxy: Sendable, Hashable {
             throw InvalidProxy("\(error)")
         }
         self.kind = kind
-        host = HostName(ofAuthority: target.authority).text
+        host = HostName(ofAuthority: target.authority).text + target.authority.zone
         port = HostName.port(ofAuthority: target.authority) ?? kind.standardPort
         let own = target.userinfo.map { Credential(user: $0.user, password: $0.password) }
         self.credential = credential ?? own

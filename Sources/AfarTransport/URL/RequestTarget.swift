@@ -122,11 +122,14 @@ package struct RequestTarget: Sendable, Hashable {
             guard let close = text.firstIndex(of: UInt8(ascii: "]")) else {
                 throw .malformed("the bracket of its address is not closed")
             }
-            let address = text[(text.startIndex + 1)..<close]
+            let inside = text[(text.startIndex + 1)..<close]
+            let address = inside.prefix { $0 != UInt8(ascii: "%") }
             guard address.contains(UInt8(ascii: ":")),
                 address.allSatisfy({ $0.isHexDigit || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") })
             else { throw .malformed("the text in brackets is not an IPv6 address") }
-            return "[\(lowercased(address))]" + (try port(text[(close + 1)...]))
+            let zone = inside[address.endIndex...]
+            try checkZone(zone)
+            return "[\(lowercased(address))\(String(decoding: zone, as: UTF8.self))]" + (try port(text[(close + 1)...]))
         }
         let colon = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
         let host = text[..<colon]
@@ -135,6 +138,15 @@ package struct RequestTarget: Sendable, Hashable {
         }
         try checkNumericHost(host)
         return lowercased(host) + (try port(text[colon...]))
+    }
+
+    /// Checks the zone of an address: `%25` and the name or number of a network interface (RFC 6874, section 2).
+    private static func checkZone(_ zone: Bytes) throws(Fault) {
+        let name = zone.dropFirst(3)
+        guard zone.isEmpty || zone.starts(with: "%25".utf8) && !name.isEmpty && name.allSatisfy(isHostByte) else {
+            throw .malformed(
+                "the zone of its address is not %25 and the name of a network interface, as in [fe80::1%25eth0]")
+        }
     }
 
     /// Returns the colon and the port without leading zeros. Returns an empty string for an empty port.
@@ -210,8 +222,8 @@ package struct RequestTarget: Sendable, Hashable {
 
 // MARK: - Host names
 
-/// A host's name or address in normalized form, used to look up policies: in lower case, without a trailing dot, and without
-/// brackets around an IPv6 address.
+/// A host's name or address in normalized form, used to look up policies: in lower case, without a trailing dot, and without the
+/// brackets and the zone of an IPv6 address.
 package struct HostName: Hashable, Sendable {
     /// The normalized form.
     package let text: String
@@ -248,7 +260,7 @@ package struct HostName: Hashable, Sendable {
     }
 
     private init(plain: String) {
-        var name = plain.asciiLowercased
+        var name = plain.withoutZone.asciiLowercased
         if name.hasPrefix("["), name.hasSuffix("]") { name = String(name.dropFirst().dropLast()) }
         if name.hasSuffix(".") { name.removeLast() }
         text = name
@@ -280,4 +292,25 @@ package struct Origin: Hashable, Sendable {
         if authority.hasSuffix(standardPort) { authority.removeLast(standardPort.count) }
         text = "\(scheme)://\(authority)"
     }
+}
+
+// MARK: - Zones
+
+extension String {
+    /// The host without the zone of a link-local IPv6 address. A zone has a meaning on this machine only, so it is never sent
+    /// (RFC 6874, section 4).
+    package var withoutZone: String {
+        guard let percent = utf8.firstIndex(of: UInt8(ascii: "%")) else { return self }
+        return String(self[..<percent] + self[zoneEnd...])
+    }
+
+    /// The zone of the host's IPv6 address as system functions take it, such as `%eth0`; empty without a zone. In a URL, it is
+    /// written as `%25eth0`.
+    package var zone: String {
+        guard let percent = utf8.firstIndex(of: UInt8(ascii: "%")) else { return "" }
+        let zone = self[percent..<zoneEnd]
+        return "%" + zone.dropFirst(zone.hasPrefix("%25") ? 3 : 1)
+    }
+
+    private var zoneEnd: Index { utf8.firstIndex(of: UInt8(ascii: "]")) ?? endIndex }
 }

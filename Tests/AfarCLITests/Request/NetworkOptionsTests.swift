@@ -7,8 +7,9 @@ struct NetworkOptionsTests {
     @Test func theCurlCommandSaysTheSame() async throws {
         let outcome = try await Tool.run(
             "get", ":1/x", "--proxy", "http://ann:secret@p:3128", "--unix-socket", "/run/x", "--connect-to", "a:1:b:2",
-            "--interface", "lo", "--curl")
-        #expect(outcome.text.contains(" --unix-socket /run/x --connect-to a:1:b:2 --interface lo"))
+            "--interface", "lo", "-4", "--keepalive-time", "30", "--curl")
+        let options = " --unix-socket /run/x --connect-to a:1:b:2 --interface lo --ipv4 --keepalive-time 30"
+        #expect(outcome.text.contains(options))
         #expect(outcome.text.contains("@p:3128") && !outcome.text.contains("secret"))
     }
 
@@ -35,7 +36,15 @@ struct NetworkOptionsTests {
         await server.stop()
     }
 
-    @Test(arguments: [["--proxy", "gopher://p"], ["--proxy", ""], ["--connect-to", "a:b"], ["--unix-socket", ""]])
+    @Test func aFamilyWithoutAnAddressIsNamed() async throws {
+        let outcome = try await Tool.run("get", "http://127.0.0.1:1/", "-6")
+        #expect(outcome.status == 3 && outcome.errors.contains("no IPv6 address"), "\(outcome.errors)")
+    }
+
+    @Test(arguments: [
+        ["-4", "-6"], ["--keepalive-time", "0"], ["--proxy", "gopher://p"], ["--proxy", ""], ["--connect-to", "a:b"],
+        ["--unix-socket", ""],
+    ])
     func whatCannotBeIsAnErrorOfUsage(arguments: [String]) async throws {
         let outcome = try await Tool.run(["get", ":1/x"] + arguments)
         #expect(outcome.status == 2, "\(outcome.errors)")

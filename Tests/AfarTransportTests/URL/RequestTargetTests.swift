@@ -20,6 +20,7 @@ import Testing
         Reading(url: "http://example.com?q=1", authority: "example.com", path: "/?q=1"),
         Reading(url: "http://127.0.0.1:1/../a/./b", authority: "127.0.0.1:1", path: "/../a/./b"),
         Reading(url: "http://[2001:DB8::1]:80/", authority: "[2001:db8::1]:80", path: "/"),
+        Reading(url: "http://[FE80::1%25Eth0]:80/", authority: "[fe80::1%25Eth0]:80", path: "/"),
         Reading(url: "http://my_host.local./", authority: "my_host.local.", path: "/"),
         Reading(url: "http://1and1.example/", authority: "1and1.example", path: "/"),
     ])
@@ -54,7 +55,7 @@ import Testing
         "http://0x7f.1/", "http://2130706433/", "http://127.1/", "http://0177.0.0.1/", "http://1.2.3.256/",
         "http://127.0.0.0x1/", "http://example.com:0/", "http://example.com:65536/",
         "http://example.com:80:80/", "http://exa%6dple.com/", "http://.example.com/", "http://[1::zz]/",
-        "http://[v1.x]/", "http://exam$ple.com/",
+        "http://[v1.x]/", "http://exam$ple.com/", "http://[fe80::1%25]/", "http://[fe80::1%25a%2fb]/",
     ])
     func urlsThatCanBeReadTwoWaysAreRefused(url: String) throws {
         // Where Foundation itself refuses, nothing is left to decide.
