@@ -20,7 +20,7 @@ BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl python3-aiohttp
 # The longest ones come first, so that none is left over at the end.
 TEST_TARGETS := AfarCLITests FuzzTests AfarTests AfarCurlTests NetworkTests
 TEST_TARGETS += $(filter-out $(TEST_TARGETS),$(notdir $(wildcard Tests/*Tests)))
-TEST_CHECKS := Tests/Rules/check Tests/Site/check Tests/Consumer/check Tests/PluginConsumers/check
+TEST_CHECKS := Tests/Rules/check Tests/Openness/check Tests/Site/check Tests/Consumer/check Tests/PluginConsumers/check
 SANITIZE = SWIFT="$(SWIFT)" TRAITS="$(TRAITS)" TEST_TARGETS="$(TEST_TARGETS)" Tests/Sanitizers/run
 
 # Installs the Debian packages among $(1) that are missing, and says so. Servers among them are not started as services: what

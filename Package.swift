@@ -85,7 +85,7 @@ let libraries: [Target] = [
     .library("AfarLogging", ["AfarCore", .swiftLog], packageAccess: false),
     .library("AfarReachability", [.onLinux("CNetlink")]),
     .library("AfarHAR", ["AfarCore", "AfarTransport", .httpTypes], packageAccess: false),
-    .library("AfarTesting", ["AfarHAR", "AfarCore", "AfarTransport", .httpTypes]),
+    .library("AfarTesting", ["AfarHAR", "AfarCore", "AfarTransport", .httpTypes], packageAccess: false),
     .library("AfarTestServer"),
     .library("AfarConformance", ["AfarTransport", "AfarTestServer", .httpTypes]),
     .library(
@@ -150,12 +150,13 @@ let tests: [Target] = [
     .target(
         name: "TestServers", dependencies: [.onLinux("COpenSSL")], path: "Tests/TestServers",
         exclude: ["websocket-server.py"]),
+    .target(name: "TestSupport", dependencies: ["AfarStages", "AfarTransport"], path: "Tests/TestSupport"),
     .tests("AfarTrust", ["TestServers"]),
-    .tests("AfarTransport", ["AfarTesting", "CZlib", .httpTypes]),
-    .tests("AfarStages", ["AfarCore", "AfarTesting", "CookieProbe", "TestServers", .httpTypes]),
+    .tests("AfarTransport", ["AfarTesting", "CZlib", "TestSupport", .httpTypes]),
+    .tests("AfarStages", ["AfarCore", "AfarTesting", "CookieProbe", "TestServers", "TestSupport", .httpTypes]),
     .tests("AfarPublicSuffix", ["AfarStages"]),
     .tests("AfarWebSocket", ["AfarTransport", .httpTypes]),
-    .tests("AfarCore", ["AfarTesting", .httpTypes]),
+    .tests("AfarCore", ["AfarTesting", "TestSupport", .httpTypes]),
     .tests("AfarHTTP1", ["AfarTestServer", "AfarTransport", .onLinux("CLibcurl"), .httpTypes]),
     .tests(
         "AfarHTTP",
@@ -202,7 +203,10 @@ let tests: [Target] = [
     .tests("AfarNetworkActivity", ["AfarCore", "AfarSerializers", "AfarTesting"]),
     .tests("AfarDiskCache", ["Afar", "AfarTestServer", "DiskCacheProbe", "TestServers", .grdb, .httpTypes]),
     .tests(
-        "AfarCurl", ["AfarCore", "AfarHTTP", "AfarTestServer", "AfarTesting", "CLibcurl", "TestServers", .httpTypes]),
+        "AfarCurl",
+        [
+            "AfarCore", "AfarHTTP", "AfarTestServer", "AfarTesting", "CLibcurl", "TestServers", "TestSupport", .httpTypes,
+        ]),
     .tests("AfarTestServer"),
     .tests("Afar", ["AfarTestServer", "SessionProbe", "TestServers"], exclude: ["Guarantees/README.md"]),
     .tests(

@@ -41,14 +41,10 @@ public final class CurlTransport: CallbackTransport {
         }
     }
 
-    /// Performs one exchange.
+    /// Prepares an exchange without sending anything.
     ///
-    /// - Throws: A ``TransportError``.
-    public func send(_ exchange: Exchange) async throws -> TransportResponse {
-        try await prepare(Hop(exchange)).response()
-    }
-
-    package func prepare(_ hop: Hop) throws -> any PreparedExchange {
+    /// - Throws: A ``TransportError``, if the exchange requires a feature that this transport doesn't have, for example.
+    public func prepare(_ hop: Hop) throws -> any PreparedExchange {
         try capabilities.check(hop.exchange)
         if hop.exchange.request.scheme == "https" { try tls.check(url: hop.exchange.url) }
         let plan = try RequestPlan(hop)

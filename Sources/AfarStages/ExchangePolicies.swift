@@ -53,6 +53,15 @@ extension Exchange {
 
     /// Whether settings may have been set.
     package var hasPolicies: Bool { !context.isEmpty }
+
+    /// A copy without the observer, the decision about the head, and the session's handlers for redirects and challenges. These retain the
+    /// session's request, so use this copy to store an exchange.
+    public var withoutHandlers: Exchange {
+        var copy = self
+        (copy.observer, copy.decide) = (nil, nil)
+        if hasPolicies { copy.policies = ExchangePolicies() }
+        return copy
+    }
 }
 
 // Exchanges are large. Reading these doesn't copy the hop's.

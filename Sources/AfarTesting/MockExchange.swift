@@ -21,7 +21,7 @@ final class MockExchange: PreparedExchange {
     let suspension = Gate()
     let demand = Gate()
     let handler: MockTransport.Handler
-    private let state = Locked(State())
+    private let state = Guarded(State())
 
     init(_ exchange: Exchange, handler: @escaping MockTransport.Handler) {
         self.exchange = exchange
@@ -49,7 +49,7 @@ final class MockExchange: PreparedExchange {
         if timeout < ExchangeOptions().totalTimeout {
             tasks.append(
                 Task {
-                    try? await Task.sleep(for: Duration(timeout: timeout))
+                    try? await Task.sleep(for: .seconds(timeout).sleepable)
                     if !Task.isCancelled { fail(.timedOut, "it took longer than the total timeout, \(timeout) s") }
                 })
         }
@@ -159,7 +159,7 @@ extension MockExchange {
             let request = MockRequest(exchange: exchange, body: try await body())
             enter(.awaitingResponse)
             let response = try await handler(request)
-            try await Task.sleep(for: response.delay.clampedToClock)
+            try await Task.sleep(for: response.delay.sleepable)
             if let code = response.failure, response.bytesBeforeFailure == nil {
                 return fail(code, response.failureMessage)
             }
@@ -214,7 +214,7 @@ extension MockExchange {
             if case .file = delivery { delivery = .file(descriptor: descriptor, limit: limit) }
         case .take, .ask: break
         case .discard: return end(.success(TransportResponse(head: head, body: .data(Data()))))
-        case .refuse(let error): return end(.failure(TransportError(refused: exchange.url, because: error)))
+        case .refuse(let error): return fail(.cancelled, "the response's head was refused", because: error)
         }
         enter(.receiving)
         var body = exchange.request.method == .head ? Data() : response.body
@@ -241,7 +241,7 @@ extension MockExchange {
         var rest = body
         var total: Int64 = 0
         while !rest.isEmpty, !isOver {
-            if delay > .zero { try await Task.sleep(for: delay.clampedToClock) }
+            if delay > .zero { try await Task.sleep(for: delay.sleepable) }
             await suspension.pass()
             let chunk = rest.prefix(max(size, 1))
             rest = rest.dropFirst(chunk.count)
@@ -285,12 +285,24 @@ enum MockSink {
         case .memory(let data):
             self = .memory(data + chunk)
         case .file(let descriptor, let count):
-            if let code = chunk.withUnsafeBytes({ $0.write(to: descriptor) }) { return code }
+            if let code = Self.write(chunk, to: descriptor) { return code }
             self = .file(descriptor: descriptor, count: count + Int64(chunk.count))
         case .stream(let source):
             source.yield(chunk)
         }
         return nil
+    }
+
+    private static func write(_ chunk: Data, to descriptor: Int32) -> Int32? {
+        chunk.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0, errno != EINTR { return errno }
+                rest = rest.dropFirst(max(count, 0))
+            }
+            return nil
+        }
     }
 
     /// The source of a streamed body.
@@ -310,6 +322,11 @@ enum MockSink {
 
 // MARK: - Waiting
 
+extension Duration {
+    /// The duration within the limits of `Task.sleep`, which traps beyond them.
+    fileprivate var sleepable: Duration { min(max(self, .zero), .seconds(1e9)) }
+}
+
 /// A gate that one task at a time waits at while it is closed.
 struct Gate: Sendable {
     private struct State {
@@ -318,7 +335,7 @@ struct Gate: Sendable {
         var waiting: CheckedContinuation<Void, Never>?
     }
 
-    private let state = Locked(State())
+    private let state = Guarded(State())
 
     func close() {
         state.withLock { $0.isClosed = true }
@@ -347,5 +364,18 @@ struct Gate: Sendable {
             }
             if mayPass { continuation.resume() }
         }
+    }
+}
+
+/// State that several threads use, one at a time.
+final class Guarded<State>: @unchecked Sendable {
+    // Sendable because the state is used under the lock only.
+    private let lock = NSLock()
+    private var state: State
+
+    init(_ state: State) { self.state = state }
+
+    func withLock<Value>(_ body: (inout State) throws -> Value) rethrows -> Value {
+        try lock.withLock { try body(&state) }
     }
 }

@@ -25,7 +25,7 @@ public final class MockTransport: CallbackTransport {
     /// What the mock says it can do, and refuses to do otherwise.
     public let capabilities: TransportCapabilities
     private let handler: Handler
-    private let seen = Locked<[(request: MockRequest, isAnswered: Bool)]>([])
+    private let seen = Guarded<[(request: MockRequest, isAnswered: Bool)]>([])
     /// What the mock was made of, if it was of stubs.
     let stubs: StubList?
 
@@ -60,13 +60,8 @@ public final class MockTransport: CallbackTransport {
     /// Those that no stub fitted; none for a mock that was made of a closure.
     public var unmatchedRequests: [MockRequest] { seen.withLock { $0.filter { !$0.isAnswered }.map(\.request) } }
 
-    /// Performs one exchange with the closure.
-    public func send(_ exchange: Exchange) async throws -> TransportResponse {
-        try await prepare(Hop(exchange)).response()
-    }
-
     /// Requests go over a mock in the way in which they go over the real transport.
-    package func prepare(_ hop: Hop) throws -> any PreparedExchange {
+    public func prepare(_ hop: Hop) throws -> any PreparedExchange {
         let exchange = hop.exchangeToSend
         try capabilities.check(exchange)
         return MockExchange(exchange) { [seen, stubs, handler] request in
@@ -98,11 +93,7 @@ public struct MockRequest: Sendable {
     public internal(set) var parameters: [String: String] = [:]
 
     init(exchange: Exchange, body: Data) {
-        var exchange = exchange
-        exchange.observer = nil
-        exchange.decide = nil
-        if exchange.hasPolicies { exchange.policies = ExchangePolicies() }
-        self.exchange = exchange
+        self.exchange = exchange.withoutHandlers
         self.body = body
     }
 

@@ -28,14 +28,14 @@ extension Session {
         _ transport: any Transport, isolation: isolated (any Actor)? = #isolation,
         operation: () async throws -> Value
     ) async rethrows -> Value {
-        try await TransportOverride.$current.withValue(TransportOverride { _ in transport }, operation: operation)
+        try await replacingTransports(by: { _ in transport }, operation: operation)
     }
 
     /// The same for a closure that does not wait.
     public static func withTransport<Value>(
         _ transport: any Transport, operation: () throws -> Value
     ) rethrows -> Value {
-        try TransportOverride.$current.withValue(TransportOverride { _ in transport }, operation: operation)
+        try replacingTransports(by: { _ in transport }, operation: operation)
     }
 
     /// A request that is never sent, in the state it would have after an attempt, for tests of interceptors.
@@ -57,7 +57,7 @@ extension Session {
     ) throws -> DataRequest {
         let urlRequest = try convertible.asURLRequest()
         let request = self.request(convertible, shouldAutomaticallyResume: false)
-        request.present(
+        request.simulateAttempt(
             urlRequest,
             head: response.map {
                 ResponseHead(status: $0.status, fields: $0.fields, url: urlRequest.url?.absoluteString ?? "")

@@ -115,17 +115,28 @@ extension Stub: CustomStringConvertible {
 
 /// A path, or a whole URL, with places for anything.
 private struct URLPattern: Sendable {
-    private let url: URLReference
+    /// A URL or a part of one, with characters such as braces that `URL` doesn't accept (RFC 3986, appendix B).
+    private struct Reference {
+        let scheme, authority, query: Substring?
+        let path: Substring
+
+        init(_ text: String) {
+            let match = text.prefixMatch(of: #/(?:([^:\/?#]+):)?(?:\/\/([^\/?#]*))?([^?#]*)(?:\?([^#]*))?/#)
+            (scheme, authority, path, query) = (match?.1, match?.2, match?.3 ?? "", match?.4)
+        }
+    }
+
+    private let url: Reference
     private let segments: [Substring]
 
     init(_ text: String) {
-        url = URLReference(asWritten: text)
+        url = Reference(text)
         segments = Self.segments(of: url)
     }
 
     /// What stands for the places, when a URL fits.
     func match(_ text: String) -> [String: String]? {
-        let other = URLReference(asWritten: text)
+        let other = Reference(text)
         guard url.scheme == nil || url.scheme?.lowercased() == other.scheme?.lowercased(),
             url.authority == nil || url.authority?.lowercased() == other.authority?.lowercased(),
             url.query == nil || Self.parameters(of: url) == Self.parameters(of: other)
@@ -156,11 +167,11 @@ private struct URLPattern: Sendable {
     private static func decoded(_ text: some StringProtocol) -> String { text.removingPercentEncoding ?? String(text) }
 
     /// In an order of their own.
-    private static func parameters(of url: URLReference) -> [URLQueryItem] {
+    private static func parameters(of url: Reference) -> [URLQueryItem] {
         queryItems(of: url.query ?? "").sorted { ($0.name, $0.value ?? "") < ($1.name, $1.value ?? "") }
     }
 
-    private static func segments(of url: URLReference) -> [Substring] {
+    private static func segments(of url: Reference) -> [Substring] {
         let path = url.path.hasPrefix("/") ? url.path.dropFirst() : url.path
         return path.split(separator: "/", omittingEmptySubsequences: false)
     }
@@ -230,11 +241,11 @@ final class StubList: Sendable {
     private let stubs: [Stub]
     /// What is asked when none of these fits.
     private let others: StubList?
-    private let uses: Locked<[Int]>
+    private let uses: Guarded<[Int]>
 
     init(_ stubs: [Stub], before others: StubList? = nil) {
         (self.stubs, self.others) = (stubs, others)
-        uses = Locked(Array(repeating: 0, count: stubs.count))
+        uses = Guarded(Array(repeating: 0, count: stubs.count))
     }
 
     var unused: [Stub] { zip(stubs, uses.withLock { $0 }).filter { $0.1 == 0 }.map(\.0) }

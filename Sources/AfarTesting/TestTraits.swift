@@ -126,14 +126,13 @@ public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
     }
 
     /// What this process has recorded, by file: tests and their cases may share one.
-    private static let recorded = Locked<[URL: [HAR.Entry]]>([:])
+    private static let recorded = Guarded<[URL: [HAR.Entry]]>([:])
 
     /// Nothing is written when the test throws, so that no recording is replaced by half of one.
     func record(_ function: () async throws -> Void) async throws {
         // Its own transport is not used: it wraps those of the sessions.
         let recording = RecordingTransport(around: MockTransport { _ in .status(503) }, redaction: redaction)
-        let override = TransportOverride { recording.around($0) }
-        try await TransportOverride.$current.withValue(override, operation: function)
+        try await Session.replacingTransports(by: { recording.around($0) }, operation: function)
         try Self.recorded.withLock { recorded in
             recorded[file, default: []] += recording.archive.entries
             try HAR(entries: recorded[file, default: []]).write(to: file)

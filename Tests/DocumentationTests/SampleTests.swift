@@ -42,6 +42,22 @@ import Testing
         #expect(await Output.has("Provided: The vault is open"))
     }
 
+    @Test func ownSchemesAndTransportsWorkAsTheGuidesSay() async throws {
+        let server = try await TestServer.start()
+        server.route("/signed") { request in
+            let isSigned = request.headers["Authorization"] == #"HMAC user="ada", signature="GET /signed n1 s3cret""#
+            return isSigned
+                ? .text("signed") : .text("no", status: 401).adding("WWW-Authenticate", #"HMAC nonce="n1""#)
+        }
+        let session = Session(configuration: AuthenticationSamples.scheme { "\($0) \($1)" })
+        let request = session.request(server.url("/signed")).authenticate(username: "ada", password: "s3cret")
+        #expect(try await request.serializingString().value == "signed")
+        await server.stop()
+
+        let queued = Session(transport: QueueTransport())
+        #expect(try await queued.request("http://example.com/").serializingString().value == "hello")
+    }
+
     @Test func serializersMakeWhatTheGuideSays() async throws {
         ResponseSamples.string()
         #expect(await Output.has("Be kind."))

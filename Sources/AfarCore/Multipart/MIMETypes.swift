@@ -1,11 +1,11 @@
 import Foundation
 
 /// Content types by file name extension.
-package enum MIMETypes {
+public enum MIMETypes {
     /// Returns the content type for a file name; `application/octet-stream` if the extension is unknown.
     ///
     /// Common extensions are built in. For others, the system's list is used if there is one. It is read once, on first use.
-    package static func type(ofFileNamed name: String) -> String {
+    public static func type(ofFileNamed name: String) -> String {
         guard let dot = name.lastIndex(of: ".") else { return unknown }
         let pathExtension = name[name.index(after: dot)...].lowercased()
         return common[pathExtension] ?? system[pathExtension] ?? unknown

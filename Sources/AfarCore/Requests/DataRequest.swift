@@ -1,7 +1,7 @@
 public import Foundation
 
 #if canImport(FoundationNetworking)
-    package import FoundationNetworking
+    public import FoundationNetworking
 #endif
 
 /// A request whose response is held in memory.
@@ -152,8 +152,15 @@ extension DataRequest {
 }
 
 extension DataRequest {
-    /// Puts a request that hasn't started into the state that it would have after an attempt, for tests.
-    package func present(
+    /// Puts a request that hasn't started into the state that it would have after an attempt, for tests of interceptors and event monitors.
+    ///
+    /// - Parameters:
+    ///   - urlRequest: The request that was sent.
+    ///   - head: The response's head, or nil if none has arrived.
+    ///   - data: The response's body, or nil if there is none.
+    ///   - retryCount: The number of attempts before.
+    ///   - error: The error of the attempt, or nil if it succeeded.
+    public func simulateAttempt(
         _ urlRequest: URLRequest, head: ResponseHead?, data: Data?, retryCount: Int, error: AFError?
     ) {
         mutable.withLock { state in

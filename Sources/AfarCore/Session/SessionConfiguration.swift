@@ -7,6 +7,10 @@ import HTTPTypes
 
 /// The settings of a session. Properties that mean the same as in `URLSessionConfiguration` have the same names.
 public struct SessionConfiguration: Sendable {
+    /// The options of every exchange. Properties with the names of `URLSessionConfiguration`, such as ``timeoutIntervalForRequest``, are aliases
+    /// for some of them. ``headers``, ``network`` and ``protocolClasses`` replace the options `defaultFields`, `network` and `protocolClasses`.
+    public var exchangeOptions = ExchangeOptions()
+
     /// Headers that are added to each request that doesn't have a header of the same name. The default is
     /// ``HTTPHeaders/default``.
     ///
@@ -15,19 +19,31 @@ public struct SessionConfiguration: Sendable {
     public var headers = HTTPHeaders.default
     /// How long a request can go without sending or receiving data before it times out, in seconds. The default is 60. A
     /// `URLRequest` whose `timeoutInterval` isn't 60 uses its own value.
-    public var timeoutIntervalForRequest: TimeInterval = 60
+    public var timeoutIntervalForRequest: TimeInterval {
+        get { exchangeOptions.idleTimeout }
+        set { exchangeOptions.idleTimeout = newValue }
+    }
     /// The transfer rate up to which a server counts as idle, in bytes per second over the length of
     /// ``timeoutIntervalForRequest``.
     ///
     /// Without it, a server that sends one byte per second could hold a request for as long as ``timeoutIntervalForResource``.
     /// Stream requests are exempt because their events can be rare. The default is 1. With 0, any byte counts as activity. This
     /// property has an effect only if the transport's capabilities include it.
-    public var minimumTransferRate: Double = 1
+    public var minimumTransferRate: Double {
+        get { exchangeOptions.minimumTransferRate }
+        set { exchangeOptions.minimumTransferRate = newValue }
+    }
     /// The maximum duration of one attempt of a request, in seconds. The default is seven days.
-    public var timeoutIntervalForResource: TimeInterval = 7 * 24 * 60 * 60
+    public var timeoutIntervalForResource: TimeInterval {
+        get { exchangeOptions.totalTimeout }
+        set { exchangeOptions.totalTimeout = newValue }
+    }
     /// The maximum time to resolve the host, connect and complete the TLS handshake together, in seconds. The default is 30.
     /// This property has an effect only if the transport's capabilities include it.
-    public var timeoutIntervalForConnect: TimeInterval = 30
+    public var timeoutIntervalForConnect: TimeInterval {
+        get { exchangeOptions.connectTimeout }
+        set { exchangeOptions.connectTimeout = newValue }
+    }
     /// A Boolean value that indicates whether requests wait for a network instead of failing when none is available. The
     /// default is false.
     ///
@@ -43,14 +59,20 @@ public struct SessionConfiguration: Sendable {
     public var httpMaximumConnectionsPerHost = 6
     /// The lowest TLS version that is accepted. The default is 1.2. With `URLSessionTransport` on Linux, the system's OpenSSL
     /// must enforce 1.2, and 1.3 fails each request.
-    public var tlsMinimumSupportedProtocolVersion = ExchangeOptions.TLSVersion.v12
+    public var tlsMinimumSupportedProtocolVersion: ExchangeOptions.TLSVersion {
+        get { exchangeOptions.minimumTLSVersion }
+        set { exchangeOptions.minimumTLSVersion = newValue }
+    }
     /// A Boolean value that indicates whether a body without a length is complete when the server closes the TCP connection
     /// without a TLS alert (`close_notify`, RFC 9112, section 9.8). Some servers close that way, but it lets anyone on the
     /// network truncate such a body.
     ///
     /// The default is false: on Linux, the request fails with ``TransportError/Code-swift.struct/bodyIncomplete``. Bodies
     /// that have a `Content-Length` or are chunked don't need this alert.
-    public var acceptsBodiesWithoutTLSCloseNotify = false
+    public var acceptsBodiesWithoutTLSCloseNotify: Bool {
+        get { exchangeOptions.acceptsBodiesWithoutTLSCloseNotify }
+        set { exchangeOptions.acceptsBodiesWithoutTLSCloseNotify = newValue }
+    }
     /// A file of PEM certificates of the authorities to trust, instead of the system's. The default is nil.
     ///
     /// Transports read this property and the next four when they are created. To configure your own transport, use
@@ -87,14 +109,23 @@ public struct SessionConfiguration: Sendable {
     ///
     /// With `URLSessionTransport`, Foundation always decodes, and handles unknown codings in its own way. If this property is
     /// false, requests without their own `Accept-Encoding` send `identity`, and a coded response fails.
-    public var decodesContent = true
+    public var decodesContent: Bool {
+        get { exchangeOptions.decodesContent }
+        set { exchangeOptions.decodesContent = newValue }
+    }
     /// The limit on the growth of a compressed body by decoding. A body that exceeds it fails its request with
     /// ``TransportError/Code-swift.struct/responseTooLarge``, whether it is received in memory, in a file or as a stream. By
     /// default, a body exceeds the limit if it is larger than 1 GiB and more than 1,000 times the size of the received data.
     /// nil means no limit.
-    public var decompressionLimit: DecompressionLimit? = DecompressionLimit()
+    public var decompressionLimit: DecompressionLimit? {
+        get { exchangeOptions.decompressionLimit }
+        set { exchangeOptions.decompressionLimit = newValue }
+    }
     /// The maximum size of a response's head, in bytes. The default is 256 KiB.
-    public var maximumResponseHeadSize = 256 * 1024
+    public var maximumResponseHeadSize: Int {
+        get { exchangeOptions.maximumHeadBytes }
+        set { exchangeOptions.maximumHeadBytes = newValue }
+    }
 
     /// The maximum number of redirects in one attempt. Another redirect fails the request. The default is 20.
     public var maximumRedirects = 20
@@ -111,6 +142,9 @@ public struct SessionConfiguration: Sendable {
     /// Provides credentials for challenges (401) to requests without their own credentials. The default is nil.
     /// ``URLCredentialStorageProvider`` reads them from Foundation's storage.
     public var credentialProvider: (any CredentialProvider)?
+    /// Authentication schemes in addition to those of Afar (Basic, Digest, Negotiate and NTLM), strongest first. They take precedence over
+    /// Afar's, and replace those whose challenges they accept. The default is none.
+    public var authenticationSchemes: [any AuthenticationScheme] = []
 
     /// The store for the session's cookies, or nil to neither store nor send cookies. The default is a new
     /// ``MemoryCookieStore``. Sessions created with copies of one configuration share it.
@@ -150,7 +184,10 @@ public struct SessionConfiguration: Sendable {
 
     /// The version of HTTP. The default is ``ExchangeOptions/HTTPVersion/automatic``, which is HTTP/1.1 on Linux. With an unsupported
     /// version, each request fails.
-    public var httpVersion = ExchangeOptions.HTTPVersion.automatic
+    public var httpVersion: ExchangeOptions.HTTPVersion {
+        get { exchangeOptions.httpVersion }
+        set { exchangeOptions.httpVersion = newValue }
+    }
     /// How requests reach their hosts: through proxies, over a Unix domain socket, or from a specific interface.
     ///
     /// The default is nil: `Afar`'s own sessions on Linux use the proxies of the environment (``ProxySettings/environment``);
@@ -185,19 +222,9 @@ public struct SessionConfiguration: Sendable {
     func exchangeOptions(for transport: any Transport) throws -> ExchangeOptions {
         try checkIdentifier(for: transport)
         try checkTLSSettings(for: transport)
-        var options = ExchangeOptions()
+        var options = exchangeOptions
         options.protocolClasses = foreignProtocolClasses
-        options.httpVersion = httpVersion
-        if let network = try networkSettings(for: transport) { options.network = network }
-        options.idleTimeout = timeoutIntervalForRequest
-        options.minimumTransferRate = minimumTransferRate
-        options.totalTimeout = timeoutIntervalForResource
-        options.connectTimeout = timeoutIntervalForConnect
-        options.minimumTLSVersion = tlsMinimumSupportedProtocolVersion
-        options.decodesContent = decodesContent
-        options.acceptsBodiesWithoutTLSCloseNotify = acceptsBodiesWithoutTLSCloseNotify
-        options.decompressionLimit = decompressionLimit
-        options.maximumHeadBytes = maximumResponseHeadSize
+        options.network = try networkSettings(for: transport) ?? NetworkSettings()
         options.defaultFields = DefaultFields(try defaultFields(for: transport))
         return options
     }

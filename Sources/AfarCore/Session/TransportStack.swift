@@ -122,15 +122,15 @@ extension Reply {
 /// Replaces a session's transport for the requests that are created in a task and its child tasks.
 ///
 /// Sessions keep their configuration but use separate cookie, cache and HSTS stores, so tests don't share state.
-package final class TransportOverride: Sendable {
+final class TransportOverride: Sendable {
     /// The override of the current task, or nil without one.
-    @TaskLocal package static var current: TransportOverride?
+    @TaskLocal static var current: TransportOverride?
 
     private let replacement: @Sendable (any Transport) -> any Transport
     private let stacks = Locked<[ObjectIdentifier: (session: SessionState, stack: TransportStack)]>([:])
 
     /// - Parameter replacement: Returns the transport to use instead of a session's transport.
-    package init(_ replacement: @escaping @Sendable (any Transport) -> any Transport) {
+    init(_ replacement: @escaping @Sendable (any Transport) -> any Transport) {
         self.replacement = replacement
     }
 
@@ -144,6 +144,32 @@ package final class TransportOverride: Sendable {
             stacks[id] = (session, stack)
             return stack
         }
+    }
+}
+
+extension Session {
+    /// Replaces the transports of all sessions for the requests that are created in a closure and in the tasks that it starts. For tests:
+    /// AfarTesting's `withTransport(_:operation:)` uses it.
+    ///
+    /// Sessions keep their configuration, but use separate cookies, cached responses and hosts that require https.
+    ///
+    /// - Parameters:
+    ///   - replacement: Returns the transport to use instead of a session's own, which it can wrap. It is called once for each session, on
+    ///     any thread.
+    ///   - isolation: The actor that the operation runs on. The default is the caller's.
+    ///   - operation: The closure that creates the requests.
+    public static func replacingTransports<Value>(
+        by replacement: @escaping @Sendable (any Transport) -> any Transport,
+        isolation: isolated (any Actor)? = #isolation, operation: () async throws -> Value
+    ) async rethrows -> Value {
+        try await TransportOverride.$current.withValue(TransportOverride(replacement), operation: operation)
+    }
+
+    /// Replaces the transports of all sessions for the requests that are created in a closure that doesn't suspend.
+    public static func replacingTransports<Value>(
+        by replacement: @escaping @Sendable (any Transport) -> any Transport, operation: () throws -> Value
+    ) rethrows -> Value {
+        try TransportOverride.$current.withValue(TransportOverride(replacement), operation: operation)
     }
 }
 

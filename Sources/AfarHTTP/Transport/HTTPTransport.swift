@@ -81,15 +81,10 @@ public final class HTTPTransport: CallbackTransport {
         }
     }
 
-    /// Performs one exchange.
+    /// Prepares an exchange without sending anything.
     ///
-    /// - Throws: A ``TransportError``.
-    public func send(_ exchange: Exchange) async throws -> TransportResponse {
-        let hop = Hop(exchange)
-        return try await hop.response(of: try prepare(hop))
-    }
-
-    package func prepare(_ hop: Hop) throws -> any PreparedExchange {
+    /// - Throws: A ``TransportError``, if the exchange requires a feature that this transport doesn't have, for example.
+    public func prepare(_ hop: Hop) throws -> any PreparedExchange {
         try capabilities.check(hop.exchange)
         guard hop.exchange.request.scheme == "http" || hop.exchange.request.scheme == "https" else {
             let scheme = hop.exchange.request.scheme ?? ""

@@ -1,40 +1,50 @@
 import Foundation
 import HTTPTypes
 
-/// An authentication scheme (RFC 9110, section 11). ``AuthenticationStage`` uses its strongest scheme that the server offers and
-/// that supports the credential.
-protocol AuthenticationScheme: Sendable {
-    /// Returns whether a challenge uses this scheme, and requires only supported features.
+/// An authentication scheme (RFC 9110, section 11). A session uses its strongest scheme that the server offers and that supports the
+/// credential.
+///
+/// Implement ``accepts(_:)`` and ``answer(_:user:password:in:)``; the other requirements have defaults. The methods can be called on any
+/// thread, and for several requests at a time.
+public protocol AuthenticationScheme: Sendable {
+    /// Returns whether a challenge is one of this scheme, and requires only supported features.
     func accepts(_ challenge: AuthenticationChallenge) -> Bool
 
-    /// Returns whether the scheme can be used for an exchange.
+    /// Returns whether the scheme can be used for an exchange. The default is true.
     func isAvailable(for exchange: Exchange) -> Bool
 
-    /// Returns whether the scheme supports a credential.
+    /// Returns whether the scheme supports a credential. If not, the next weaker scheme is used. The default is true.
     func accepts(user: String, password: String) -> Bool
 
-    /// Returns whether an answer requires reading the request's body, which can take long.
-    func readsBody(for challenge: AuthenticationChallenge) -> Bool
+    /// Returns whether an answer to a challenge can take long, because it reads the request's body or a key from a file, for example.
+    /// If not, it is made on the thread that drives the transport's connections, which saves time. The default is true.
+    func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool
 
-    /// Returns whether a challenge after an answer only requests the same credential again.
+    /// Returns whether a challenge that follows an answer only requires the same credential again, such as one with a new nonce. It is
+    /// answered once more at most. The default is false: the credential was refused, and the response is the 401.
     func renews(_ answered: AuthenticationChallenge, by challenge: AuthenticationChallenge) -> Bool
 
-    /// Adds the answer to a challenge to the exchange that is sent next.
+    /// Adds the answer to a challenge to the exchange that is sent next, usually as its `Authorization` field.
     ///
-    /// - Throws: ``TransportError/Code-swift.struct/invalidCredential`` if this scheme can't represent the credential.
+    /// - Throws: An error if this scheme can't represent the credential, for example. It fails the request: a ``TransportError`` unchanged,
+    ///   any other as the cause of one with the code ``TransportError/Code-swift.struct/invalidCredential``. It must not contain any part
+    ///   of the credential.
     func answer(
-        _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange
-    ) throws(TransportError)
+        _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange) throws
 }
 
 extension AuthenticationScheme {
-    func isAvailable(for exchange: Exchange) -> Bool { true }
+    /// Returns true.
+    public func isAvailable(for exchange: Exchange) -> Bool { true }
 
-    func accepts(user: String, password: String) -> Bool { true }
+    /// Returns true.
+    public func accepts(user: String, password: String) -> Bool { true }
 
-    func readsBody(for challenge: AuthenticationChallenge) -> Bool { false }
+    /// Returns true.
+    public func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool { true }
 
-    func renews(_ answered: AuthenticationChallenge, by challenge: AuthenticationChallenge) -> Bool { false }
+    /// Returns false.
+    public func renews(_ answered: AuthenticationChallenge, by challenge: AuthenticationChallenge) -> Bool { false }
 }
 
 extension TransportError {
@@ -58,9 +68,11 @@ extension String {
 
 /// Basic authentication: sends the user name and the password in Base64 (RFC 7617).
 package struct BasicAuthentication: AuthenticationScheme {
-    func accepts(_ challenge: AuthenticationChallenge) -> Bool { challenge.scheme == "basic" }
+    package func accepts(_ challenge: AuthenticationChallenge) -> Bool { challenge.scheme == "basic" }
 
-    func answer(
+    package func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool { false }
+
+    package func answer(
         _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange
     ) throws(TransportError) {
         // Most servers accept UTF-8 even if they don't specify a charset. Normalize only for those that specify it.
@@ -102,6 +114,8 @@ struct ConnectionAuthenticationScheme: AuthenticationScheme {
 
     func accepts(_ challenge: AuthenticationChallenge) -> Bool { challenge.scheme == scheme.rawValue }
 
+    func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool { false }
+
     /// Requests of other users would share an authenticated connection of HTTP/2 or HTTP/3. A connection for another protocol isn't
     /// authenticated.
     func isAvailable(for exchange: Exchange) -> Bool {
@@ -138,13 +152,13 @@ struct ConnectionAuthenticationScheme: AuthenticationScheme {
 // MARK: - Challenges
 
 /// An authentication challenge that a server offers (RFC 9110, section 11.3).
-package struct AuthenticationChallenge: Sendable, Equatable {
+public struct AuthenticationChallenge: Sendable, Equatable {
     /// The scheme's name in lowercase.
-    package let scheme: String
+    public let scheme: String
     /// The parameters, with their names in lowercase. If a name occurs twice, the first value counts.
-    package private(set) var parameters: [String: String] = [:]
+    public private(set) var parameters: [String: String] = [:]
     /// The token68 that some schemes use instead of parameters.
-    private(set) var token: String?
+    public private(set) var token: String?
 
     private init(scheme: String) {
         self.scheme = scheme

@@ -17,14 +17,17 @@ package struct AuthenticationStage: ExchangeStage {
     private let provider: Provider?
 
     /// - Parameters:
+    ///   - own: The session's own schemes, which take precedence over the others.
     ///   - features: The features of the transport, which can add schemes.
     ///   - provider: Provides a credential if the exchange doesn't; nil if the session has no provider.
-    package init(features: TransportCapabilities.Features = [], provider: Provider? = nil) {
+    package init(
+        own: [any AuthenticationScheme] = [], features: TransportCapabilities.Features = [], provider: Provider? = nil
+    ) {
         let binds = features.contains(.connectionAuthentication)
         let negotiate: [any AuthenticationScheme] = binds ? [ConnectionAuthenticationScheme(.negotiate)] : []
         let ntlm: [any AuthenticationScheme] = binds ? [ConnectionAuthenticationScheme(.ntlm)] : []
         schemes =
-            negotiate + [DigestAuthentication(.sha256), DigestAuthentication(.md5)] + ntlm + [BasicAuthentication()]
+            own + negotiate + [DigestAuthentication(.sha256), DigestAuthentication(.md5)] + ntlm + [BasicAuthentication()]
         self.provider = provider
     }
 
@@ -143,7 +146,7 @@ extension [AuthenticationStage.Choice] {
         guard let choice = first(where: { $0.scheme.accepts(user: user, password: password) }) else {
             return .now(.pass)
         }
-        guard choice.scheme.readsBody(for: choice.challenge) else {
+        guard choice.scheme.takesTime(toAnswer: choice.challenge) else {
             return .now(choice.action(user: user, password: password, of: hop, isRenewal: isRenewal))
         }
         return .wait { choice.action(user: user, password: password, of: hop, isRenewal: isRenewal) }
@@ -156,10 +159,15 @@ extension AuthenticationStage.Choice {
         user: String, password: String, of hop: Hop, isRenewal: Bool = false
     ) -> ResponseAction {
         var next = hop.exchange
-        do throws(TransportError) {
+        do {
             try scheme.answer(challenge, user: user, password: password, in: &next)
-        } catch {
+        } catch let error as TransportError {
             return .fail(error)
+        } catch {
+            return .fail(
+                TransportError(
+                    .invalidCredential, phase: .receiving, url: hop.exchange.url,
+                    message: "the challenge of the scheme \(challenge.scheme) could not be answered", underlying: error))
         }
         next.policies.answeredChallenge = AnsweredChallenge(
             challenge: challenge, user: user, password: password, isRenewal: isRenewal)

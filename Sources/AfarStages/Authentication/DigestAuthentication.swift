@@ -14,7 +14,7 @@ struct DigestAuthentication: AuthenticationScheme {
 
     func accepts(user: String, password: String) -> Bool { !user.isEmpty }
 
-    func readsBody(for challenge: AuthenticationChallenge) -> Bool { known(challenge)?.protection == .authInt }
+    func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool { known(challenge)?.protection == .authInt }
 
     /// The server accepts the credential, and only requires a newer nonce (RFC 7616, section 3.3).
     func renews(_ answered: AuthenticationChallenge, by challenge: AuthenticationChallenge) -> Bool {

@@ -100,8 +100,9 @@ public final class Hop: @unchecked Sendable {
         exchange.options.connectionAuthentication == nil ? nil : exchange.connectionAuthentication
     }
 
-    /// The exchange to send, for a transport that doesn't support hops.
-    package var exchangeToSend: Exchange {
+    /// The exchange as a transport sends it: with the time that is left of the total timeout, and with the head decision and the observer of
+    /// the session. It is large, so copy it once.
+    public var exchangeToSend: Exchange {
         var exchange = exchange
         (exchange.decide, exchange.observer, exchange.options.totalTimeout) = (decide, observer, totalTimeout)
         return exchange

@@ -1,22 +1,36 @@
 /// A transport that calls a completion handler. Compared with suspending a task, this saves a task and a thread switch per
 /// request.
 ///
-/// Afar's own transports are callback transports. For them, ``Transport/send(_:)`` is one line on top.
-package protocol CallbackTransport: Transport {
-    /// Prepares an exchange without sending anything.
+/// Afar's own transports are callback transports. What ``Transport`` requires of a transport applies here too: it observes the options, the
+/// control and the observer of the exchange, and calls ``Exchange/headArrived(_:)`` for each final head.
+public protocol CallbackTransport: Transport {
+    /// Prepares an exchange without sending anything. It can be called on any thread, also on one that drives connections, so it must be
+    /// quick.
     ///
-    /// - Throws: A ``TransportError`` if the exchange can't be started.
+    /// - Parameter hop: The exchange to send is ``Hop/exchangeToSend``.
+    /// - Throws: A ``TransportError`` if the exchange can't be started, such as the one that
+    ///   ``TransportCapabilities/check(_:)`` throws.
     func prepare(_ hop: Hop) throws -> any PreparedExchange
 }
 
+extension CallbackTransport {
+    /// Prepares an exchange, starts it, and waits for its response. Cancelling the task cancels the exchange.
+    public func send(_ exchange: Exchange) async throws -> TransportResponse {
+        let hop = Hop(exchange)
+        return try await hop.response(of: try prepare(hop))
+    }
+}
+
 /// An exchange that is ready to be started.
-package protocol PreparedExchange: AnyObject, Sendable {
-    /// Starts the exchange and returns immediately, without running user code. Call it once.
+public protocol PreparedExchange: AnyObject, Sendable {
+    /// Starts the exchange and returns immediately, without running user code. It is called once at most.
     ///
-    /// - Parameter completion: Called once, on the thread that reads from the network, so it must be quick.
+    /// - Parameter completion: Call it once, on any thread, with the response or a ``TransportError``. It is quick, and can be called before
+    ///   this method returns.
     func start(completion: @escaping @Sendable (Result<TransportResponse, any Error>) -> Void)
 
-    /// Ends the exchange in any state, even before its start.
+    /// Ends the exchange in any state, even before its start, with ``TransportError/Code-swift.struct/cancelled``. It can be called on any
+    /// thread, more than once, and after the end.
     func cancel()
 }
 

@@ -20,10 +20,11 @@ extension Exchange {
         try await collectBody { count in observer?.exchangeDidSend(bytes: Int64(count), expected: body.length) }
     }
 
-    /// Reads the whole body of the request into memory.
+    /// Reads the whole body of the request into memory, and doesn't notify the observer.
     ///
-    /// - Parameter tell: Called after each read with the total number of bytes so far.
-    package func collectBody(_ report: (Int) async -> Void) async throws -> Data {
+    /// - Parameter report: Called after each read with the total number of bytes so far.
+    /// - Throws: Like ``collectBody()``.
+    public func collectBody(_ report: (Int) async -> Void) async throws -> Data {
         func failure(_ message: String, _ cause: (any Error)? = nil) -> TransportError {
             TransportError(.requestBodyFailed, phase: .sending, url: url, message: message, underlying: cause)
         }

@@ -233,8 +233,8 @@ extension TransportError.Code: LosslessStringConvertible {
 }
 
 extension TransportError.Code {
-    /// Creates the code that corresponds to a Foundation error code.
-    package init(_ code: URLError.Code) {
+    /// Creates the code that corresponds to a Foundation error code. Others become ``unknown``.
+    public init(_ code: URLError.Code) {
         switch code {
         case .cancelled: self = .cancelled
         case .timedOut: self = .timedOut

@@ -174,7 +174,7 @@ public enum ResponseDelivery: Sendable, Hashable {
 
 extension ResponseDelivery {
     /// The maximum number of bytes in the body; nil if there is no limit.
-    package var limit: Int64? {
+    public var limit: Int64? {
         switch self {
         case .collect(let limit), .file(_, let limit): limit
         case .stream, .connection: nil

@@ -1,6 +1,7 @@
 import AfarTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import AfarCore

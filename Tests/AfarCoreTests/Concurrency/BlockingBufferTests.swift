@@ -1,5 +1,5 @@
-import AfarTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AfarCore

@@ -1,4 +1,4 @@
-import AfarTesting
+import TestSupport
 import Testing
 
 @testable import AfarCore

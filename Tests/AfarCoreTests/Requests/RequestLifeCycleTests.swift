@@ -1,5 +1,6 @@
 import AfarTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AfarCore

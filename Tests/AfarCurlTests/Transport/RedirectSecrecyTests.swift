@@ -1,8 +1,8 @@
 import AfarCore
 import AfarTestServer
-import AfarTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import AfarCurl

@@ -2,6 +2,7 @@ import AfarCore
 import AfarTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import AfarStages

@@ -2,6 +2,7 @@ import AfarTesting
 import AfarTrust
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import AfarStages

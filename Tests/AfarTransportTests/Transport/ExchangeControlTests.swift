@@ -1,5 +1,5 @@
-import AfarTesting
 import AfarTransport
+import TestSupport
 import Testing
 
 @Suite struct ExchangeControlTests {

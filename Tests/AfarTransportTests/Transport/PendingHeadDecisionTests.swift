@@ -1,5 +1,5 @@
-import AfarTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import AfarTransport

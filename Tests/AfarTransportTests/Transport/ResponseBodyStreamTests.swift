@@ -1,7 +1,7 @@
 import AfarCore
-import AfarTesting
 import AfarTransport
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct ResponseBodyStreamTests {

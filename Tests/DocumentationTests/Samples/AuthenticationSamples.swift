@@ -1,5 +1,6 @@
 import Afar
 import Foundation
+import HTTPTypes
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -30,6 +31,30 @@ enum AuthenticationSamples {
 
         let session = Session(configuration: configuration, transport: AF.transport)
         print("Provided: \(try await session.request("https://api.example.com/vault").serializingString().value)")
+    }
+
+    struct SignatureScheme: AuthenticationScheme {
+        /// HMAC-SHA256 in hexadecimal digits, by swift-crypto for example.
+        let sign: @Sendable (_ text: String, _ key: String) -> String
+
+        func accepts(_ challenge: AuthenticationChallenge) -> Bool {
+            challenge.scheme == "hmac" && challenge.parameters["nonce"] != nil
+        }
+
+        func answer(
+            _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange
+        ) throws {
+            let text =
+                "\(exchange.request.method) \(exchange.request.path ?? "/") \(challenge.parameters["nonce"] ?? "")"
+            exchange.request.headerFields[.authorization] =
+                "HMAC user=\"\(user)\", signature=\"\(sign(text, password))\""
+        }
+    }
+
+    static func scheme(_ hmac: @escaping @Sendable (_ text: String, _ key: String) -> String) -> SessionConfiguration {
+        var configuration = SessionConfiguration.default
+        configuration.authenticationSchemes = [SignatureScheme(sign: hmac)]
+        return configuration
     }
 
     static func ticket() -> DataRequest {

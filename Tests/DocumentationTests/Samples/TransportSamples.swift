@@ -1,5 +1,7 @@
 import Afar
+import Foundation
 import HTTPTypes
+import Synchronization
 
 struct Rerouted: Transport {
     let base: any Transport
@@ -25,5 +27,54 @@ struct Teapot: Transport {
         try capabilities.check(exchange)
         let head = ResponseHead(status: 418, fields: [.contentType: "text/plain"], url: exchange.url)
         return TransportResponse(head: head, body: .data(Data("short and stout".utf8)))
+    }
+}
+
+final class QueueTransport: CallbackTransport {
+    let capabilities = TransportCapabilities(name: "queue", features: [])
+    private let queue = DispatchQueue(label: "example.transport")
+
+    func prepare(_ hop: Hop) throws -> any PreparedExchange {
+        let exchange = hop.exchangeToSend
+        try capabilities.check(exchange)
+        return Running(exchange, on: queue)
+    }
+
+    private final class Running: PreparedExchange {
+        typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
+        private enum State { case prepared, started(Completion), ended }
+
+        private let exchange: Exchange
+        private let queue: DispatchQueue
+        private let state = Mutex(State.prepared)
+
+        init(_ exchange: Exchange, on queue: DispatchQueue) { (self.exchange, self.queue) = (exchange, queue) }
+
+        func start(completion: @escaping Completion) {
+            let isCancelled = state.withLock { state in
+                guard case .prepared = state else { return true }
+                state = .started(completion)
+                return false
+            }
+            guard !isCancelled else { return completion(.failure(cancellation)) }
+            queue.async { [self] in
+                let head = ResponseHead(status: 200, fields: [.contentType: "text/plain"], url: exchange.url)
+                end(with: .success(TransportResponse(head: head, body: .data(Data("hello".utf8)))))
+            }
+        }
+
+        func cancel() { end(with: .failure(cancellation)) }
+
+        private func end(with result: Result<TransportResponse, any Error>) {
+            let completion = state.withLock { state -> Completion? in
+                defer { state = .ended }
+                if case .started(let completion) = state { return completion } else { return nil }
+            }
+            completion?(result)
+        }
+
+        private var cancellation: TransportError {
+            TransportError(.cancelled, phase: .queued, url: exchange.url, message: "the exchange was cancelled")
+        }
     }
 }

@@ -1,4 +1,4 @@
-import AfarCore
+import AfarStages
 package import AfarTransport
 package import Foundation
 
