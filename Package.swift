@@ -205,7 +205,8 @@ let tests: [Target] = [
     .tests(
         "AfarCurl",
         [
-            "AfarCore", "AfarHTTP", "AfarTestServer", "AfarTesting", "CLibcurl", "TestServers", "TestSupport", .httpTypes,
+            "AfarCore", "AfarHTTP", "AfarTestServer", "AfarTesting", "CLibcurl", "TestServers", "TestSupport",
+            .httpTypes,
         ]),
     .tests("AfarTestServer"),
     .tests("Afar", ["AfarTestServer", "SessionProbe", "TestServers"], exclude: ["Guarantees/README.md"]),

@@ -27,7 +27,9 @@ package struct AuthenticationStage: ExchangeStage {
         let negotiate: [any AuthenticationScheme] = binds ? [ConnectionAuthenticationScheme(.negotiate)] : []
         let ntlm: [any AuthenticationScheme] = binds ? [ConnectionAuthenticationScheme(.ntlm)] : []
         schemes =
-            own + negotiate + [DigestAuthentication(.sha256), DigestAuthentication(.md5)] + ntlm + [BasicAuthentication()]
+            own + negotiate + [DigestAuthentication(.sha256), DigestAuthentication(.md5)] + ntlm + [
+                BasicAuthentication()
+            ]
         self.provider = provider
     }
 
@@ -167,7 +169,8 @@ extension AuthenticationStage.Choice {
             return .fail(
                 TransportError(
                     .invalidCredential, phase: .receiving, url: hop.exchange.url,
-                    message: "the challenge of the scheme \(challenge.scheme) could not be answered", underlying: error))
+                    message: "the challenge of the scheme \(challenge.scheme) could not be answered", underlying: error)
+            )
         }
         next.policies.answeredChallenge = AnsweredChallenge(
             challenge: challenge, user: user, password: password, isRenewal: isRenewal)
