@@ -58,7 +58,8 @@ package struct RequestHead {
         if let host = own.first(where: { $0.name.isHost }) ?? defaultFields.first(where: { $0.name.isHost }) {
             bytes.append(host)
         } else {
-            append("Host: \((request.authority ?? "").withoutZone)\r\n")
+            let authority = request.authority ?? ""
+            append("Host: \(authority.utf8.first == UInt8(ascii: "[") ? authority.withoutZone : authority)\r\n")
         }
         // What a proxy is shown doesn't go to the origin server.
         let isUnsent = { (name: HTTPField.Name) in

@@ -281,19 +281,19 @@ public final class StreamRequest: Request, @unchecked Sendable {
 
 /// A place in the queue of a lock.
 private final class Turn: Sendable {
-    private struct Reads {
+    private struct State {
         var hasCome = false
         var isOver = false
     }
 
     private let lock: CallbackLock
     private let come = Deferred<Void>()
-    private let reads = Locked(Reads())
+    private let state = Locked(State())
 
     init(_ lock: CallbackLock) {
         self.lock = lock
         lock.lock { [self] in
-            let isOver = reads.withLock { state in
+            let isOver = state.withLock { state in
                 state.hasCome = true
                 return state.isOver
             }
@@ -313,7 +313,7 @@ private final class Turn: Sendable {
 
     /// Gives up the place, whether or not the turn has come.
     func end() {
-        let hasCome = reads.withLock { state in
+        let hasCome = state.withLock { state in
             state.isOver = true
             return state.hasCome
         }

@@ -54,9 +54,14 @@ struct ConnectionKey: Hashable {
             }
             port = Int(number)
         }
-        if name.utf8.first == UInt8(ascii: "[") { name = name.dropFirst().dropLast() }
-        let host = String(name).withoutZone.asciiLowercased + authority.zone
-        (self.host, self.port) = (host, port)
+        if name.utf8.first == UInt8(ascii: "[") {
+            let address = String(name.dropFirst().dropLast())
+            host = address.withoutZone.asciiLowercased + address.zone
+        } else {
+            host = String(name).asciiLowercased
+        }
+        self.port = port
+        let host = host
         route = try options.networkBox.map {
             try ConnectionRoute(
                 $0.settings, to: host, port: port, request,

@@ -57,7 +57,7 @@ struct XPathPredicate {
     let isPositional: Bool
 }
 
-enum XPathAxis: String, CaseIterable {
+enum XPathAxis: String {
     case ancestor
     case ancestorOrSelf = "ancestor-or-self"
     case attribute
