@@ -152,10 +152,10 @@ let tests: [Target] = [
         exclude: ["websocket-server.py"]),
     .target(name: "TestSupport", dependencies: ["AfarStages", "AfarTransport"], path: "Tests/TestSupport"),
     .tests("AfarTrust", ["TestServers"]),
-    .tests("AfarTransport", ["AfarTesting", "CZlib", "TestSupport", .httpTypes]),
+    .tests("AfarTransport", ["AfarTesting", "CZlib", "TestServers", "TestSupport", .httpTypes]),
     .tests("AfarStages", ["AfarCore", "AfarTesting", "CookieProbe", "TestServers", "TestSupport", .httpTypes]),
     .tests("AfarPublicSuffix", ["AfarStages"]),
-    .tests("AfarWebSocket", ["AfarTransport", .httpTypes]),
+    .tests("AfarWebSocket", ["AfarTransport", "TestServers", .httpTypes]),
     .tests("AfarCore", ["AfarTesting", "TestSupport", .httpTypes]),
     .tests("AfarHTTP1", ["AfarTestServer", "AfarTransport", .onLinux("CLibcurl"), .httpTypes]),
     .tests(

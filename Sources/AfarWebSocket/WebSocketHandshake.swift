@@ -18,11 +18,19 @@ package struct WebSocketHandshake: Sendable {
     }
 
     private let key: String
+    /// The value of `Sec-WebSocket-Accept` in the answer of a server that accepts the WebSocket.
+    private let acceptance: String
     private let protocols: [String]
 
     /// - Parameter fields: The fields of the request, which may name subprotocols.
-    package init(for fields: HTTPFields) {
+    /// - Throws: ``WebSocketViolation`` if SHA-1, which the handshake requires, isn't available.
+    package init(for fields: HTTPFields) throws(WebSocketViolation) {
         key = Data((0..<16).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
+        guard let hash = HashFunction.sha1.hash(of: key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11") else {
+            throw WebSocketViolation(
+                closeCode: 1011, description: "the handshake requires SHA-1, which OpenSSL doesn't provide here")
+        }
+        acceptance = Data(hash).base64EncodedString()
         protocols = FieldScanner.elements(of: fields[values: .secWebSocketProtocol])
     }
 
@@ -47,8 +55,7 @@ package struct WebSocketHandshake: Sendable {
         guard FieldScanner.elements(of: upgrade).contains(where: { $0.lowercased() == "websocket" }),
             FieldScanner.elements(of: connection).contains(where: { $0.lowercased() == "upgrade" })
         else { throw .protocolError("the server does not upgrade to a WebSocket") }
-        let accepted = Data(SHA1.hash(of: key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")).base64EncodedString()
-        guard fields[values: .secWebSocketAccept] == [accepted] else {
+        guard fields[values: .secWebSocketAccept] == [acceptance] else {
             throw .protocolError("the server's answer is not one to this request (Sec-WebSocket-Accept)")
         }
         let chosen = fields[values: .secWebSocketProtocol]

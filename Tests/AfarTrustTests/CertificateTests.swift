@@ -48,6 +48,17 @@ import Testing
         #expect(try certificate("nul-in-name").subjectAlternativeNames == [.dns("localhost\0.evil.example")])
     }
 
+    #if os(Linux)
+        @Test func aKeyThatCannotBeHashedEqualsNoOther() throws {
+            let key = try certificate("good").publicKey
+            try withoutHashFunctions {
+                let keys = try ["good", "good", "good-rsa"].map { try certificate($0).publicKey }
+                #expect(Set(keys + [key]).count == 4)
+                #expect(keys.allSatisfy { $0.sha256.count == 32 })
+            }
+        }
+    #endif
+
     @Test(arguments: ["good", "good-rsa", "good-p384"]) func aPinIsTheOneThatOpenSSLComputes(name: String) throws {
         let hash = try openssl(
             "x509 -in \(name).crt -noout -pubkey | openssl pkey -pubin -outform DER | openssl dgst -sha256 -binary | base64"

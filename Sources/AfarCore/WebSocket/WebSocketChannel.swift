@@ -356,7 +356,12 @@ struct WebSocketHandshakeStage: ExchangeStage {
 
         func before(_ hop: Hop) -> Reply<RequestAction> {
             var exchange = hop.exchange
-            let handshake = WebSocketHandshake(for: exchange.request.headerFields)
+            let handshake: WebSocketHandshake
+            do {
+                handshake = try WebSocketHandshake(for: exchange.request.headerFields)
+            } catch {
+                return .now(.fail(hop.failure(.unknown, error.description)))
+            }
             handshake.complete(&exchange.request.headerFields)
             self.handshake.withLock { $0 = handshake }
             return .now(.change(exchange))

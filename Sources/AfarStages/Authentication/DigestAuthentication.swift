@@ -6,11 +6,12 @@ import HTTPTypes
 ///
 /// Each answer is for a new challenge, so its count is always 1, and no state is kept between requests.
 struct DigestAuthentication: AuthenticationScheme {
-    let algorithm: DigestAlgorithm
+    let algorithm: HashFunction
 
-    init(_ algorithm: DigestAlgorithm) { self.algorithm = algorithm }
+    /// - Parameter algorithm: MD5 or SHA-256. Challenges for other algorithms aren't supported.
+    init(_ algorithm: HashFunction) { self.algorithm = algorithm }
 
-    func accepts(_ challenge: AuthenticationChallenge) -> Bool { known(challenge) != nil }
+    func accepts(_ challenge: AuthenticationChallenge) -> Bool { known(challenge) != nil && algorithm.isAvailable }
 
     func accepts(user: String, password: String) -> Bool { !user.isEmpty }
 
@@ -36,20 +37,32 @@ struct DigestAuthentication: AuthenticationScheme {
             challenge: known, method: exchange.request.method.rawValue, uri: exchange.request.path ?? "/", user: user,
             password: password, cnonce: Self.makeNonce())
         if known.protection == .authInt { response.bodyHash = try bodyHash(of: exchange) }
-        exchange.request.headerFields[.authorization] = response.authorization
+        guard let authorization = response.authorization else { throw hashFailure(url: exchange.url) }
+        exchange.request.headerFields[.authorization] = authorization
+    }
+
+    private func hashFailure(url: String?) -> TransportError {
+        .invalidCredential(
+            "Digest authentication failed because no \(algorithm.rawValue.uppercased()) hash could be computed",
+            url: url)
     }
 
     private func bodyHash(of exchange: Exchange) throws(TransportError) -> String {
+        if case .stream = exchange.body {
+            throw .invalidCredential(
+                "the server requires a hash of the body (qop=auth-int), which is a stream", url: exchange.url)
+        }
+        let hash: [UInt8]?
         do {
-            if let hash = try algorithm.hash(exchange.body) { return hash }
+            hash = try algorithm.hash(of: exchange.body)
         } catch {
             throw TransportError(
                 .requestBodyFailed, phase: .queued, url: exchange.url,
-                message: "the body could not be read for its hash, which the server wants (qop=auth-int)",
+                message: "the body could not be read for its hash, which the server requires (qop=auth-int)",
                 underlying: error)
         }
-        throw .invalidCredential(
-            "the server wants a hash of the body (qop=auth-int), which is a stream", url: exchange.url)
+        guard let hash else { throw hashFailure(url: exchange.url) }
+        return hash.hexDigits
     }
 
     /// Returns 128 random bits.
@@ -75,7 +88,8 @@ struct DigestChallenge {
     let realm: String
     let nonce: String
     let opaque: String?
-    let algorithm: DigestAlgorithm
+    /// MD5 or SHA-256.
+    let algorithm: HashFunction
     /// The algorithm as the server wrote it; nil if the challenge doesn't specify one.
     let algorithmName: String?
     /// Whether the hash of the credential includes the nonces (`-sess`).
@@ -102,7 +116,7 @@ struct DigestChallenge {
         var name = (algorithmName ?? "MD5").asciiLowercased
         isSession = name.hasSuffix("-sess")
         if isSession { name.removeLast("-sess".count) }
-        guard let algorithm = DigestAlgorithm(rawValue: name) else { return nil }
+        guard let algorithm = HashFunction(rawValue: name), [.md5, .sha256].contains(algorithm) else { return nil }
         self.algorithm = algorithm
         if let offered = parameters["qop"] {
             let names = offered.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -134,12 +148,13 @@ struct DigestResponse {
     /// The hash of the body, for ``DigestChallenge/Protection/authInt``.
     var bodyHash = ""
 
-    /// The value of the header field.
-    var authorization: String {
+    /// The value of the header field; nil if the hash function fails.
+    var authorization: String? {
         let user = composed(user)
+        guard let userParameter = userParameter(user), let response = response(of: user) else { return nil }
         var parameters = [
-            userParameter(user), "realm=\(Self.quoted(challenge.realm))", "nonce=\(Self.quoted(challenge.nonce))",
-            "uri=\(Self.quoted(uri))", "response=\"\(response(of: user))\"",
+            userParameter, "realm=\(Self.quoted(challenge.realm))", "nonce=\(Self.quoted(challenge.nonce))",
+            "uri=\(Self.quoted(uri))", "response=\"\(response)\"",
         ]
         if let name = challenge.algorithmName { parameters.append("algorithm=\(name)") }
         if let protection = challenge.protection {
@@ -150,17 +165,19 @@ struct DigestResponse {
         return "Digest " + parameters.joined(separator: ", ")
     }
 
-    /// RFC 7616, section 3.4.1.
-    private func response(of user: String) -> String {
-        let hash = challenge.algorithm.hash(_:) as (String) -> String
-        var secret = hash("\(user):\(challenge.realm):\(composed(password))")
-        if challenge.isSession { secret = hash("\(secret):\(challenge.nonce):\(cnonce)") }
-        let request = challenge.protection == .authInt ? "\(method):\(uri):\(bodyHash)" : "\(method):\(uri)"
+    /// RFC 7616, section 3.4.1. Returns nil if the hash function fails.
+    private func response(of user: String) -> String? {
+        let hash = challenge.algorithm.hexDigest(of:)
+        let body = challenge.protection == .authInt ? ":\(bodyHash)" : ""
+        guard let request = hash("\(method):\(uri)\(body)"),
+            let credential = hash("\(user):\(challenge.realm):\(composed(password))"),
+            let secret = challenge.isSession ? hash("\(credential):\(challenge.nonce):\(cnonce)") : credential
+        else { return nil }
         guard let protection = challenge.protection else {
             // RFC 2069, section 2.1.2.
-            return hash("\(secret):\(challenge.nonce):\(hash(request))")
+            return hash("\(secret):\(challenge.nonce):\(request)")
         }
-        return hash("\(secret):\(challenge.nonce):\(countDigits):\(cnonce):\(protection.rawValue):\(hash(request))")
+        return hash("\(secret):\(challenge.nonce):\(countDigits):\(cnonce):\(protection.rawValue):\(request)")
     }
 
     private var countDigits: String {
@@ -173,8 +190,11 @@ struct DigestResponse {
         challenge.usesUTF8 ? text.precomposedStringWithCanonicalMapping : text
     }
 
-    private func userParameter(_ user: String) -> String {
-        if challenge.hidesUser { return "username=\"\(challenge.algorithm.hash("\(user):\(challenge.realm)"))\"" }
+    /// Returns nil if the hash function fails.
+    private func userParameter(_ user: String) -> String? {
+        if challenge.hidesUser {
+            return challenge.algorithm.hexDigest(of: "\(user):\(challenge.realm)").map { "username=\"\($0)\"" }
+        }
         guard challenge.usesUTF8, !user.allBytes({ $0 < 0x80 }) else { return "username=\(Self.quoted(user))" }
         // RFC 8187, section 3.2.1.
         let isPlain: (UInt8) -> Bool = { $0.isLetter || $0.isDigit }
@@ -193,31 +213,12 @@ struct DigestResponse {
     }
 }
 
-/// A hash function. The raw value is its name in a challenge (RFC 7616, section 6.1).
-enum DigestAlgorithm: String, Sendable {
-    case md5 = "md5"
-    case sha256 = "sha-256"
-
-    /// Returns the hash of a text in hexadecimal digits.
-    func hash(_ text: String) -> String {
-        switch self {
-        case .md5: MD5.hexDigest(of: text)
-        case .sha256: SHA256.hexDigest(of: text)
-        }
-    }
-
-    /// Returns the hash of a request's body in hexadecimal digits, or nil if the body is a stream.
+extension HashFunction {
+    /// Returns the hash of a request's body, or nil if the body is a stream or the function fails.
     ///
     /// This method reads the file of a body, which can take long. It throws an error when the task is canceled.
-    func hash(_ body: RequestBody) throws -> String? {
-        switch self {
-        case .md5: try Self.hash(body, by: MD5.self)
-        case .sha256: try Self.hash(body, by: SHA256.self)
-        }
-    }
-
-    private static func hash<Function: HashFunction>(_ body: RequestBody, by: Function.Type) throws -> String? {
-        var hash = Function()
+    fileprivate func hash(of body: RequestBody) throws -> [UInt8]? {
+        guard var hash = IncrementalHash(self) else { return nil }
         switch body {
         case .none: break
         case .data(let data): data.withUnsafeBytes { hash.update($0) }
@@ -230,6 +231,6 @@ enum DigestAlgorithm: String, Sendable {
             }
         case .stream: return nil
         }
-        return hash.finalize().hexDigits
+        return hash.finalize()
     }
 }

@@ -165,16 +165,22 @@ package enum CacheRules {
         if !terms.control.isPublic {
             for name in request.credentials where !names.contains(name) { names.append(name) }
             // No field can have this name, because it contains a space.
-            if let digest = request.clientCertificateDigest { text += "client certificate: \(digest)\n" }
+            if let certificate = request.clientCertificate {
+                text += "client certificate: \(digest(of: certificate))\n"
+            }
         }
         for name in names {
             let values = request.values(name)
             guard !values.isEmpty else { continue }
             let value = values.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: ", ")
-            text +=
-                "\(name.canonicalName): \(request.isSensitive(name) ? SHA256.hexDigest(of: value) : value)\n"
+            text += "\(name.canonicalName): \(request.isSensitive(name) ? digest(of: value) : value)\n"
         }
         return text
+    }
+
+    /// Returns the hash of a text. If it can't be computed, the digest is random, and the variant matches no other request.
+    private static func digest(of text: String) -> String {
+        HashFunction.sha256.hexDigest(of: text) ?? UUID().uuidString
     }
 
     // MARK: Validation
@@ -305,11 +311,11 @@ package struct CacheRequest: Sendable {
     /// A key that is equal for two requests if nothing can distinguish their responses.
     package var identity: String {
         let fields = own.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
-        return ([url, clientCertificateDigest ?? ""] + fields).joined(separator: "\n")
+        return ([url, clientCertificate ?? ""] + fields).joined(separator: "\n")
     }
 
-    /// The digest of the certificate that the client presents if the server requests one.
-    var clientCertificateDigest: String? { client.map { SHA256.hexDigest(of: $0.certificate.pemEncoded) } }
+    /// The certificate that the client presents if the server requests one, in PEM form.
+    fileprivate var clientCertificate: String? { client?.certificate.pemEncoded }
 
     /// The names of the fields with credentials, sorted. They include cookies that the caller set, but not cookies from a store:
     /// those change constantly, and servers whose responses depend on them send `Vary`.

@@ -192,18 +192,22 @@ package struct PresentedChain: Sendable {
     /// The stapled OCSP response. Decisions are remembered without it, because servers renew it often, and the machines of a host
     /// renew it at different times.
     package let stapledOCSPResponse: Data?
-    /// A hash of the certificates, which identifies the chain.
+    /// A hash of the certificates, which identifies the chain. If it can't be computed, the certificates themselves.
     package let id: String
 
     package init(certificates: [Data], stapledOCSPResponse: Data?) {
         self.certificates = certificates
         self.stapledOCSPResponse = stapledOCSPResponse
-        var hash = SHA256()
+        id = Self.hash(of: certificates) ?? certificates.map { $0.base64EncodedString() + "." }.joined()
+    }
+
+    private static func hash(of certificates: [Data]) -> String? {
+        guard var hash = IncrementalHash(.sha256) else { return nil }
         for certificate in certificates {
             withUnsafeBytes(of: certificate.count) { hash.update($0) }
             certificate.withUnsafeBytes { hash.update($0) }
         }
-        id = hash.finalize().hexDigits
+        return hash.finalize()?.hexDigits
     }
 }
 

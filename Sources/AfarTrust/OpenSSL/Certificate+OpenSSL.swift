@@ -112,12 +112,17 @@
     extension PublicKey {
         fileprivate init(ofCertificate raw: OpaquePointer) {
             let key = X509_get_X509_PUBKEY(raw)
-            let der = Data { i2d_X509_PUBKEY(key, $0) } ?? Data()
-            self.init(derEncoded: der, algorithm: Self.algorithm(of: X509_get0_pubkey(raw)))
+            self.init(
+                derEncoded: Data { i2d_X509_PUBKEY(key, $0) }, algorithm: Self.algorithm(of: X509_get0_pubkey(raw)))
         }
 
-        private init(derEncoded der: Data, algorithm: String?) {
-            self.init(sha256: der.sha256, derEncoded: der, algorithm: algorithm)
+        /// - Parameter der: The key in DER form; nil if OpenSSL could not encode it.
+        private init(derEncoded der: Data?, algorithm: String?) {
+            let hash = der?.withUnsafeBytes { HashFunction.sha256.hash(of: $0) }
+            // Random bytes replace a missing hash, so that the key never equals another one.
+            self.init(
+                sha256: Data(hash ?? (0..<32).map { _ in .random(in: .min ... .max) }), derEncoded: der,
+                algorithm: algorithm)
         }
 
         static func read(_ der: Data) throws(CertificateError) -> PublicKey {

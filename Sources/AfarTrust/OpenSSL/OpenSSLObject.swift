@@ -82,18 +82,5 @@
             defer { CRYPTO_free(bytes, nil, 0) }
             self.init(bytes: bytes, count: Int(count))
         }
-
-        /// The SHA-256 of these bytes.
-        var sha256: Data {
-            var hash = Data(count: 32)
-            let isMade = hash.withUnsafeMutableBytes { hash in
-                withUnsafeBytes { bytes in
-                    EVP_Digest(
-                        bytes.baseAddress, bytes.count, hash.bindMemory(to: UInt8.self).baseAddress, nil,
-                        EVP_sha256(), nil) == 1
-                }
-            }
-            return isMade ? hash : Data()
-        }
     }
 #endif

@@ -1,6 +1,7 @@
 import AfarTesting
 import Foundation
 import HTTPTypes
+import TestServers
 import TestSupport
 import Testing
 
@@ -12,6 +13,10 @@ struct DigestAuthenticationTests {
         AuthenticationChallenge.challenges(in: [text]).first
     }
 
+    private func md5(_ text: String) -> String { HashFunction.md5.hexDigest(of: text) ?? "" }
+
+    private func sha256(_ text: String) -> String { HashFunction.sha256.hexDigest(of: text) ?? "" }
+
     /// The parameters of an answer, as a server reads them.
     private func answer(
         _ text: String, user: String = "Mufasa", password: String = "Circle of Life", method: String = "GET",
@@ -20,8 +25,9 @@ struct DigestAuthenticationTests {
         let challenge = try #require(challenge(text).flatMap(DigestChallenge.init))
         let response = DigestResponse(
             challenge: challenge, method: method, uri: uri, user: user, password: password, cnonce: cnonce,
-            bodyHash: challenge.algorithm.hash(body))
-        let read = try #require(self.challenge(response.authorization))
+            bodyHash: challenge.algorithm.hexDigest(of: body) ?? "")
+        let authorization = try #require(response.authorization)
+        let read = try #require(self.challenge(authorization))
         #expect(read.scheme == "digest")
         return read.parameters
     }
@@ -69,9 +75,7 @@ struct DigestAuthenticationTests {
     /// The formulas of RFC 7616, section 3.4, written out.
     @Test(arguments: ["MD5", "SHA-256"])
     func sessionsAndBodies(algorithm: String) throws {
-        func hash(_ text: String) -> String {
-            algorithm == "MD5" ? MD5.hexDigest(of: text) : SHA256.hexDigest(of: text)
-        }
+        let hash = algorithm == "MD5" ? md5 : sha256
         let answer = try answer(
             "Digest realm=r, nonce=n, qop=auth-int, algorithm=\(algorithm)-sess", user: "ada", password: "p",
             method: "POST", uri: "/a?b=c", cnonce: "x", body: "body")
@@ -83,20 +87,20 @@ struct DigestAuthenticationTests {
 
     @Test func aUserMayBeHashed() throws {
         let answer = try answer("Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256, userhash=true", user: "ada")
-        #expect(answer["username"] == SHA256.hexDigest(of: "ada:r"))
+        #expect(answer["username"] == sha256("ada:r"))
         #expect(answer["userhash"] == "true")
-        let secret = SHA256.hexDigest(of: "ada:r:Circle of Life")
-        let request = SHA256.hexDigest(of: "GET:/dir/index.html")
-        #expect(answer["response"] == SHA256.hexDigest(of: "\(secret):n:00000001:0a4f113b:auth:\(request)"))
+        let secret = sha256("ada:r:Circle of Life")
+        let request = sha256("GET:/dir/index.html")
+        #expect(answer["response"] == sha256("\(secret):n:00000001:0a4f113b:auth:\(request)"))
     }
 
     @Test func aServerThatReadsUTF8GetsComposedLetters() throws {
         let utf8 = try answer(
             "Digest realm=r, nonce=n, qop=auth, charset=UTF-8", user: "e\u{301} \"", password: "e\u{301}")
         #expect(utf8["username*"] == "UTF-8''%C3%A9%20%22" && utf8["username"] == nil)
-        let secret = MD5.hexDigest(of: "\u{E9} \":r:\u{E9}")
-        let request = MD5.hexDigest(of: "GET:/dir/index.html")
-        #expect(utf8["response"] == MD5.hexDigest(of: "\(secret):n:00000001:0a4f113b:auth:\(request)"))
+        let secret = md5("\u{E9} \":r:\u{E9}")
+        let request = md5("GET:/dir/index.html")
+        #expect(utf8["response"] == md5("\(secret):n:00000001:0a4f113b:auth:\(request)"))
         let plain = try answer("Digest realm=r, nonce=n, qop=auth", user: "\u{E9}")
         #expect(plain["username"] == "\u{E9}")
     }
@@ -106,16 +110,17 @@ struct DigestAuthenticationTests {
             #"Digest realm="a \"b\" \\ c", nonce="n\"", qop=auth, opaque="\"""#, user: #"a"\b"#)
         #expect(answer["realm"] == #"a "b" \ c"# && answer["nonce"] == "n\"" && answer["opaque"] == "\"")
         #expect(answer["username"] == #"a"\b"#)
-        let secret = MD5.hexDigest(of: #"a"\b:a "b" \ c:Circle of Life"#)
-        let request = MD5.hexDigest(of: "GET:/dir/index.html")
-        #expect(answer["response"] == MD5.hexDigest(of: "\(secret):n\":00000001:0a4f113b:auth:\(request)"))
+        let secret = md5(#"a"\b:a "b" \ c:Circle of Life"#)
+        let request = md5("GET:/dir/index.html")
+        #expect(answer["response"] == md5("\(secret):n\":00000001:0a4f113b:auth:\(request)"))
     }
 
     // MARK: What is not answered
 
     @Test(arguments: [
         "Digest", "Digest nonce=n", "Digest realm=r", "Digest realm=r, nonce=n, algorithm=SHA-512-256, qop=auth",
-        "Digest realm=r, nonce=n, algorithm=X", "Digest realm=r, nonce=n, qop=other",
+        "Digest realm=r, nonce=n, algorithm=X", "Digest realm=r, nonce=n, algorithm=SHA-1, qop=auth",
+        "Digest realm=r, nonce=n, algorithm=SHA-1-sess, qop=auth", "Digest realm=r, nonce=n, qop=other",
         #"Digest realm=r, nonce=n, qop="""#,
         "Digest realm=r, nonce=n, algorithm=MD5-sess", "Digest realm=\"r\u{0}\", nonce=n",
         "Digest realm=r, nonce=\"n\u{1}\"",
@@ -125,6 +130,50 @@ struct DigestAuthenticationTests {
     func aChallengeWithWhatIsUnknownIsNone(text: String) {
         #expect(challenge(text).flatMap(DigestChallenge.init) == nil)
     }
+
+    // MARK: Unavailable hash functions
+
+    #if os(Linux)
+        @Test(arguments: [HashFunction.md5, .sha256])
+        func aChallengeWithAnUnavailableAlgorithmIsNotAccepted(algorithm: HashFunction) throws {
+            let scheme = DigestAuthentication(algorithm)
+            let text = "Digest realm=r, nonce=n, algorithm=\(algorithm.rawValue), qop=auth"
+            let challenge = try #require(self.challenge(text))
+            #expect(scheme.accepts(challenge))
+            #expect(!(try withoutHashFunctions { scheme.accepts(challenge) }))
+            #expect(scheme.accepts(challenge))
+        }
+
+        @Test func theNextSchemeAnswersInsteadOfDigest() throws {
+            let head = ResponseHead(
+                status: 401,
+                fields: [.wwwAuthenticate: "Digest realm=r, nonce=n, qop=auth, Basic realm=r"], url: "http://one/")
+            func scheme() throws -> Substring? {
+                let hop = Hop(try exchange())
+                let run = try #require(AuthenticationStage().begin(hop))
+                guard case .now(.follow(let next, _)) = run.head(head, of: hop) else { return nil }
+                return next.request.headerFields[.authorization]?.prefix { $0 != " " }
+            }
+            #expect(try scheme() == "Digest")
+            #expect(try withoutHashFunctions { try scheme() } == "Basic")
+        }
+
+        /// The function fails after the challenge was accepted.
+        @Test(arguments: [
+            "qop=auth", "qop=auth-int", "qop=auth, userhash=true", "qop=auth, algorithm=MD5-sess", "opaque=x",
+        ])
+        func aFailedHashIsAnError(parameters: String) throws {
+            let challenge = try #require(self.challenge("Digest realm=r, nonce=n, \(parameters)"))
+            var exchange = try self.exchange(.post, body: .data(Data("body".utf8)))
+            let error = try withoutHashFunctions {
+                #expect(throws: TransportError.self) {
+                    try DigestAuthentication(.md5).answer(challenge, user: "ada", password: "secret", in: &exchange)
+                }
+            }
+            #expect(error?.code == .invalidCredential && error?.message.contains("MD5") == true)
+            #expect(exchange.request.headerFields[.authorization] == nil)
+        }
+    #endif
 
     // MARK: The stage
 
@@ -168,10 +217,10 @@ struct DigestAuthenticationTests {
             let exchange = try exchange(.post, body: body)
             #expect(try await StagedTransport(mock, AuthenticationStage()).send(exchange).text == "in")
             let answer = try lastAnswer(mock).parameters
-            let request = MD5.hexDigest(of: "POST:/a%20b?c=%22d%22:\(MD5.hexDigest(of: "body"))")
-            let secret = MD5.hexDigest(of: "ada:r:secret")
+            let request = md5("POST:/a%20b?c=%22d%22:\(md5("body"))")
+            let secret = md5("ada:r:secret")
             let cnonce = try #require(answer["cnonce"])
-            #expect(answer["response"] == MD5.hexDigest(of: "\(secret):n:00000001:\(cnonce):auth-int:\(request)"))
+            #expect(answer["response"] == md5("\(secret):n:00000001:\(cnonce):auth-int:\(request)"))
         }
     }
 

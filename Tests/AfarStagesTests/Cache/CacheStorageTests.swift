@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import TestServers
 import Testing
 
 @testable import AfarStages
@@ -186,6 +187,22 @@ struct CacheStorageTests {
         let common = try #require(CacheExchange.kept([("Cache-Control", "public, max-age=60")], to: request("ada")))
         #expect(CacheRules.matches(request("bob"), common))
     }
+
+    #if os(Linux)
+        @Test func credentialsThatCannotBeHashedAreNeverEqual() throws {
+            let request = CacheExchange.request(.get, [("Authorization", "ada")])
+            let hashed = try #require(CacheExchange.kept([fresh], to: request))
+            try withoutHashFunctions {
+                let kept = try #require(CacheExchange.kept([fresh], to: request))
+                #expect(!kept.variant.contains("ada"))
+                #expect(!CacheRules.matches(request, kept) && !CacheRules.matches(request, hashed))
+                #expect(request.identity == CacheExchange.request(.get, [("Authorization", "ada")]).identity)
+                // These need no hash.
+                let plain = try #require(CacheExchange.kept([fresh]))
+                #expect(CacheRules.matches(CacheExchange.request(), plain))
+            }
+        }
+    #endif
 
     @Test func otherFieldsDoNotSeparateRequests() throws {
         let kept = try #require(CacheExchange.kept([fresh], to: CacheExchange.request(.get, [("X-Customer", "ada")])))

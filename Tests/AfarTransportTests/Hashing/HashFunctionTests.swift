@@ -1,9 +1,10 @@
 import Foundation
+import TestServers
 import Testing
 
 @testable import AfarTransport
 
-/// The hashes, against the standards' own vectors and against OpenSSL.
+/// Compares hashes with the test vectors of the standards and with the output of `openssl dgst`.
 struct HashFunctionTests {
     @Test(arguments: [
         ("", "d41d8cd98f00b204e9800998ecf8427e"), ("a", "0cc175b9c0f1b6a831c399e269772661"),
@@ -13,7 +14,19 @@ struct HashFunctionTests {
         (String(repeating: "1234567890", count: 8), "57edf4a22be3c955ac49da2e2107b67a"),
     ])
     func md5IsThatOfTheStandard(text: String, digest: String) {
-        #expect(MD5.hexDigest(of: text) == digest)
+        #expect(HashFunction.md5.hexDigest(of: text) == digest)
+    }
+
+    @Test(arguments: [
+        ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"), ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+        (
+            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+            "84983e441c3bd26ebaae4aa1f95129e5e54670f1"
+        ),
+        (String(repeating: "a", count: 1_000_000), "34aa973cd4c4daa4f61eeb2bdbad27316534016f"),
+    ])
+    func sha1IsThatOfTheStandard(text: String, digest: String) {
+        #expect(HashFunction.sha1.hexDigest(of: text) == digest)
     }
 
     @Test(arguments: [
@@ -29,28 +42,44 @@ struct HashFunctionTests {
         ),
     ])
     func sha256IsThatOfTheStandard(text: String, digest: String) {
-        #expect(SHA256.hexDigest(of: text) == digest)
+        #expect(HashFunction.sha256.hexDigest(of: text) == digest)
     }
 
-    /// All lengths around the ends of blocks, and whatever pieces the bytes come in.
+    /// Tests all lengths around the ends of blocks, with the input split at random positions.
     @Test func everyLengthAndEveryCutGiveWhatOpenSSLGives() throws {
         let lengths = [0, 1, 55, 56, 57, 63, 64, 65, 119, 120, 127, 128, 129, 1000, 100_003]
         for length in lengths {
             let bytes = (0..<length).map { _ in UInt8.random(in: .min ... .max) }
-            #expect(digest(MD5.self, of: bytes) == (try openSSL("-md5", bytes)), "\(length) bytes")
-            #expect(digest(SHA256.self, of: bytes) == (try openSSL("-sha256", bytes)), "\(length) bytes")
+            for (function, option) in [(HashFunction.md5, "-md5"), (.sha1, "-sha1"), (.sha256, "-sha256")] {
+                #expect(digest(function, of: bytes) == (try openSSL(option, bytes)), "\(option), \(length) bytes")
+                #expect(digest(function, of: bytes) == bytes.withUnsafeBytes { function.hash(of: $0)?.hexDigits })
+            }
         }
     }
 
-    private func digest<Function: HashFunction>(_: Function.Type, of bytes: [UInt8]) -> String {
-        var hash = Function()
+    #if os(Linux)
+        @Test(arguments: [HashFunction.md5, .sha1, .sha256])
+        func anUnavailableFunctionHasNoHash(function: HashFunction) throws {
+            #expect(function.isAvailable)
+            try withoutHashFunctions {
+                #expect(!function.isAvailable)
+                #expect(digest(function, of: [1]) == nil)
+                #expect(function.hash(of: "a") == nil && function.hexDigest(of: "a") == nil)
+                #expect(pendingOpenSSLError() == 0)
+            }
+            #expect(function.isAvailable && function.hash(of: "a") != nil)
+        }
+    #endif
+
+    private func digest(_ function: HashFunction, of bytes: [UInt8]) -> String? {
+        guard var hash = IncrementalHash(function) else { return nil }
         var rest = bytes[...]
         while !rest.isEmpty {
             let piece = rest.prefix(Int.random(in: 1...max(1, bytes.count / 3)))
             piece.withUnsafeBytes { hash.update($0) }
             rest = rest.dropFirst(piece.count)
         }
-        return hash.finalize().hexDigits
+        return hash.finalize()?.hexDigits
     }
 
     private func openSSL(_ algorithm: String, _ bytes: [UInt8]) throws -> String {

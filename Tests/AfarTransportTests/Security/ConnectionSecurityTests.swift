@@ -1,4 +1,5 @@
 import Foundation
+import TestServers
 import Testing
 
 @testable import AfarTransport
@@ -48,6 +49,19 @@ import Testing
         #expect(chain.id != PresentedChain(certificates: [one + other], stapledOCSPResponse: nil).id)
         #expect(chain.id != PresentedChain(certificates: [Data([1]), Data([2, 3])], stapledOCSPResponse: nil).id)
     }
+
+    #if os(Linux)
+        @Test func chainsThatCannotBeHashedAreToldApart() throws {
+            try withoutHashFunctions {
+                let (one, other) = (Data([1, 2, 3]), Data([4]))
+                let lists: [[Data]] = [[], [one], [other], [one, other], [other, one], [one + other], [Data(), one]]
+                let ids = lists.map { PresentedChain(certificates: $0, stapledOCSPResponse: nil).id }
+                #expect(Set(ids).count == ids.count)
+                #expect(chain(1).id == chain(1, 1).id && chain(1).id != chain(2).id)
+            }
+            #expect(chain(1).id != (try withoutHashFunctions { chain(1).id }))
+        }
+    #endif
 
     @Test func whoComesMeanwhileWaitsForTheDecision() async {
         let (gate, asked) = (Deferred<Void>(), Locked(0))
