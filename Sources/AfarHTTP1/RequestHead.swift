@@ -85,7 +85,11 @@ package struct RequestHead {
     /// The request target (RFC 9112, section 3.2).
     private static func target(of request: HTTPRequest, _ form: TargetForm) throws(HTTP1Error) -> String {
         let authority = request.authority ?? ""
-        guard !authority.isEmpty, authority.allBytes(\.isAllowedInAuthority) else {
+        // Only an address in brackets can have a percent sign, for its zone.
+        let isBracketed = authority.utf8.first == UInt8(ascii: "[")
+        guard !authority.isEmpty,
+            authority.allBytes({ $0.isAllowedInAuthority && (isBracketed || $0 != UInt8(ascii: "%")) })
+        else {
             throw HTTP1Error(.invalidURL, "the host is empty, or has characters that can't be in a host")
         }
         guard (form == .authority) == (request.method == .connect) else {
@@ -96,7 +100,7 @@ package struct RequestHead {
                 authority.utf8[colon...].dropFirst().allSatisfy(\.isDigit),
                 authority.utf8.last != UInt8(ascii: ":")
             else { throw HTTP1Error(.invalidURL, "the target of CONNECT has no port") }
-            return authority
+            return authority.withoutZone
         }
         let path = request.path ?? "/"
         // OPTIONS for the whole server: `*`, and to a proxy the URL without a path (section 3.2.4).

@@ -54,8 +54,8 @@ extension Exchange {
     /// Whether settings may have been set.
     package var hasPolicies: Bool { !context.isEmpty }
 
-    /// A copy without the observer, the decision about the head, and the session's handlers for redirects and challenges. These retain the
-    /// session's request, so use this copy to store an exchange.
+    /// A copy without the observer, the decision about the head, and the request's settings for built-in stages, such as its credential and its
+    /// handlers for redirects and challenges. These retain the session's request, so use this copy to store an exchange.
     public var withoutHandlers: Exchange {
         var copy = self
         (copy.observer, copy.decide) = (nil, nil)

@@ -121,7 +121,8 @@ private struct URLPattern: Sendable {
         let path: Substring
 
         init(_ text: String) {
-            let match = text.prefixMatch(of: #/(?:([^:\/?#]+):)?(?:\/\/([^\/?#]*))?([^?#]*)(?:\?([^#]*))?/#)
+            let match = text.prefixMatch(
+                of: #/(?:([A-Za-z][A-Za-z0-9+.\-]*):)?(?:\/\/([^\/?#]*))?([^?#]*)(?:\?([^#]*))?/#)
             (scheme, authority, path, query) = (match?.1, match?.2, match?.3 ?? "", match?.4)
         }
     }

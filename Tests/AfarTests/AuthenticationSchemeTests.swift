@@ -57,7 +57,7 @@ struct AuthenticationSchemeTests {
     }
 
     private static func session(_ kind: TransportKind, _ schemes: any AuthenticationScheme...) -> Session {
-        kind.session { $0.authenticationSchemes = schemes }
+        kind.session { $0.authenticationSchemes = schemes + [StandardAuthentication.basic] }
     }
 
     @Test(arguments: TransportKind.allCases) func itAnswersItsChallenges(kind: TransportKind) async throws {
@@ -119,6 +119,33 @@ struct AuthenticationSchemeTests {
             #expect(server.requestCount(path: "/signed") == count)
             await server.stop()
         }
+    }
+
+    @Test func aKeyIsNotSentAsAPasswordWithoutBasicInTheList() async throws {
+        let server = try await Self.server(
+            offering: ["Basic realm=r", "Digest realm=r, nonce=n, qop=auth"], accepting: "never")
+        for (schemes, prefix) in [
+            ([Signature()], nil), ([Signature(), StandardAuthentication.digestWithMD5], "Digest "),
+        ]
+            as [([any AuthenticationScheme], String?)]
+        {
+            let session = TransportKind.platform.session { $0.authenticationSchemes = schemes }
+            let request = session.request(server.url("/signed")).authenticate(username: "ada", password: "lovelace")
+            #expect(await request.serializingString().response.response?.statusCode == 401)
+            let answer = server.lastRequest(path: "/signed")?.headers["Authorization"]
+            #expect(answer.map { $0.hasPrefix(prefix ?? "none") } ?? (prefix == nil), "\(answer ?? "")")
+        }
+        await server.stop()
+    }
+
+    @Test func aCredentialWithControlCharactersIsNotSent() async throws {
+        let server = try await Self.server(offering: ["Signed nonce=n"], accepting: "never")
+        let session = Self.session(.platform, Signature())
+        let request = session.request(server.url("/signed")).authenticate(username: "a\r\nX-Evil: 1", password: "p")
+        let error = await request.serializingString().response.error
+        #expect(error?.transportError?.code == .invalidCredential)
+        #expect(server.requestCount(path: "/signed") == 1)
+        await server.stop()
     }
 
     @Test func itsCredentialStaysWithItsOrigin() async throws {

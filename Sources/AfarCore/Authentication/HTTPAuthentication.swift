@@ -103,10 +103,10 @@ extension AuthenticationStage {
     init(_ configuration: SessionConfiguration, over transport: any Transport) {
         let features = transport.capabilities.features
         guard let provider = configuration.credentialProvider else {
-            self.init(own: configuration.authenticationSchemes, features: features)
+            self.init(configuration.authenticationSchemes, features: features)
             return
         }
-        self.init(own: configuration.authenticationSchemes, features: features) { url, challenge in
+        self.init(configuration.authenticationSchemes, features: features) { url, challenge in
             guard let space = URL(keepingEscapesOf: url).flatMap({ URLProtectionSpace(challenge, of: $0) }),
                 let credential = try await provider.credential(for: space), let user = credential.user,
                 let password = credential.password

@@ -14,29 +14,43 @@ public import Foundation
 /// }
 /// ```
 ///
-/// An option that is nil has the session's value. `idleTimeout` takes precedence over the `timeoutInterval` of a `URLRequest`.
+/// An option that is nil has the session's value. For an option that is optional itself, `.some(nil)` overrides that value with nil.
+/// `idleTimeout` takes precedence over the `timeoutInterval` of a `URLRequest`. `network` and `defaultFields` replace the session's as a whole.
 @dynamicMemberLookup
-public struct RequestOptions: @unchecked Sendable {
-    // Sendable because key paths to properties capture nothing, and the closures capture values that are Sendable.
+public struct RequestOptions: Sendable {
+    private struct Override: Sendable {
+        let option: any PartialKeyPath<ExchangeOptions> & Sendable
+        let value: any Sendable
+        let apply: @Sendable (inout ExchangeOptions) -> Void
+    }
 
     /// The maximum duration of the request from its start, in seconds. It includes all attempts, the delays between them,
     /// interceptors and suspension. After the deadline, the request fails with a `URLError` with the code `timedOut`.
     public var deadline: TimeInterval?
 
-    private var overrides:
-        [PartialKeyPath<ExchangeOptions>: (value: any Sendable, apply: (inout ExchangeOptions) -> Void)] = [:]
+    /// In the order in which they were set.
+    private var overrides: [Override] = []
 
     /// Creates options that override nothing.
     public init() {}
 
     /// An option that overrides the session's value, or nil if it doesn't.
-    public subscript<Value: Sendable>(dynamicMember option: WritableKeyPath<ExchangeOptions, Value>) -> Value? {
-        get { overrides[option]?.value as? Value }
-        set { overrides[option] = newValue.map { value in (value, { $0[keyPath: option] = value }) } }
+    public subscript<Value: Sendable>(dynamicMember option: any WritableKeyPath<ExchangeOptions, Value> & Sendable)
+        -> Value?
+    {
+        get {
+            guard let override = overrides.last(where: { $0.option == option }) else { return nil }
+            return override.value as? Value
+        }
+        set {
+            overrides.removeAll { $0.option == option }
+            guard let newValue else { return }
+            overrides.append(Override(option: option, value: newValue) { $0[keyPath: option] = newValue })
+        }
     }
 
     func apply(to options: inout ExchangeOptions) {
-        for override in overrides.values { override.apply(&options) }
+        for override in overrides { override.apply(&options) }
     }
 
     /// Stores options by reference to keep requests small, because most have none.

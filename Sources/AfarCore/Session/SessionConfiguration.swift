@@ -8,7 +8,7 @@ import HTTPTypes
 /// The settings of a session. Properties that mean the same as in `URLSessionConfiguration` have the same names.
 public struct SessionConfiguration: Sendable {
     /// The options of every exchange. Properties with the names of `URLSessionConfiguration`, such as ``timeoutIntervalForRequest``, are aliases
-    /// for some of them. ``headers``, ``network`` and ``protocolClasses`` replace the options `defaultFields`, `network` and `protocolClasses`.
+    /// for some of them. ``headers`` replace the option `defaultFields`, and ``network``, if it isn't nil, the option `network`.
     public var exchangeOptions = ExchangeOptions()
 
     /// Headers that are added to each request that doesn't have a header of the same name. The default is
@@ -142,9 +142,12 @@ public struct SessionConfiguration: Sendable {
     /// Provides credentials for challenges (401) to requests without their own credentials. The default is nil.
     /// ``URLCredentialStorageProvider`` reads them from Foundation's storage.
     public var credentialProvider: (any CredentialProvider)?
-    /// Authentication schemes in addition to those of Afar (Basic, Digest, Negotiate and NTLM), strongest first. They take precedence over
-    /// Afar's, and replace those whose challenges they accept. The default is none.
-    public var authenticationSchemes: [any AuthenticationScheme] = []
+    /// The authentication schemes that requests use, strongest first. The default is ``StandardAuthentication/allCases``: Negotiate, Digest, NTLM
+    /// and Basic.
+    ///
+    /// A credential goes to the first scheme that the server offers. So if a key of your own scheme must not be sent as a password, leave out
+    /// ``StandardAuthentication/basic``.
+    public var authenticationSchemes: [any AuthenticationScheme] = StandardAuthentication.allCases
 
     /// The store for the session's cookies, or nil to neither store nor send cookies. The default is a new
     /// ``MemoryCookieStore``. Sessions created with copies of one configuration share it.
@@ -199,7 +202,10 @@ public struct SessionConfiguration: Sendable {
     /// Only `URLSessionTransport` uses them. With any other transport, classes other than Foundation's own fail each request
     /// before it is sent, with ``TransportError/Code-swift.struct/unsupportedByTransport``. To answer requests without a
     /// server, use `MockTransport`.
-    public var protocolClasses: [AnyClass]?
+    public var protocolClasses: [AnyClass]? {
+        get { exchangeOptions.protocolClasses }
+        set { exchangeOptions.protocolClasses = newValue }
+    }
     /// The name of a background session. The default is nil.
     ///
     /// No transport continues after the process ends. If a name is set, each request fails before it is sent, with
@@ -224,7 +230,7 @@ public struct SessionConfiguration: Sendable {
         try checkTLSSettings(for: transport)
         var options = exchangeOptions
         options.protocolClasses = foreignProtocolClasses
-        options.network = try networkSettings(for: transport) ?? NetworkSettings()
+        if let network = try networkSettings(for: transport) { options.network = network }
         options.defaultFields = DefaultFields(try defaultFields(for: transport))
         return options
     }

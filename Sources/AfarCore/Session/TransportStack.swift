@@ -136,13 +136,14 @@ final class TransportOverride: Sendable {
 
     /// Returns the stack that a session's requests use.
     func stack(for session: SessionState) -> TransportStack {
-        stacks.withLock { stacks in
-            let id = ObjectIdentifier(session)
+        let id = ObjectIdentifier(session)
+        if let known = stacks.withLock({ $0[id] }) { return known.stack }
+        let new = session.makeStack(session.configuration.isolated, over: replacement(session.stack.transport))
+        return stacks.withLock { stacks in
+            // Another thread may have been faster.
             if let known = stacks[id] { return known.stack }
-            let transport = replacement(session.stack.transport)
-            let stack = session.makeStack(session.configuration.isolated, over: transport)
-            stacks[id] = (session, stack)
-            return stack
+            stacks[id] = (session, new)
+            return new
         }
     }
 }
@@ -154,8 +155,8 @@ extension Session {
     /// Sessions keep their configuration, but use separate cookies, cached responses and hosts that require https.
     ///
     /// - Parameters:
-    ///   - replacement: Returns the transport to use instead of a session's own, which it can wrap. It is called once for each session, on
-    ///     any thread.
+    ///   - replacement: Returns the transport to use instead of a session's own, which it can wrap. It is called for each session, on any
+    ///     thread.
     ///   - isolation: The actor that the operation runs on. The default is the caller's.
     ///   - operation: The closure that creates the requests.
     public static func replacingTransports<Value>(

@@ -93,10 +93,8 @@ struct ConnectionRoute: Equatable {
         if let certificateBundle { try options.set(CURLOPT_PROXY_CAINFO, certificateBundle) }
     }
 
-    /// Applies the settings for a socket that libcurl opens. Returns 0, or the system's error code.
-    func prepare(_ socket: Int32, _ family: Int32) -> Int32 {
-        family == AF_UNIX ? 0 : tcpKeepAlive?.apply(to: socket) ?? 0
-    }
+    /// Applies the settings for a TCP socket that libcurl opens. Returns 0, or the system's error code.
+    func prepare(_ socket: Int32) -> Int32 { tcpKeepAlive?.apply(to: socket) ?? 0 }
 
     /// What libcurl keeps a pointer to only; nil where there is none.
     func makeLists() -> RouteLists? {

@@ -76,7 +76,8 @@ extension Transfer {
     func openSocket(to address: UnsafePointer<curl_sockaddr>) -> Int32 {
         loop.lookupEnded(self)
         let socket = afar_socket_cloexec(address)
-        let code = socket < 0 ? errno : plan.route?.prepare(socket, Int32(address.pointee.family)) ?? 0
+        let isOfTCP = address.pointee.protocol == Int32(IPPROTO_TCP)
+        let code = socket < 0 ? errno : isOfTCP ? plan.route?.prepare(socket) ?? 0 : 0
         attempt.socketError = code == 0 ? nil : code
         guard code == 0 else {
             if socket >= 0 { close(socket) }

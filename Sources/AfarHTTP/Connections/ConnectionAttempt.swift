@@ -300,10 +300,12 @@ final class ConnectionAttempt: @unchecked Sendable {
 
     private func negotiation(_ step: Step, _ route: ConnectionRoute) throws(Fault) -> any ProxyNegotiation {
         if case .tunnel = step {
-            return try TunnelNegotiation(to: route.host, port: route.port, authorization: route.proxyAuthorization)
+            return try TunnelNegotiation(
+                to: route.host.withoutZone, port: route.port, authorization: route.proxyAuthorization)
         }
         return try SOCKSNegotiation(
-            to: route.host, port: route.port, address: hostAddresses.popFirst(), credential: route.proxy?.credential)
+            to: route.host.withoutZone, port: route.port, address: hostAddresses.popFirst(),
+            credential: route.proxy?.credential)
     }
 
     private func finishStep(on connection: HTTPConnection) {

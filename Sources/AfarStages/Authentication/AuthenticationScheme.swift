@@ -5,7 +5,8 @@ import HTTPTypes
 /// credential.
 ///
 /// Implement ``accepts(_:)`` and ``answer(_:user:password:in:)``; the other requirements have defaults. The methods can be called on any
-/// thread, and for several requests at a time.
+/// thread, for several requests at a time, and more than once for a challenge. Except for an answer that takes time, they are called on the
+/// thread that drives the transport's connections, so they must be quick.
 public protocol AuthenticationScheme: Sendable {
     /// Returns whether a challenge is one of this scheme, and requires only supported features.
     func accepts(_ challenge: AuthenticationChallenge) -> Bool
@@ -16,7 +17,7 @@ public protocol AuthenticationScheme: Sendable {
     /// Returns whether the scheme supports a credential. If not, the next weaker scheme is used. The default is true.
     func accepts(user: String, password: String) -> Bool
 
-    /// Returns whether an answer to a challenge can take long, because it reads the request's body or a key from a file, for example.
+    /// Returns whether an answer to a challenge can take long, because it hashes the file of the request's body or reads a key, for example.
     /// If not, it is made on the thread that drives the transport's connections, which saves time. The default is true.
     func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool
 
@@ -24,7 +25,8 @@ public protocol AuthenticationScheme: Sendable {
     /// answered once more at most. The default is false: the credential was refused, and the response is the 401.
     func renews(_ answered: AuthenticationChallenge, by challenge: AuthenticationChallenge) -> Bool
 
-    /// Adds the answer to a challenge to the exchange that is sent next, usually as its `Authorization` field.
+    /// Adds the answer to a challenge to the exchange that is sent next, usually as its `Authorization` field. The user name and the password
+    /// have no control characters, but can have quotation marks.
     ///
     /// - Throws: An error if this scheme can't represent the credential, for example. It fails the request: a ``TransportError`` unchanged,
     ///   any other as the cause of one with the code ``TransportError/Code-swift.struct/invalidCredential``. It must not contain any part
@@ -64,6 +66,57 @@ extension TransportError {
 extension String {
     /// Whether the string contains a character of Unicode's category Cc.
     var hasControlCharacters: Bool { unicodeScalars.contains { $0.properties.generalCategory == .control } }
+}
+
+/// The authentication schemes of Afar.
+public enum StandardAuthentication: AuthenticationScheme, CaseIterable {
+    /// Negotiate (RFC 4559), with the Kerberos ticket of the process, for an empty user name and password. It requires a transport with
+    /// ``TransportCapabilities/Features/connectionAuthentication``.
+    case negotiate
+    /// Digest with SHA-256 (RFC 7616).
+    case digestWithSHA256
+    /// Digest with MD5 (RFC 7616, RFC 2617, RFC 2069).
+    case digestWithMD5
+    /// NTLM. It requires a transport with ``TransportCapabilities/Features/connectionAuthentication``.
+    case ntlm
+    /// Basic (RFC 7617), which sends the password.
+    case basic
+
+    var scheme: any AuthenticationScheme {
+        switch self {
+        case .negotiate: ConnectionAuthenticationScheme(.negotiate)
+        case .digestWithSHA256: DigestAuthentication(.sha256)
+        case .digestWithMD5: DigestAuthentication(.md5)
+        case .ntlm: ConnectionAuthenticationScheme(.ntlm)
+        case .basic: BasicAuthentication()
+        }
+    }
+
+    /// Returns whether a challenge is one of this scheme, and requires only supported features.
+    public func accepts(_ challenge: AuthenticationChallenge) -> Bool { scheme.accepts(challenge) }
+
+    /// Returns whether the scheme can be used for an exchange.
+    public func isAvailable(for exchange: Exchange) -> Bool { scheme.isAvailable(for: exchange) }
+
+    /// Returns whether the scheme supports a credential.
+    public func accepts(user: String, password: String) -> Bool { scheme.accepts(user: user, password: password) }
+
+    /// Returns whether an answer reads the request's body.
+    public func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool {
+        scheme.takesTime(toAnswer: challenge)
+    }
+
+    /// Returns whether a challenge only requires the same credential again.
+    public func renews(_ answered: AuthenticationChallenge, by challenge: AuthenticationChallenge) -> Bool {
+        scheme.renews(answered, by: challenge)
+    }
+
+    /// Adds the answer to a challenge to the exchange that is sent next.
+    public func answer(
+        _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange
+    ) throws {
+        try scheme.answer(challenge, user: user, password: password, in: &exchange)
+    }
 }
 
 /// Basic authentication: sends the user name and the password in Base64 (RFC 7617).
@@ -137,7 +190,6 @@ struct ConnectionAuthenticationScheme: AuthenticationScheme {
     func answer(
         _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange
     ) throws(TransportError) {
-        try TransportError.checkControlCharacters(user: user, password: password, url: exchange.url)
         exchange.options.connectionAuthentication = ConnectionAuthentication(
             scheme, user: user, password: password, origin: Origin(exchange.request))
         // The transport writes this field.
@@ -166,7 +218,7 @@ public struct AuthenticationChallenge: Sendable, Equatable {
 
     /// Returns the challenges in the values of `WWW-Authenticate`, in order. A value can contain several challenges, and commas
     /// separate both challenges and parameters (RFC 9110, section 11.6.1). Parsing a value stops at the first syntax error.
-    package static func challenges(in values: [String]) -> [AuthenticationChallenge] {
+    public static func challenges(in values: [String]) -> [AuthenticationChallenge] {
         values.flatMap { value in
             var scanner = FieldScanner(value)
             var challenges: [AuthenticationChallenge] = []

@@ -17,19 +17,16 @@ package struct AuthenticationStage: ExchangeStage {
     private let provider: Provider?
 
     /// - Parameters:
-    ///   - own: The session's own schemes, which take precedence over the others.
-    ///   - features: The features of the transport, which can add schemes.
+    ///   - schemes: The schemes, strongest first.
+    ///   - features: The features of the transport, which some schemes require.
     ///   - provider: Provides a credential if the exchange doesn't; nil if the session has no provider.
     package init(
-        own: [any AuthenticationScheme] = [], features: TransportCapabilities.Features = [], provider: Provider? = nil
+        _ schemes: [any AuthenticationScheme] = StandardAuthentication.allCases,
+        features: TransportCapabilities.Features = [], provider: Provider? = nil
     ) {
         let binds = features.contains(.connectionAuthentication)
-        let negotiate: [any AuthenticationScheme] = binds ? [ConnectionAuthenticationScheme(.negotiate)] : []
-        let ntlm: [any AuthenticationScheme] = binds ? [ConnectionAuthenticationScheme(.ntlm)] : []
-        schemes =
-            own + negotiate + [DigestAuthentication(.sha256), DigestAuthentication(.md5)] + ntlm + [
-                BasicAuthentication()
-            ]
+        self.schemes = schemes.map { ($0 as? StandardAuthentication)?.scheme ?? $0 }
+            .filter { binds || !($0 is ConnectionAuthenticationScheme) }
         self.provider = provider
     }
 
@@ -72,9 +69,11 @@ package struct AuthenticationStage: ExchangeStage {
         /// Returns the challenges that can be answered, one for each scheme, strongest first.
         private func choices(after head: ResponseHead, of hop: Hop) -> [Choice] {
             let challenges = AuthenticationChallenge.challenges(in: head.values(for: .wwwAuthenticate))
-            return schemes.compactMap { scheme in
+            return schemes.enumerated().compactMap { index, scheme in
                 guard scheme.isAvailable(for: hop.exchange) else { return nil }
-                return challenges.first(where: scheme.accepts).map { Choice(scheme: scheme, challenge: $0) }
+                return challenges.first(where: scheme.accepts).map {
+                    Choice(scheme: scheme, index: index, challenge: $0)
+                }
             }
         }
 
@@ -83,7 +82,8 @@ package struct AuthenticationStage: ExchangeStage {
             guard let answered = hop.policies.answeredChallenge, !answered.isRenewal else {
                 return .now(.pass)
             }
-            return choices(after: head, of: hop).filter { $0.scheme.renews(answered.challenge, by: $0.challenge) }
+            return choices(after: head, of: hop)
+                .filter { $0.index == answered.scheme && $0.scheme.renews(answered.challenge, by: $0.challenge) }
                 .reply(user: answered.user, password: answered.password, to: hop, isRenewal: true)
         }
 
@@ -136,6 +136,8 @@ package struct AuthenticationStage: ExchangeStage {
     /// A challenge, and the scheme that answers it.
     fileprivate struct Choice {
         let scheme: any AuthenticationScheme
+        /// The place of the scheme in the session's list.
+        let index: Int
         let challenge: AuthenticationChallenge
     }
 }
@@ -162,6 +164,7 @@ extension AuthenticationStage.Choice {
     ) -> ResponseAction {
         var next = hop.exchange
         do {
+            try TransportError.checkControlCharacters(user: user, password: password, url: hop.exchange.url)
             try scheme.answer(challenge, user: user, password: password, in: &next)
         } catch let error as TransportError {
             return .fail(error)
@@ -173,7 +176,7 @@ extension AuthenticationStage.Choice {
             )
         }
         next.policies.answeredChallenge = AnsweredChallenge(
-            challenge: challenge, user: user, password: password, isRenewal: isRenewal)
+            challenge: challenge, scheme: index, user: user, password: password, isRenewal: isRenewal)
         return .follow(next, .challenge)
     }
 }
@@ -226,6 +229,8 @@ package typealias ChallengeHandler =
 /// The challenge that a hop's request answers, and the credential that it uses.
 struct AnsweredChallenge: Sendable, CustomReflectable {
     let challenge: AuthenticationChallenge
+    /// The place of the scheme in the session's list.
+    let scheme: Int
     let user: String
     let password: String
     /// Whether this repeats an answer because the server required it.

@@ -31,7 +31,6 @@ struct DigestAuthentication: AuthenticationScheme {
     func answer(
         _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange
     ) throws(TransportError) {
-        try TransportError.checkControlCharacters(user: user, password: password, url: exchange.url)
         guard let known = known(challenge) else { return }
         var response = DigestResponse(
             challenge: known, method: exchange.request.method.rawValue, uri: exchange.request.path ?? "/", user: user,

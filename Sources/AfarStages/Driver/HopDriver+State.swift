@@ -119,6 +119,9 @@ extension HopDriver {
             }
         }
 
+        /// Whether a head has arrived for the current hop.
+        var hasHead: Bool { lastHead != nil }
+
         func isCurrent(_ head: ResponseHead) -> Bool {
             !isOver && (lastHead?.head === head || earlierHeads.contains { $0.head === head })
         }

@@ -216,6 +216,16 @@ package final class HopDriver: Sendable {
             }
             return
         }
+        var isConnection = false
+        if case .connection = response.body { isConnection = true }
+        if !isConnection,
+            let (hop, count) = state.withLock({ $0.hasHead ? nil : ($0.route.hop, $0.route.levels.count) })
+        {
+            response.body.abandon()
+            let error = hop.failure(
+                .invalidUse, "the transport returned a response without calling headArrived(_:) for its head")
+            return fail(with: error, before: count)
+        }
         let (chosen, end) = state.withLock { state -> ((ResponseAction, level: Int)?, End?) in
             state.running = nil
             let chosen = state.action(for: response.head)

@@ -184,7 +184,9 @@ package struct ConnectToEntry: Sendable {
                 "\"\(text)\" in connectTo is not a host and a port: use a form such as \"example.com:443\" or \"[::1]:8080\""
             )
         }
-        return (host.isEmpty ? nil : host, port)
+        // Everything that takes the host takes the zone in the system's form.
+        let zone = host.zone
+        return (host.isEmpty ? nil : zone.isEmpty ? host : "[\(HostName(host).text)\(zone)]", port)
     }
 
     /// Entries that have a host come before others, and then those that have a port.

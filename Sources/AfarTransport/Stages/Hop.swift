@@ -11,7 +11,7 @@ public final class Hop: @unchecked Sendable {
     /// Work that can suspend, or that calls user code.
     package typealias Work = @Sendable () async -> Void
 
-    /// The exchange, as modified by the previous stages.
+    /// The exchange, as modified by the previous stages. A transport sends ``exchangeToSend``.
     public let exchange: Exchange
     /// Why this hop was sent instead of another; nil for the first one.
     public let reason: ResponseAction.Reason?

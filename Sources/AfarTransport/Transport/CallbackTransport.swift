@@ -2,7 +2,8 @@
 /// request.
 ///
 /// Afar's own transports are callback transports. What ``Transport`` requires of a transport applies here too: it observes the options, the
-/// control and the observer of the exchange, and calls ``Exchange/headArrived(_:)`` for each final head.
+/// control and the observer of the exchange. It must call ``Exchange/headArrived(_:)`` for each final head, even for a response that is
+/// complete; otherwise the exchange fails with ``TransportError/Code-swift.struct/invalidUse``.
 public protocol CallbackTransport: Transport {
     /// Prepares an exchange without sending anything. It can be called on any thread, also on one that drives connections, so it must be
     /// quick.

@@ -126,7 +126,7 @@ public struct TransportCapabilities: Sendable, Hashable {
             (.protocolClasses, "protocolClasses"), (.minimumTransferRate, "a minimum transfer rate"),
             (.proxies, "proxies"), (.connectionAuthentication, "Negotiate and NTLM authentication"),
             (.serverTrust, "the evaluation of server trust"), (.clientIdentity, "client identities"),
-            (.networkSettings, "network settings (proxies, Unix sockets, interfaces)"),
+            (.networkSettings, "network settings (proxies, Unix sockets, interfaces, address families, keep-alive)"),
             (.http2, "a demand for HTTP/2"), (.http3, "HTTP/3"),
             (.connections, "connections for other protocols (WebSocket, raw streams)"),
         ]

@@ -287,7 +287,9 @@ package struct Origin: Hashable, Sendable {
 
     private init(scheme: String, authority: String) {
         let scheme = scheme.lowercased()
-        var authority = authority.lowercased()
+        // The names of interfaces are case-sensitive.
+        let zone = authority.zone
+        var authority = zone.isEmpty ? authority.lowercased() : authority.withoutZone.lowercased() + zone
         let standardPort = scheme == "https" ? ":443" : ":80"
         if authority.hasSuffix(standardPort) { authority.removeLast(standardPort.count) }
         text = "\(scheme)://\(authority)"
@@ -300,17 +302,22 @@ extension String {
     /// The host without the zone of a link-local IPv6 address. A zone has a meaning on this machine only, so it is never sent
     /// (RFC 6874, section 4).
     package var withoutZone: String {
-        guard let percent = utf8.firstIndex(of: UInt8(ascii: "%")) else { return self }
-        return String(self[..<percent] + self[zoneEnd...])
+        guard let range = zoneRange else { return self }
+        return String(self[..<range.lowerBound] + self[range.upperBound...])
     }
 
     /// The zone of the host's IPv6 address as system functions take it, such as `%eth0`; empty without a zone. In a URL, it is
     /// written as `%25eth0`.
     package var zone: String {
-        guard let percent = utf8.firstIndex(of: UInt8(ascii: "%")) else { return "" }
-        let zone = self[percent..<zoneEnd]
-        return "%" + zone.dropFirst(zone.hasPrefix("%25") ? 3 : 1)
+        guard let range = zoneRange else { return "" }
+        return "%" + self[range].dropFirst(self[range].hasPrefix("%25") ? 3 : 1)
     }
 
-    private var zoneEnd: Index { utf8.firstIndex(of: UInt8(ascii: "]")) ?? endIndex }
+    /// From the percent sign after an IPv6 address to the end of the host.
+    private var zoneRange: Range<Index>? {
+        guard let percent = utf8.firstIndex(of: UInt8(ascii: "%")) else { return nil }
+        let address = utf8[..<percent]
+        let isAddress = address.count { $0 == UInt8(ascii: ":") } > 1 && !address.contains(UInt8(ascii: "]"))
+        return isAddress ? percent..<(utf8[percent...].firstIndex(of: UInt8(ascii: "]")) ?? endIndex) : nil
+    }
 }

@@ -196,7 +196,8 @@ struct CredentialSourceTests {
         exchange.options.connectionAuthentication = ConnectionAuthentication(
             .ntlm, user: "ada", password: "s3cret-word", origin: Origin(exchange.request))
         exchange.policies.answeredChallenge = AnsweredChallenge(
-            challenge: try #require(AuthenticationChallenge.challenges(in: ["Basic realm=r"]).first), user: "ada",
+            challenge: try #require(AuthenticationChallenge.challenges(in: ["Basic realm=r"]).first), scheme: 0,
+            user: "ada",
             password: "s3cret-word", isRenewal: false)
         var text = "\(exchange) " + String(reflecting: exchange)
         dump(exchange, to: &text)

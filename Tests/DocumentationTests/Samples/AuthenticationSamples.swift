@@ -53,7 +53,7 @@ enum AuthenticationSamples {
 
     static func scheme(_ hmac: @escaping @Sendable (_ text: String, _ key: String) -> String) -> SessionConfiguration {
         var configuration = SessionConfiguration.default
-        configuration.authenticationSchemes = [SignatureScheme(sign: hmac)]
+        configuration.authenticationSchemes = [SignatureScheme(sign: hmac), StandardAuthentication.digestWithSHA256]
         return configuration
     }
 

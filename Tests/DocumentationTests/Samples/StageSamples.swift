@@ -7,7 +7,8 @@ struct SigningStage: ExchangeStage, StageRun {
     func begin(_ hop: Hop) -> (any StageRun)? { self }
 
     func before(_ hop: Hop) -> Reply<RequestAction> {
-        guard !hop.hasLeftOrigin else { return .now(.send) }
+        let isAnswer = hop.exchange.request.headerFields[.authorization] != nil
+        guard !hop.hasLeftOrigin, !isAnswer else { return .now(.send) }
         return .wait {
             var exchange = hop.exchange
             exchange.request.headerFields[.authorization] = await signature(exchange.request)

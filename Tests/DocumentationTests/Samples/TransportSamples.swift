@@ -56,14 +56,29 @@ final class QueueTransport: CallbackTransport {
                 state = .started(completion)
                 return false
             }
-            guard !isCancelled else { return completion(.failure(cancellation)) }
+            guard !isCancelled else { return completion(.failure(failure(.cancelled, "it was cancelled"))) }
+            queue.asyncAfter(deadline: .now() + exchange.options.totalTimeout) { [self] in
+                end(with: .failure(failure(.timedOut, "the total timeout passed")))
+            }
             queue.async { [self] in
                 let head = ResponseHead(status: 200, fields: [.contentType: "text/plain"], url: exchange.url)
-                end(with: .success(TransportResponse(head: head, body: .data(Data("hello".utf8)))))
+                switch exchange.headArrived(head) {
+                case .ask(let pending): pending.whenGiven { [self] decision in respond(head, decision) }
+                case let decision: respond(head, decision)
+                }
             }
         }
 
-        func cancel() { end(with: .failure(cancellation)) }
+        private func respond(_ head: ResponseHead, _ decision: HeadDecision) {
+            switch decision {
+            case .take: end(with: .success(TransportResponse(head: head, body: .data(Data("hello".utf8)))))
+            case .discard: end(with: .success(TransportResponse(head: head, body: .data(Data()))))
+            case .refuse(let error): end(with: .failure(failure(.cancelled, "the head was refused", error)))
+            case .ask: break  // whenGiven(_:) never passes it.
+            }
+        }
+
+        func cancel() { end(with: .failure(failure(.cancelled, "it was cancelled"))) }
 
         private func end(with result: Result<TransportResponse, any Error>) {
             let completion = state.withLock { state -> Completion? in
@@ -73,8 +88,10 @@ final class QueueTransport: CallbackTransport {
             completion?(result)
         }
 
-        private var cancellation: TransportError {
-            TransportError(.cancelled, phase: .queued, url: exchange.url, message: "the exchange was cancelled")
+        private func failure(
+            _ code: TransportError.Code, _ message: String, _ cause: (any Error)? = nil
+        ) -> TransportError {
+            TransportError(code, phase: .queued, url: exchange.url, message: message, underlying: cause)
         }
     }
 }
