@@ -160,7 +160,10 @@ let tests: [Target] = [
     .tests("AfarHTTP1", ["AfarTestServer", "AfarTransport", .onLinux("CLibcurl"), .httpTypes]),
     .tests(
         "AfarHTTP",
-        ["AfarHTTP1", "AfarTransport", "AfarTestServer", "AfarTrust", "TestServers", .httpTypes]),
+        [
+            "AfarHTTP1", "AfarTransport", "AfarTestServer", "AfarTrust", "TestServers", .onLinux("COpenSSL"),
+            .httpTypes,
+        ]),
     .tests("AfarURLSession", ["AfarCore", .httpTypes]),
     .tests("AfarLogging", ["AfarCore", "AfarTesting", .swiftLog]),
     .tests(

@@ -216,6 +216,40 @@ import Testing
         #expect(failure.code == .cannotFindHost, "\(failure)")
     }
 
+    /// A SOCKS 5 proxy that replies to requests for `::1` and `127.0.0.1`, the addresses of `localhost`, in this order (RFC 1928,
+    /// section 6). After the reply 0, it is the host.
+    private func socksProxy(replies: UInt8...) async throws -> RawServer {
+        let scripts = zip([22, 10], replies).map { length, reply -> [RawServer.Step] in
+            [.receive(3), .send([5, 0]), .receive(length), .send([5, reply, 0, 1, 0, 0, 0, 0, 0, 0])]
+                + (reply == 0 ? [.respond("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone")] : [])
+        }
+        return try await RawServer.start(scripts: scripts)
+    }
+
+    @Test(arguments: [4, 5] as [UInt8])
+    func afterARefusalASOCKSProxyGetsTheNextAddressOverANewConnection(reply: UInt8) async throws {
+        let proxy = try await socksProxy(replies: reply, 0)
+        let session = session(.init(try Proxy("socks5://127.0.0.1:\(proxy.port)")))
+        #expect(try await session.request("http://localhost:258/").serializingString().value == "done")
+        try await proxy.peerClosed(0)
+        let method: [UInt8] = [5, 1, 0]
+        let ipv6 = Array(repeating: 0, count: 15) + [1 as UInt8]
+        #expect(proxy.received(by: 0) == Data(method + [5, 1, 0, 4] + ipv6 + [1, 2]))
+        #expect(proxy.received(by: 1).starts(with: method + [5, 1, 0, 1, 127, 0, 0, 1, 1, 2]))
+        #expect(proxy.connectionCount == 2 && proxy.requests.count == 1)
+    }
+
+    @Test(arguments: [([4, 5], "refused the connection"), ([5, 4], "host is unreachable")] as [([UInt8], String)])
+    func ifASOCKSProxyRefusesAllAddressesTheErrorNamesItsLastReason(replies: [UInt8], reason: String) async throws {
+        let proxy = try await socksProxy(replies: replies[0], replies[1])
+        let session = session(.init(try Proxy("socks5://127.0.0.1:\(proxy.port)")))
+        let failure = try failure(await session.request("http://localhost:258/").serializingString().response)
+        #expect(failure.code == .proxyFailed)
+        #expect(failure.message.contains(reason) && failure.message.contains("127.0.0.1:\(proxy.port)"), "\(failure)")
+        try #require(proxy.connectionCount == 2)
+        for connection in 0..<2 { try await proxy.peerClosed(connection) }
+    }
+
     @Test func manyRequestsAtOnce() async throws {
         let (server, proxy) = (try await TestServer.start(), try await ServerChild.tinyproxy())
         let session = session(.init(try Proxy("127.0.0.1:\(proxy.port)")))

@@ -2,6 +2,7 @@ import AfarCore
 import AfarTestServer
 import Foundation
 import HTTPTypes
+import TestServers
 import Testing
 
 @testable import AfarCurl
@@ -84,6 +85,96 @@ extension TransportTests {
                     while counter.bytes < 1_000_000 { await Task.yield() }
                     #expect(try await transport.send(Exchange(other.url("/get"))).head.status == 200)
                     #expect(counter.bytes < flood.size)
+                    task.cancel()
+                    let error = try await transportError { try await task.value }
+                    #expect(error.code == .cancelled)
+                }
+            }
+        }
+
+        /// Counts the bytes of a body. As soon as there are 16 MiB, it blocks the transport's thread until its door opens.
+        private final class Blocker: ExchangeObserver {
+            let isBlocking = Deferred<Void>()
+            private let door = DispatchSemaphore(value: 0)
+            private let count = Locked<Int64>(0)
+            var bytes: Int64 { count.withLock { $0 } }
+
+            func open() { door.signal() }
+
+            func exchangeDidReceive(bytes: Int64, expected: Int64?) {
+                let isReached = count.withLock { count in
+                    defer { count = bytes }
+                    return count < 16 << 20 && bytes >= 16 << 20
+                }
+                guard isReached else { return }
+                isBlocking.fulfill(())
+                door.wait()
+            }
+        }
+
+        /// Notes how much of a flood had arrived before each response.
+        private final class Notes: ExchangeObserver {
+            let counts = Locked<[Int64]>([])
+            private let flood: Blocker
+
+            init(_ flood: Blocker) { self.flood = flood }
+
+            func exchangeDidReceiveHead(_ head: ResponseHead) { counts.withLock { $0.append(flood.bytes) } }
+        }
+
+        /// How many sockets of this process that are connected to a port have bytes to read.
+        private func readableSocketCount(connectedTo port: UInt16) -> Int {
+            (0..<4_096 as Range<Int32>).count { socket in
+                var address = sockaddr_in()
+                var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+                let code = withUnsafeMutablePointer(to: &address) {
+                    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(socket, $0, &length) }
+                }
+                guard code == 0, UInt16(bigEndian: address.sin_port) == port else { return false }
+                var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+                return poll(&entry, 1, 0) > 0
+            }
+        }
+
+        /// After the responses have arrived, the connection of the flood has at most three turns before the others: the rest of the
+        /// current one, another one before the thread looks at its sockets, and one together with them.
+        @Test(
+            .onlyOverHTTP("libcurl decides how much it reads in one turn"),
+            arguments: [Flood.plain, .plainOfKnownLength], [true, false])
+        func aKeptConnectionReadsALimitedNumberOfBytesInOneTurn(flood: Flood, isCollected: Bool) async throws {
+            let transport = makeTransport { $0.maximumThreads = 1 }
+            let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
+            defer { close(null) }
+            let empty = "HTTP/1.1 204 No Content\r\n\r\n"
+            let gate = RawServer.Gate()
+            // When 16 MiB have been received, the system's buffers have grown and hold more than the next megabyte.
+            let megabyte = RawServer.Step.send([UInt8](repeating: 0, count: 1 << 20))
+            let start = [.respond(empty), flood.steps[0]] + Array(repeating: megabyte, count: 17) + [.mark("full")]
+            try await withRawServer(start + flood.steps[1...]) { server in
+                try await withRawServer([.receiveHead, .hold(gate), .send(empty)]) { other in
+                    _ = try await transport.send(Exchange(server.url))
+                    let blocker = Blocker()
+                    defer { blocker.open() }
+                    let notes = Notes(blocker)
+                    var small = Exchange(other.url)
+                    small.observer = notes
+                    let responses = (0..<3).map { [small] _ in Task { try await transport.send(small) } }
+                    for connection in 0..<3 { try await other.head(connection: connection) }
+                    var large = Exchange(
+                        server.url, delivery: isCollected ? .collect() : .file(descriptor: null))
+                    large.observer = blocker
+                    let task = Task { [large] in try await transport.send(large) }
+                    await blocker.isBlocking.value
+                    let count = blocker.bytes
+                    try await server.reached("full")
+                    gate.open()
+                    while readableSocketCount(connectedTo: other.port) < 3 { await Task.yield() }
+                    blocker.open()
+                    for response in responses { #expect(try await response.value.head.status == 204) }
+                    // Each turn can exceed the limit by the size of a small read.
+                    let limit: Int64 = 3 * (256 + 64) * 1024
+                    #expect(notes.counts.withLock { $0.map { $0 - count } }.allSatisfy { $0 <= limit })
+                    #expect(server.connectionCount == 1 && other.connectionCount == 3)
                     task.cancel()
                     let error = try await transportError { try await task.value }
                     #expect(error.code == .cancelled)

@@ -1,5 +1,4 @@
 import AfarTransport
-import AfarTrust
 import Foundation
 import TestServers
 import Testing
@@ -25,25 +24,13 @@ import Testing
         func accept() -> Int32 { Foundation.accept(descriptor, nil, nil) }
     }
 
-    /// A nonblocking socket that is connected to an address.
-    private func connect(to address: SocketAddress) throws -> SocketStream {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        try #require(address.withPointer { Foundation.connect(descriptor, $0, $1) } == 0)
-        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        let stream = SocketStream(descriptor)
-        stream.expectBytes()
-        return stream
-    }
-
     private func read(_ stream: any ByteStream, _ socket: SocketStream) -> StreamResult {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_000, alignment: 1)
         defer { buffer.deallocate() }
         while true {
             let result = stream.read(into: buffer)
             guard case .wouldBlock = result else { return result }
-            var entry = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
-            poll(&entry, 1, 1_000)
-            socket.expectBytes()
+            socket.waitForBytes()
         }
     }
 
@@ -65,7 +52,7 @@ import Testing
 
     @Test func aResetThatSendingHasReceivedIsNoCleanEnd() async throws {
         let listener = try Listener()
-        let stream = try connect(to: listener.address)
+        let stream = try SocketStream.connected(to: listener.address)
         defer { close(stream.descriptor) }
         let peer = listener.accept()
         guard case .bytes = write("request", to: stream) else { throw POSIXError(.EIO) }
@@ -89,7 +76,7 @@ import Testing
 
     @Test func aPeerThatHasFinishedBeforeSendingFailsIsACleanEnd() async throws {
         let listener = try Listener()
-        let stream = try connect(to: listener.address)
+        let stream = try SocketStream.connected(to: listener.address)
         defer { close(stream.descriptor) }
         let peer = listener.accept()
         #expect(send(peer, "response", 8, 0) == 8)
@@ -101,36 +88,17 @@ import Testing
         }
     }
 
-    private func secured(_ url: URL, _ certificates: TestCertificates) throws -> (TLSStream, SocketStream) {
-        let port = try #require(url.port)
-        let address = try #require(try SocketAddress.lookUp("127.0.0.1", isAddress: true).first).with(port: port)
-        let socket = try connect(to: address)
-        let authorities = CertificateAuthorities(file: certificates.authority)
-        let context = TLSContext(
-            TLSSettings(authorities: authorities, cipherList: nil, tls13CipherSuites: nil, keyLogFile: nil))
-        let stream = try TLSStream(over: socket, to: "localhost", nil, context)
-        return (stream, socket)
-    }
-
-    private func shakeHands(_ stream: TLSStream, _ socket: SocketStream) throws {
-        while try stream.handshake() != .done {
-            var entry = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
-            poll(&entry, 1, 1_000)
-            socket.expectBytes()
-        }
-    }
-
     @Test func nothingIsSentOrReceivedBeforeTheServerIsTrusted() async throws {
         let certificates = try TestCertificates.shared.get()
         let server = try await SecureServer(certificates, ["site": .init("good")])
-        let (stream, socket) = try secured(try server.url("site"), certificates)
+        let (stream, socket) = try TLSStream.connected(to: try server.url("site"), certificates)
         defer { close(socket.descriptor) }
         guard case .failed = write("GET / HTTP/1.1\r\nHost: a\r\n\r\n", to: stream), case .failed = read(stream, socket)
         else {
             Issue.record("bytes went over TLS before the handshake")
             return
         }
-        try shakeHands(stream, socket)
+        try stream.shakeHands(over: socket)
         guard case .bytes = write("GET / HTTP/1.1\r\nHost: a\r\n\r\n", to: stream), case .bytes = read(stream, socket)
         else {
             Issue.record("nothing goes over TLS after the handshake")
@@ -144,9 +112,9 @@ import Testing
         let port = try #require(listener.address.numbers?.port)
         // The relay stops reading when the server behind it does.
         let relay = try TLSRelay(to: UInt16(port), certificates)
-        let (stream, socket) = try secured(relay.url, certificates)
+        let (stream, socket) = try TLSStream.connected(to: relay.url, certificates)
         defer { close(socket.descriptor) }
-        try shakeHands(stream, socket)
+        try stream.shakeHands(over: socket)
         let peer = listener.accept()
         defer { close(peer) }
         let piece = [UInt8](repeating: 1, count: 16_384)

@@ -460,6 +460,51 @@ import Testing
         #expect(evaluator.asked.withLock { $0.count } <= 2)
     }
 
+    /// The first evaluation ends only when it is cancelled. Later ones accept the server.
+    private final class EndlessAtFirst: AsyncServerTrustEvaluating {
+        let count = Locked(0)
+
+        func evaluate(_ trust: ServerTrust, forHost host: String) async throws {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 1 { try await Task.sleep(for: .seconds(3_600)) }
+        }
+    }
+
+    /// With two other requests, the connection of the one that is cancelled isn't needed and closes. With 20, another request takes it.
+    @Test(arguments: [2, 20])
+    func anEvaluationForACancelledRequestIsRepeatedOnceForAllOthers(otherCount: Int) async throws {
+        let server = try await SecureServer(
+            certificates, ["good": .init("good")], settings: "ssl_protocols TLSv1.3;")
+        let keyLog = FileManager.default.temporaryDirectory.appending(path: "afar-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: keyLog) }
+        var configuration = configuration
+        configuration.tlsKeyLogFile = keyLog
+        let evaluator = EndlessAtFirst()
+        let session = Session(
+            configuration: configuration, serverTrustManager: ServerTrustManager(evaluators: ["localhost": evaluator]))
+        let url = try server.url("good")
+        let first = session.request(url)
+        async let cancelled = first.serializingString().response
+        while evaluator.count.withLock({ $0 }) == 0 { await Task.yield() }
+        let tasks = (0..<otherCount).map { _ in session.request(url).serializingString() }
+        let others = tasks.map { task in Task { await task.response.error } }
+        func handshakeCount() throws -> Int {
+            let log = try String(contentsOf: keyLog, encoding: .utf8)
+            return log.split(separator: "\n").count { $0.hasPrefix("CLIENT_TRAFFIC_SECRET_0") }
+        }
+        // In the turn in which the log has the end of a handshake, its connection joins the evaluation.
+        let connectionCount = min(otherCount + 1, 6)
+        while try handshakeCount() < connectionCount { await Task.yield() }
+        first.cancel()
+        #expect(await cancelled.error?.isExplicitlyCancelledError == true)
+        for other in others { #expect(await other.value == nil) }
+        #expect(evaluator.count.withLock { $0 } == 2)
+        #expect(try handshakeCount() == connectionCount)
+    }
+
     /// Counts its decisions for each certificate.
     private final class Counting: ServerTrustEvaluating {
         let asked = Locked<[Certificate: Int]>([:])
