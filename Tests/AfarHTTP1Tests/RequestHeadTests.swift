@@ -35,6 +35,21 @@ struct RequestHeadTests {
                 == "OPTIONS http://example.org HTTP/1.1\r\nHost: example.org\r\n\r\n")
     }
 
+    /// RFC 6874, section 4.
+    @Test func zonesAreNotSent() throws {
+        let authority = "[fe80::1%25eth0]:443"
+        #expect(try text(request(authority: authority)) == "GET /a?b HTTP/1.1\r\nHost: [fe80::1]:443\r\n\r\n")
+        #expect(
+            try text(request(authority: authority), [:], .absolute)
+                == "GET http://[fe80::1]:443/a?b HTTP/1.1\r\nHost: [fe80::1]:443\r\n\r\n")
+        #expect(
+            try text(request(.connect, nil, authority: authority), [:], .authority)
+                == "CONNECT [fe80::1]:443 HTTP/1.1\r\nHost: [fe80::1]:443\r\n\r\n")
+        for authority in ["trusted.example%25.evil.example", "a]%25b", "a%00b:80"] {
+            #expect(throws: HTTP1Error.self, "\(authority)") { try text(request(authority: authority)) }
+        }
+    }
+
     @Test func fieldsAndTheirOrder() throws {
         let own: HTTPFields = [.accept: "text/plain", .userAgent: "mine", .cookie: "a=1"]
         let defaults: HTTPFields = [.userAgent: "Afar", .acceptLanguage: "en"]

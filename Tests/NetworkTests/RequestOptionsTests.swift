@@ -107,4 +107,42 @@ import Testing
             #expect(response.value == answer)
         }
     }
+
+    @Test func optionsThatAreNotSetAreNil() {
+        var options = RequestOptions()
+        #expect(options.decompressionLimit == nil && options.protocolClasses == nil && options.idleTimeout == nil)
+        options.decompressionLimit = options.decompressionLimit
+        #expect(options.decompressionLimit == nil)
+        options.decompressionLimit = .some(nil)
+        options.idleTimeout = 5
+        #expect(options.decompressionLimit == .some(nil) && options.idleTimeout == 5)
+        options.idleTimeout = nil
+        #expect(options.idleTimeout == nil)
+    }
+
+    @Test func theLastOfTwoOverlappingOptionsApplies() async throws {
+        let server = try await TestServer.start()
+        var network = NetworkSettings()
+        network.localAddress = "127.0.0.8"
+        let session = Session()
+        for _ in 0..<20 {
+            let request = session.request(server.url("/get")).options { options in
+                options.network = network
+                options[dynamicMember: \.network.localAddress] = "127.0.0.9"
+            }
+            let response = await request.serializingData().response
+            #expect(response.metrics?.transactionMetrics.last?.localAddress == "127.0.0.9")
+        }
+    }
+
+    @Test func everyOptionOfAnExchangeIsOneOfTheSessionToo() async throws {
+        let server = try await TestServer.start()
+        let port = try #require(server.url.port)
+        var configuration = SessionConfiguration.default
+        configuration.exchangeOptions.network.connectTo = ["a.example:80": "127.0.0.1:\(port)"]
+        configuration.exchangeOptions.maximumFieldCount = 1
+        let session = Session(configuration: configuration, transport: HTTPTransport())
+        let failure = try failure(await session.request("http://a.example/get").serializingString().response)
+        #expect(failure.code == .headTooLarge)
+    }
 }

@@ -138,7 +138,9 @@ final class TransportOverride: Sendable {
     func stack(for session: SessionState) -> TransportStack {
         let id = ObjectIdentifier(session)
         if let known = stacks.withLock({ $0[id] }) { return known.stack }
-        let new = session.makeStack(session.configuration.isolated, over: replacement(session.stack.transport))
+        // Requests that the replacement makes are not replaced: that would never end.
+        let transport = Self.$current.withValue(nil) { replacement(session.stack.transport) }
+        let new = session.makeStack(session.configuration.isolated, over: transport)
         return stacks.withLock { stacks in
             // Another thread may have been faster.
             if let known = stacks[id] { return known.stack }

@@ -356,4 +356,40 @@ struct ForeignTransportTests {
         #expect(await task.response.value == Data())
         #expect(log.entries == ["true"])
     }
+
+    /// Returns a response without having passed on its head.
+    private struct Silent: CallbackTransport {
+        final class Running: PreparedExchange {
+            private let url: String
+
+            init(_ url: String) { self.url = url }
+
+            func start(completion: @escaping @Sendable (Result<TransportResponse, any Error>) -> Void) {
+                completion(.success(TransportResponse(head: ResponseHead(status: 200, url: url), body: .data(Data()))))
+            }
+
+            func cancel() {}
+        }
+
+        let capabilities = TransportCapabilities.mock
+
+        func prepare(_ hop: Hop) -> any PreparedExchange { Running(hop.exchange.url) }
+    }
+
+    @Test func aCallbackTransportThatPassesNoHeadOnIsAnError() async {
+        let session = Session(transport: Silent())
+        let error = await session.request("http://example.com/").serializing(Self.bytes).response.error
+        #expect(error?.transportError?.code == .invalidUse)
+        #expect(error?.transportError?.message.contains("headArrived") == true)
+    }
+
+    @Test func aReplacementOfTransportsCanMakeRequests() async throws {
+        let session = Session(transport: MockTransport { _ in .status(500) })
+        let other = MockTransport { _ in .status(204) }
+        let request = Session.replacingTransports(by: { _ in
+            _ = session.request("http://example.com/inner", shouldAutomaticallyResume: false)
+            return other
+        }) { session.request("http://example.com/") }
+        #expect(await request.serializing(Self.bytes).response.response?.statusCode == 204)
+    }
 }

@@ -17,4 +17,14 @@ import Testing
     func aWrittenHostIsTheOneThatIsAsked(host: String, name: String) {
         #expect(HostName(host).text == name)
     }
+
+    @Test(arguments: [
+        ("[fe80::1%25eth0]:80", "[fe80::1]:80", "%eth0"), ("fe80::1%Eth0", "fe80::1", "%Eth0"), ("[::1]", "[::1]", ""),
+        ("a]%25b", "a]%25b", ""), ("]%x", "]%x", ""), ("a.example%25.b.example:80", "a.example%25.b.example:80", ""),
+        ("[fe80::1]%25a", "[fe80::1]%25a", ""), ("%", "%", ""), ("", "", ""), ("::%", "::", "%"),
+    ])
+    func onlyAddressesHaveZones(host: String, without: String, zone: String) {
+        #expect(host.withoutZone == without)
+        #expect(host.zone == zone)
+    }
 }
