@@ -73,7 +73,7 @@ struct CSVFieldDecoder: Decoder, SingleValueDecodingContainer {
 protocol CSVScalar: Decodable {
     /// Reads a field.
     ///
-    /// - Throws: A `DecodingError` that says what was expected.
+    /// - Throws: A `DecodingError` that describes the expected value.
     init(csv field: CSVField) throws
 }
 

@@ -107,7 +107,7 @@ public struct CSVLimits: Hashable, Sendable {
 /// A ``CSVFormat`` in bytes.
 struct CSVSyntax: Sendable {
     let delimiter: UInt8
-    /// The delimiter where there is none: a byte that is taken for a delimiter is no quotation mark.
+    /// The quotation mark. Without one, it is the delimiter, which is never taken for a quotation mark.
     let quote: UInt8
     let hasQuote: Bool
     let comment: UInt8?

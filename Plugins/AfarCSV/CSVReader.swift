@@ -140,8 +140,8 @@ extension CSVRecord {
 
 // MARK: - Encodings
 
-/// Makes UTF-8 of a body: in the encoding that is given, else the one that a byte-order mark or the charset of the Content-Type
-/// tells, else UTF-8. Bytes that are UTF-8, or should be, stay as they are, but for a byte-order mark.
+/// Converts a body to UTF-8. Its encoding is the given one, or that of a byte-order mark or the Content-Type's charset, or UTF-8.
+/// The bytes of a UTF-8 body don't change, except that a byte-order mark is removed.
 struct CSVInput: Sendable {
     private enum State {
         /// The first bytes, until there are enough to see a byte-order mark.

@@ -143,7 +143,7 @@ struct CSVKeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { row.refused(key.stringValue) }
 
-    /// What a superclass encodes stands beside the fields of the subclass.
+    /// A superclass encodes its fields into the row of the subclass.
     func superEncoder() -> any Encoder { row }
 
     func superEncoder(forKey key: Key) -> any Encoder { row.refused(key.stringValue) }
@@ -179,7 +179,7 @@ extension CSVKeyedOutput {
 
 // MARK: - Values of fields
 
-/// Makes the text of a field of a value that is a scalar only when it is asked: an enum, a type that wraps another.
+/// Encodes a value as the text of one field if its type encodes a single value, such as an enum or a type that wraps another.
 final class CSVFieldEncoder: Encoder {
     let row: CSVRowEncoder
     let column: String

@@ -234,7 +234,7 @@ struct CSVKeyedFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try superDecoder(forKey: key).unkeyedContainer()
     }
 
-    /// What a superclass decodes stands beside the fields of the subclass.
+    /// A superclass decodes its fields from the row of the subclass.
     func superDecoder() throws -> any Decoder { row }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { CSVFieldDecoder(field: try field(key)) }

@@ -346,7 +346,7 @@ struct CSVRecord: Sendable {
     /// Whether there is nothing in it.
     var isEmpty: Bool { fields.count == 1 && fields[0].range.isEmpty && !fields[0].isQuoted }
 
-    /// Empties it, and keeps the memory for the next row unless somebody has this one.
+    /// Removes all bytes. The memory is reused for the next row, unless this row is still in use.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         fields.removeAll(keepingCapacity: true)

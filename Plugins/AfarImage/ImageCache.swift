@@ -226,7 +226,7 @@ extension ImageDownloader {
         /// - Parameters:
         ///   - cache: The cache; nil for none.
         ///   - request: What brings the image.
-        ///   - key: The identifier that the caller wants; nil for the one that is made of the rest.
+        ///   - key: The caller's identifier, or nil to derive one from the other parameters.
         ///   - serializer: Decodes the image, in a size of its own perhaps.
         ///   - credential: What challenges are answered with: others may get another image.
         ///   - filter: Changes the image.
@@ -260,7 +260,7 @@ extension ImageDownloader {
 }
 
 extension ImageDecodingOptions {
-    /// What tells an image apart that was decoded with these; nil when it is as it stands in the file.
+    /// An identifier for images that are decoded with these options, or nil if the options don't change the image.
     fileprivate var cacheIdentifier: String? {
         let size = targetSize.map { "target:(\($0.width)x\($0.height))" }
         let parts = [scale == 1 ? nil : "scale:(\(scale))", size].compactMap(\.self)

@@ -179,7 +179,7 @@ struct JSONDocumentContents {
     // Safe because it is used under the lock only.
     private nonisolated(unsafe) static var free: [Address] = []
 
-    /// Keeps a document; nil if there is none in the index.
+    /// Retains a document. Returns nil if the index has none.
     static func make(_ index: afar_json_document, _ options: FastJSONDecoder) -> Address? {
         guard let text = index.text, let nodes = index.nodes else { return nil }
         let keys = UnsafeBufferPointer(start: index.keys, count: Int(index.key_count))

@@ -136,8 +136,8 @@ extension JSONValue {
         return elements
     }
 
-    /// For how many elements room is made before the first is there. A document of a few bytes for each could ask for much
-    /// more than it has.
+    /// The number of elements to reserve capacity for. It is limited, because a document with a few bytes for each element could
+    /// otherwise reserve much more memory than it needs.
     fileprivate func capacity<Element>(for type: Element.Type) -> Int {
         min(count, (64 << 10) / max(1, MemoryLayout<Element>.stride))
     }
@@ -229,7 +229,7 @@ extension JSONValue {
 
 // MARK: - Exact numbers
 
-/// A number as it is written, for what must not be rounded on the way through a `Double`.
+/// A number in its written form, for types whose values a conversion to `Double` would round.
 struct DecimalText {
     private let isNegative: Bool
     /// Without zeros at either end; nothing for zero.

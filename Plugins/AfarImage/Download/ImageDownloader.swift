@@ -84,7 +84,7 @@ public final class ImageDownloader: Sendable {
 extension ImageDownloader {
     /// Fetches an image, unless the cache has it or another fetch is under way that brings it.
     ///
-    /// A request with a cache policy that ignores caches is always sent, and what it brings is kept.
+    /// A request with a cache policy that ignores caches is always sent, and its image is stored in the cache.
     ///
     /// - Parameters:
     ///   - urlRequest: What to fetch.
@@ -169,7 +169,7 @@ extension ImageDownloader {
     }
 
     /// Stops waiting for an image: the completion gets ``AFIError/requestCancelled``, unless it has an image already. The
-    /// request itself is cancelled when nobody else waits for it.
+    /// request itself is cancelled if it has no other waiters.
     public func cancelRequest(with requestReceipt: RequestReceipt) {
         guard let leaving = fetches.withLock({ $0.leave(requestReceipt.fetch, requestReceipt.waiter) }) else { return }
         if leaving.isLast { leaving.request.cancel() }
@@ -199,7 +199,7 @@ extension DataResponse where Success == Image, Failure == AFIError {
 
 extension ImageDownloader {
     /// Fetches an image, unless the cache has it or another fetch is under way that brings it. When the task is cancelled,
-    /// others go on waiting.
+    /// other waiters are not affected.
     ///
     /// - Parameters:
     ///   - urlRequest: What to fetch.

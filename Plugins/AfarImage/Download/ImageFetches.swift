@@ -55,7 +55,7 @@ struct ImageFetches: Sendable {
 
     /// Ends the loading of a fetch.
     ///
-    /// - Returns: Whether anybody still waits for it. If not, it has ended.
+    /// - Returns: Whether the fetch still exists. It has ended if all its waiters have left.
     mutating func endLoading(_ key: ImageFetch.Key, _ id: UInt64) -> Bool {
         guard let fetch = fetches[key], fetch.id == id else { return false }
         if case .loading = fetch.stage {
@@ -163,7 +163,7 @@ struct ImageFetch: Sendable {
         }
     }
 
-    /// Somebody who waits.
+    /// A caller that waits for a fetch.
     struct Waiter: Sendable {
         let id: UInt64
         let filter: (any ImageFilter)?
@@ -178,7 +178,7 @@ struct ImageFetch: Sendable {
     /// How far it is.
     enum Stage: Sendable {
         case preparing, queued, loading
-        /// The image is there, and is filtered and handed on. It is active for as long, if it was before.
+        /// The image has arrived, and is filtered and delivered. A fetch that was active stays active until then.
         case delivering(isActive: Bool)
     }
 
@@ -195,7 +195,7 @@ struct ImageFetch: Sendable {
 // MARK: - Fetching
 
 extension ImageDownloader {
-    /// Has somebody wait for a fetch, which is made if there is none.
+    /// Adds a waiter to the fetch for a key, and creates the fetch if necessary.
     ///
     /// - Returns: The request of the fetch.
     func fetch(

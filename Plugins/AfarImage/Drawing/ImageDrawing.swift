@@ -6,7 +6,7 @@ extension Image {
     // Beyond what an image may have that is decoded, nothing is drawn either.
     private static let limits = ImageLimits()
 
-    /// The image with each of its frames drawn anew; the same one where there is not enough memory.
+    /// The image with each of its frames redrawn, or the unchanged image if there is not enough memory.
     ///
     /// - Parameters:
     ///   - size: That of the new image; nil for one that none can have, which leaves the image as it is.
@@ -115,7 +115,7 @@ private struct RoundCorner {
 // MARK: - Blurring
 
 extension Image {
-    /// The image blurred as by a Gaussian, which three running means come close to. The pixels at the edges go on outside.
+    /// The image with a Gaussian blur, approximated by three running means. Outside of the image, the pixels at its edges are repeated.
     ///
     /// - Parameter radius: The standard deviation in pixels. One that is no number, or not greater than 0, leaves the image as
     ///   it is.
@@ -129,7 +129,7 @@ extension Image {
 }
 
 extension PixelBuffer {
-    /// The picture with its rows blurred, and with rows and columns exchanged: what is done twice is done to both.
+    /// The picture with its rows blurred, and with rows and columns exchanged. Calling it twice blurs both directions.
     fileprivate func averagedAndTurned(_ means: RunningMeans) throws -> PixelBuffer {
         try PixelBuffer(width: height, height: width, isOpaque: isOpaque) { bytes in
             let target = bytes.assumingMemoryBound(to: SIMD4<UInt8>.self)
@@ -241,7 +241,7 @@ extension AlamofireExtension where ExtendedType == Image {
     /// The same as ``Image/imageRoundedIntoCircle()``.
     public func imageRoundedIntoCircle() -> Image { type.imageRoundedIntoCircle() }
 
-    /// Whether every pixel is opaque; false also where nobody has looked.
+    /// Whether every pixel is known to be opaque.
     public var isOpaque: Bool { type.isOpaque }
 
     /// Whether a pixel may be transparent.

@@ -167,7 +167,7 @@ struct PixmanImage {
     ///
     /// - Parameters:
     ///   - source: What is drawn.
-    ///   - operation: Whether it comes over what is there, or in its place.
+    ///   - operation: Whether the source is drawn over the existing pixels or replaces them.
     ///   - place: Where its corner comes, in pixels.
     ///   - size: How much of it is drawn, in pixels.
     func draw(_ source: PixmanImage, _ operation: pixman_op_t, at place: (x: Int, y: Int), _ size: PixelSize) {
@@ -210,7 +210,7 @@ struct PixmanImage {
             ? (PIXMAN_KERNEL_IMPULSE, PIXMAN_KERNEL_LANCZOS3) : (PIXMAN_KERNEL_LANCZOS3, PIXMAN_KERNEL_IMPULSE)
     }
 
-    /// How finely the places between two pixels are told apart: the logarithm of their number. A wide filter needs fewer.
+    /// The binary logarithm of the number of positions between two pixels. A wide filter needs fewer.
     private static func subsampleBits(_ ratio: Double) -> Int32 { ratio < 4 ? 8 : ratio < 16 ? 6 : ratio < 64 ? 4 : 2 }
 
     /// pixman's numbers of 16 bits before and 16 after the point.
@@ -223,7 +223,7 @@ extension PixelBuffer {
     /// Calls a closure with the pixels as pixman reads them.
     func withPixmanImage<Result>(_ body: (PixmanImage) throws -> Result) throws -> Result {
         try read { bytes in
-            // pixman knows no memory that is only read from.
+            // pixman takes mutable memory even for a source.
             try PixmanImage.with(
                 UnsafeMutableRawBufferPointer(mutating: bytes), PixelSize(width: width, height: height), body)
         }

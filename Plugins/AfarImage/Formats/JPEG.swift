@@ -159,10 +159,10 @@ struct JPEGSource {
 
 // MARK: - Header
 
-/// What TurboJPEG does not tell of a JPEG image (ITU-T T.81, annex B).
+/// Properties of a JPEG image that TurboJPEG doesn't provide (ITU-T T.81, annex B).
 struct JPEGHeader {
     private(set) var orientation = Orientation.up
-    /// Whether an Adobe marker is there: then the inks of CMYK are stored inverted.
+    /// Whether the image has an Adobe marker. If so, CMYK values are stored inverted.
     private(set) var isAdobe = false
     /// In how many passes the picture is stored.
     private(set) var scans = 0
@@ -198,7 +198,7 @@ struct JPEGHeader {
         }
     }
 
-    /// The next marker; what stands before it, like the data of a scan, is passed over.
+    /// The next marker. Bytes before it, such as the data of a scan, are skipped.
     private static func marker(in bytes: UnsafeRawBufferPointer, from start: Int) -> (code: UInt8, end: Int)? {
         guard let base = bytes.baseAddress else { return nil }
         var place = start

@@ -115,7 +115,7 @@ extension Image {
     ///
     /// - Parameters:
     ///   - frames: At least one; all of one size.
-    ///   - loopCount: How often it is to be played; 0, the default, for ever.
+    ///   - loopCount: How often the animation is played. The default, 0, repeats it indefinitely.
     /// - Throws: ``ImageError`` with the code ``ImageError/Code-swift.struct/invalidPixels``.
     public init(frames: [Frame], loopCount: Int = 0) throws {
         guard let first = frames.first?.image else {
@@ -163,7 +163,7 @@ extension Image {
     public struct Frame: Sendable, Equatable {
         /// The whole picture, as large as the others, without frames of its own.
         public let image: Image
-        /// How long it is shown, as it stands in the file: browsers show one of 10 milliseconds or less for 100.
+        /// How long the frame is shown, as stored in the file. Browsers show a frame of 10 milliseconds or less for 100.
         public let duration: Duration
 
         /// Makes a frame.

@@ -7,11 +7,11 @@ import HTTPTypes
 struct ConnectionRoute: Equatable {
     /// What is of one connection and not of another, though libcurl does not tell them apart.
     struct Identity: Hashable {
-        fileprivate let interface: String?
-        fileprivate let credential: Proxy.Credential?
-        fileprivate let proxyFields: [HTTPField]
-        fileprivate let addressFamily: NetworkSettings.AddressFamily
-        fileprivate let tcpKeepAlive: NetworkSettings.TCPKeepAlive?
+        fileprivate var interface: String?
+        fileprivate var credential: Proxy.Credential?
+        fileprivate var proxyFields: [HTTPField] = []
+        fileprivate var addressFamily = NetworkSettings.AddressFamily.any
+        fileprivate var tcpKeepAlive: NetworkSettings.TCPKeepAlive?
     }
 
     let proxy: Proxy?
@@ -54,9 +54,7 @@ struct ConnectionRoute: Equatable {
         let identity = Identity(
             interface: interface, credential: proxy?.credential, proxyFields: proxyFields, addressFamily: addressFamily,
             tcpKeepAlive: tcpKeepAlive)
-        let none = Identity(
-            interface: nil, credential: nil, proxyFields: [], addressFamily: .any, tcpKeepAlive: nil)
-        return identity == none ? nil : identity
+        return identity == Identity() ? nil : identity
     }
 
     /// Whether libcurl may have a name to look up, when it has none in the URL.

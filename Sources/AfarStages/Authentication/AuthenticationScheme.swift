@@ -82,7 +82,10 @@ public enum StandardAuthentication: AuthenticationScheme, CaseIterable {
     /// Basic (RFC 7617), which sends the password.
     case basic
 
-    var scheme: any AuthenticationScheme {
+    /// Whether it requires ``TransportCapabilities/Features/connectionAuthentication``.
+    var isOfConnections: Bool { self == .negotiate || self == .ntlm }
+
+    private var scheme: any AuthenticationScheme {
         switch self {
         case .negotiate: ConnectionAuthenticationScheme(.negotiate)
         case .digestWithSHA256: DigestAuthentication(.sha256)

@@ -25,8 +25,7 @@ package struct AuthenticationStage: ExchangeStage {
         features: TransportCapabilities.Features = [], provider: Provider? = nil
     ) {
         let binds = features.contains(.connectionAuthentication)
-        self.schemes = schemes.map { ($0 as? StandardAuthentication)?.scheme ?? $0 }
-            .filter { binds || !($0 is ConnectionAuthenticationScheme) }
+        self.schemes = schemes.filter { binds || ($0 as? StandardAuthentication)?.isOfConnections != true }
         self.provider = provider
     }
 

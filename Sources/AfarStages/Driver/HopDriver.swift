@@ -216,20 +216,17 @@ package final class HopDriver: Sendable {
             }
             return
         }
-        var isConnection = false
-        if case .connection = response.body { isConnection = true }
-        if !isConnection,
-            let (hop, count) = state.withLock({ $0.hasHead ? nil : ($0.route.hop, $0.route.levels.count) })
-        {
-            response.body.abandon()
-            let error = hop.failure(
-                .invalidUse, "the transport returned a response without calling headArrived(_:) for its head")
-            return fail(with: error, before: count)
-        }
-        let (chosen, end) = state.withLock { state -> ((ResponseAction, level: Int)?, End?) in
+        let isConnection = if case .connection = response.body { true } else { false }
+        let (chosen, end, hop) = state.withLock { state -> ((ResponseAction, level: Int)?, End?, withoutHead: Hop?) in
+            guard isConnection || state.hasHead else { return (nil, nil, state.route.hop) }
             state.running = nil
             let chosen = state.action(for: response.head)
-            return (chosen, chosen == nil ? state.end() : nil)
+            return (chosen, chosen == nil ? state.end() : nil, nil)
+        }
+        if let hop {
+            response.body.abandon()
+            let message = "the transport returned a response without calling headArrived(_:) for its head"
+            return arrive(.failure(hop.failure(.invalidUse, message)))
         }
         if let end { return complete(result, end) }
         if let (action, level) = chosen { perform(action, of: level, instead: response) }
