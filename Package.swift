@@ -13,23 +13,23 @@ let package = Package(
         "AfarProtobuf", "AfarNetworkActivity", "AfarMetrics", "AfarPublishers", "AfarTracing",
     ].map { .library(name: $0, targets: [$0]) } + [.executable(name: "afar", targets: ["AfarCLI"])],
     traits: [
-        .trait(name: "DiskCache", description: "AfarDiskCache: a cache on disk, in SQLite (brings GRDB)."),
-        .trait(name: "Logging", description: "AfarLogging: requests are logged with swift-log (brings that)."),
+        .trait(name: "DiskCache", description: "AfarDiskCache: a response cache in SQLite (adds GRDB)."),
+        .trait(name: "Logging", description: "AfarLogging: request logs with swift-log (adds swift-log)."),
         .trait(
             name: "Metrics",
-            description: "AfarMetrics: requests are counted and timed with swift-metrics (brings that)."),
+            description: "AfarMetrics: request metrics with swift-metrics (adds swift-metrics)."),
         .trait(
-            name: "Protobuf", description: "AfarProtobuf: messages of Protocol Buffers (brings swift-protobuf)."),
+            name: "Protobuf", description: "AfarProtobuf: Protocol Buffers messages (adds swift-protobuf)."),
         .trait(
             name: "Publishers",
-            description: "AfarPublishers: responses as publishers of Combine, or of OpenCombine (brings that)."),
+            description: "AfarPublishers: publishers of Combine or OpenCombine (adds OpenCombine)."),
         .trait(
-            name: "Tool", description: "The command-line tool `afar` (brings ArgumentParser and GRDB).",
+            name: "Tool", description: "The command-line tool `afar` (adds ArgumentParser and GRDB).",
             enabledTraits: ["DiskCache"]),
         .trait(
             name: "Tracing",
-            description: "AfarTracing: requests are spans of swift-distributed-tracing (brings that)."),
-        .trait(name: "YAML", description: "AfarYAML: responses and parameters in YAML (brings Yams)."),
+            description: "AfarTracing: request spans (adds swift-distributed-tracing)."),
+        .trait(name: "YAML", description: "AfarYAML: YAML responses and parameters (adds Yams)."),
         .default(enabledTraits: []),
     ],
     dependencies: [
@@ -57,7 +57,7 @@ let systemLibraries: [Target] = [
     .systemLibrary(name: "CLibxml2", pkgConfig: "libxml-2.0", apt: "libxml2-dev", brew: "libxml2"),
     .systemLibrary(name: "CSpng", pkgConfig: "spng", apt: "libspng-dev", brew: "libspng"),
     .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev", brew: "jpeg-turbo"),
-    // The module map links libwebp, libwebpdemux and libwebpmux. Their headers are in one folder.
+    // The module map links libwebp, libwebpdemux and libwebpmux.
     .systemLibrary(name: "CWebP", pkgConfig: "libwebpmux", apt: "libwebp-dev", brew: "webp"),
     .systemLibrary(name: "CPixman", pkgConfig: "pixman-1", apt: "libpixman-1-dev", brew: "pixman"),
     .systemLibrary(name: "CEpoll"),
@@ -97,8 +97,8 @@ let libraries: [Target] = [
     .target(
         name: "CJSONDocument",
         cxxSettings: [
-            // Debian builds simdjson with this definition, which changes the layout of a structure in its header. pkg-config
-            // has it too, but SwiftPM warns about it and ignores it.
+            // Debian builds simdjson with this definition, which changes the layout of a structure. SwiftPM ignores the one
+            // in pkg-config with a warning.
             .define("SIMDJSON_THREADS_ENABLED", to: "1"),
             .enableWarning("all"), .treatAllWarnings(as: .error),
         ],
@@ -238,7 +238,7 @@ let tests: [Target] = [
     .testTarget(
         name: "SourceCompatibilityTests",
         dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML"], exclude: ["README.md"]),
-    // The same files, by a symbolic link, in the language mode of most apps.
+    // A symbolic link to the same files, in the language mode of most apps.
     .testTarget(
         name: "SourceCompatibilityMode5Tests",
         dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML"], exclude: ["README.md"],
@@ -271,12 +271,12 @@ extension Target {
         .target(name: name, dependencies: dependencies, packageAccess: packageAccess)
     }
 
-    /// A library that users add when they need it. It has no access to what other packages can't use either.
+    /// An optional library. It can only use API that other packages can use, too.
     static func plugin(_ name: String, _ dependencies: [Dependency]) -> Target {
         .target(name: name, dependencies: dependencies, path: "Plugins/\(name)", packageAccess: false)
     }
 
-    /// A program that tests start.
+    /// A program that tests run.
     static func program(
         _ name: String, _ dependencies: [Dependency], path: String? = nil, exclude: [String] = []
     ) -> Target {
@@ -310,7 +310,7 @@ extension Target.Dependency {
 
     static func onLinux(_ target: String) -> Self { .target(name: target, condition: .when(platforms: [.linux])) }
 
-    /// A product of a package that clients resolve only with the trait.
+    /// A product of a package that clients resolve only if they enable the trait.
     private static func product(name: String, package: String, trait: String) -> Self {
         .product(name: name, package: package, condition: .when(traits: [trait]))
     }

@@ -3,7 +3,7 @@
 import Foundation
 import PackageDescription
 
-// AsyncHTTPClient takes minutes to build, so it takes part only when asked for.
+// AsyncHTTPClient takes minutes to build, so it is included only on request.
 let hasPeers = ProcessInfo.processInfo.environment["PEERS"] == "1"
 
 let package = Package(

@@ -2,7 +2,7 @@ import Foundation
 import Measurement
 import Servers
 
-/// Measures clients at workloads and shows the figures.
+/// Runs workloads with several HTTP clients and reports their performance.
 @main struct Bench {
     static func main() {
         Cleanup.shared.watchSignals()

@@ -1,4 +1,4 @@
-/// A picture of the processor time per request: a group for each workload, a bar for each client.
+/// A bar chart of processor time per request, with one group per workload and one bar per client.
 struct Chart {
     let results: [WorkloadResult]
 

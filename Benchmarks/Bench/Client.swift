@@ -1,29 +1,31 @@
 import Foundation
 import Servers
 
-/// A program that makes requests.
+/// A program that makes the measured requests.
 struct Client: Sendable {
     let name: String
     let executable: URL
-    /// How much fewer requests it makes, because it is so much slower.
+    /// The divisor that reduces the number of requests for slow clients.
     var slowness = 1
-    /// Whether it decodes what it fetches.
     var decodes = true
-    /// Whether its instructions can be counted; valgrind breaks off with Go's runtime and AsyncHTTPClient's symbols.
+    /// Whether callgrind can count the client's instructions. Valgrind fails with Go's runtime and with
+    /// AsyncHTTPClient's symbols.
     var runsUnderValgrind = true
-    /// The transport that the client uses, if it has several.
+    /// The transport to select, for clients that support several.
     var transport: String?
-    /// What to ask a shell for its version, if it is no other client's.
+    /// The shell command that prints the client's version, unless another client has the same version.
     var versionCommand: String?
 
     static let yardstick = "libcurl"
     static let names = [yardstick, "Afar", "URLSession", "Go", "AsyncHTTPClient"]
-    /// Afar over libcurl, which runs if it is named.
+    /// Afar over libcurl. This client runs only if it is named explicitly.
     static let overLibcurl = "AfarCurl"
 
-    /// The clients that there are on this machine, in the order of `names`, or those of them that are named.
+    /// Returns the requested clients that are available on this machine, in the order of `names`.
     ///
-    /// - Parameter folder: Where what must be built can be put.
+    /// - Parameters:
+    ///   - folder: The folder for clients that must be built first.
+    ///   - wanted: The clients to return. If `nil`, all clients in `names` are returned.
     static func available(folder: URL, named wanted: [String]?) throws -> [Client] {
         let wanted = wanted ?? names
         var clients = [

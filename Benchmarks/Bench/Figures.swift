@@ -1,4 +1,4 @@
-/// A client's figures at a workload: medians of the rounds.
+/// One client's results for one workload, as medians over all rounds.
 struct Figures {
     let client: String
     let requestsPerSecond: Double
@@ -17,7 +17,7 @@ struct Figures {
 }
 
 extension [Double] {
-    /// The value in the middle, or between the two there; 0 of none.
+    /// The median, or 0 for an empty array.
     fileprivate var median: Double {
         guard !isEmpty else { return 0 }
         let sorted = sorted()

@@ -1,7 +1,7 @@
 import Foundation
 import Servers
 
-/// What the figures were measured on, and with.
+/// The hardware and software that the results were measured on.
 struct Machine {
     let lines: [String]
 
@@ -20,7 +20,7 @@ struct Machine {
         ]
     }
 
-    /// The first number with a dot that a shell command prints.
+    /// Returns the first number with a dot in the output of a shell command.
     private static func version(_ command: String) -> String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let shell = URL(filePath: "/bin/sh")

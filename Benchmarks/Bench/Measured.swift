@@ -1,11 +1,11 @@
-/// What a client prints.
+/// The JSON result that a client prints.
 struct Measured: Decodable {
     let requests: Int
-    /// What the requests returned, added up.
+    /// The sum of the values that the requests returned.
     let yield: Int
     let seconds: Double
     let cpuSeconds: Double
-    /// Voluntary context switches.
+    /// The number of voluntary context switches.
     let switches: Int
     let peakKilobytes: Int
 }

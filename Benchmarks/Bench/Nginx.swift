@@ -2,8 +2,8 @@ import Foundation
 import Servers
 
 extension Nginx {
-    /// Serves a site. Uploads are read to their end and stored, because a server that answers before that would end some
-    /// clients' uploads early.
+    /// Starts nginx for a site. Uploads are read completely and stored, because some clients stop uploading after an
+    /// early response.
     init(site: Site, securePort: UInt16, http2Port: UInt16) throws {
         let port = try LoopbackPort.unused()
         let body = Site.tinyBody.replacing("\n", with: "\\n")

@@ -1,21 +1,21 @@
 import Foundation
 import Servers
 
-/// What the command line asks for.
+/// The command-line options.
 struct Options {
     static let help = """
         Compares Afar with other HTTP clients, against nginx on this machine.
 
         make bench [ARGS="…"]
 
-          --only NAMES      workloads, with commas between: \(Workload.all.map(\.name).joined(separator: ", "))
-          --clients NAMES   clients, with commas between: \(Client.names.joined(separator: ", "))
-          --rounds N        rounds instead of 5, or 3 for large files; the table shows medians
-          --quick           fewer requests and rounds: less exact, done in two minutes
-          --instructions    also counts instructions per request, by valgrind; takes minutes
+          --only NAMES      comma-separated workloads: \(Workload.all.map(\.name).joined(separator: ", "))
+          --clients NAMES   comma-separated clients: \(Client.names.joined(separator: ", "))
+          --rounds N        number of rounds (default: 5, or 3 for large files); the table shows medians
+          --quick           makes fewer requests and rounds; takes two minutes and is less precise
+          --instructions    also counts instructions per request with valgrind; takes minutes
 
-        A run of all, without any of the first four options, writes the tables and the chart into Docs. Go's client takes
-        part where go is installed, AsyncHTTPClient after PEERS=1 make bench, which builds it.
+        A full run, without any of the first four options, updates the tables and the chart in Docs. Go's client is
+        included if go is installed, and AsyncHTTPClient after PEERS=1 make bench, which builds it.
         """
 
     var workloads = Workload.all
@@ -25,14 +25,14 @@ struct Options {
     var countsInstructions = false
     var asksForHelp = false
 
-    /// Whether all is measured, as well as it can be.
+    /// Whether this is a full run: all workloads and clients, with the default number of rounds.
     var isWhole: Bool { workloads.count == Workload.all.count && clients == nil && rounds == nil && !isQuick }
 
     init(_ arguments: [String]) throws {
         var arguments = arguments[...]
         while let argument = arguments.popFirst() {
             func value() throws -> String {
-                guard let value = arguments.popFirst() else { throw Failure("\(argument) needs a value") }
+                guard let value = arguments.popFirst() else { throw Failure("\(argument) requires a value") }
                 return value
             }
             switch argument {
@@ -40,11 +40,11 @@ struct Options {
             case "--clients": clients = try Self.names(value(), of: Client.names + [Client.overLibcurl], \.self)
             case "--rounds":
                 rounds = Int(try value())
-                guard let rounds, rounds > 0 else { throw Failure("--rounds needs a number") }
+                guard let rounds, rounds > 0 else { throw Failure("--rounds requires a positive number") }
             case "--quick": isQuick = true
             case "--instructions": countsInstructions = true
             case "--help": asksForHelp = true
-            default: throw Failure("there is no \(argument); --help lists what there is")
+            default: throw Failure("unknown argument \(argument); see --help")
             }
         }
     }
@@ -54,7 +54,7 @@ struct Options {
     ) throws -> [Value] {
         try list.split(separator: ",").map { wanted in
             guard let value = values.first(where: { name($0).lowercased() == wanted.lowercased() }) else {
-                throw Failure("there is no \(wanted), but \(values.map(name).joined(separator: ", "))")
+                throw Failure("unknown name \(wanted); choose from \(values.map(name).joined(separator: ", "))")
             }
             return value
         }

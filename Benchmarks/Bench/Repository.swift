@@ -1,6 +1,6 @@
 import Foundation
 
-/// The folder with the sources.
+/// The repository that contains these sources.
 enum Repository {
     static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -1,10 +1,10 @@
 import Foundation
 import Servers
 
-/// The files that nginx serves, in a folder that goes away afterwards.
+/// The files that nginx serves, in a temporary folder.
 struct Site {
     static let tiny = "/tiny"
-    /// The same, after which the server closes the connection.
+    /// The path of the tiny file on a location that closes the connection after each response.
     static let closing = "/closing"
     static let json = "/record.json"
     static let large = "/large"
@@ -23,7 +23,8 @@ struct Site {
     var uploaded: URL { files.appending(path: Self.uploads) }
     var downloaded: URL { folder.appending(path: "downloaded") }
 
-    /// In memory where there is room for five copies of the large file, so that no disk is measured.
+    /// Creates the files. They are stored in memory if five copies of the large file fit there, so that the results
+    /// don't depend on a disk.
     init() throws {
         let memory = URL(filePath: "/dev/shm")
         let values = try? FileManager.default.attributesOfFileSystem(forPath: memory.path)
@@ -34,7 +35,7 @@ struct Site {
             at: files.appending(path: "uploads"), withIntermediateDirectories: true)
         try Data(Self.record.utf8).write(to: files.appending(path: "record.json"))
         try Data().write(to: large)
-        // A hole: it takes no room, and reads as zeros.
+        // Sparse: takes no space and reads as zeros.
         let handle = try FileHandle(forWritingTo: large)
         try handle.truncate(atOffset: UInt64(Self.gibibyte))
         try handle.close()

@@ -2,13 +2,13 @@ import Foundation
 import GatheringServer
 import Servers
 
-/// Where clients run: servers and their files.
+/// The servers and files that the clients run against.
 struct Stage {
     private let site: Site
     private let nginx: Nginx
     private let securePort: UInt16
     private let http2Port: UInt16
-    /// The part of the workloads' requests that is made.
+    /// The fraction of the workloads' requests to make.
     private let share: Double
 
     init(site: Site, share: Double) throws {
@@ -19,7 +19,8 @@ struct Stage {
         nginx = try Nginx(site: site, securePort: securePort, http2Port: http2Port)
     }
 
-    /// Lets the clients do a workload, in turns, so that what else the machine does falls on all alike.
+    /// Runs a workload with each client in turn. Interleaving the rounds spreads background load evenly over all
+    /// clients.
     func measure(_ workload: Workload, _ clients: [Client], _ options: Options) throws -> WorkloadResult {
         let clients = clients.filter(workload.includes)
         let origin = try origin(for: workload)
@@ -38,7 +39,7 @@ struct Stage {
         return WorkloadResult(workload: workload, figures: figures)
     }
 
-    /// Where the workload's server listens, which is started if need be.
+    /// Returns the address of the workload's server, and starts the server if necessary.
     private func origin(for workload: Workload) throws -> String {
         switch workload.server {
         case .nginx: return "http://127.0.0.1:\(nginx.port)"
@@ -58,13 +59,14 @@ struct Stage {
         let output = try Executable.run(client.executable, job.arguments, environment: environment(of: client))
         let measured = try JSONDecoder().decode(Measured.self, from: output)
         guard measured.yield == requests * job.yield else {
-            throw Failure("\(client.name) did not do what \(workload.name) asks: \(measured)")
+            throw Failure("\(client.name) returned a wrong result for \(workload.name): \(measured)")
         }
         return measured
     }
 
-    /// The instructions of one request, as callgrind counts them for the whole process. The difference of two runs has
-    /// no start and no end of the program in it.
+    /// Returns the number of instructions per request, as counted by callgrind.
+    ///
+    /// The difference between two runs of different length excludes the program's startup and shutdown.
     private func instructions(_ client: Client, _ workload: Workload, at origin: String) throws -> Double? {
         guard workload.isCountable, client.runsUnderValgrind else { return nil }
         let valgrind = try Executable.find("valgrind")
@@ -80,14 +82,14 @@ struct Stage {
             let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
             let totals = lines.last { $0.hasPrefix("totals: ") } ?? ""
             guard let count = Double(totals.dropFirst("totals: ".count)) else {
-                throw Failure("valgrind counted nothing")
+                throw Failure("valgrind reported no instruction count")
             }
             return count
         }
         return (counts[1] - counts[0]) / Double(2 * few)
     }
 
-    /// A client's arguments, and what one of its requests returns. Files of earlier rounds are removed.
+    /// Returns a client's arguments and the expected result of one request. Removes the files of earlier rounds.
     private func job(
         _ client: Client, _ workload: Workload, at origin: String, requests: Int, warmUp: Int
     ) -> (arguments: [String], yield: Int) {
@@ -109,7 +111,9 @@ struct Stage {
         return (arguments, yield)
     }
 
-    /// Temporary files go where the rest is, so that moving them to their place is no copy.
+    /// Returns a client's environment variables.
+    ///
+    /// Temporary files are on the same file system as the final ones, so that moving them doesn't copy them.
     /// `SSL_CERT_FILE` names the certificate to trust.
     private func environment(of client: Client) -> [String: String] {
         var environment = ["TMPDIR": site.folder.path, "SSL_CERT_FILE": site.certificate.path]

@@ -1,22 +1,22 @@
-/// Something that clients are measured at.
+/// A kind of work to measure the clients with.
 struct Workload: Sendable {
-    /// What a client does; the names are those that the clients know.
+    /// What the client does. The raw values match those that the clients accept.
     enum Action: String {
         case get, decode, download, discard, upload, sendStream, sendForm, linger
 
-        /// Whether the file is read, and not written.
+        /// Whether the client reads the file instead of writing it.
         var sends: Bool { [.upload, .sendStream, .sendForm].contains(self) }
     }
 
-    /// Who answers.
+    /// The server for the workload.
     enum Server {
-        /// nginx, in the clear.
+        /// nginx over plain HTTP.
         case nginx
         /// nginx over TLS.
         case secure
-        /// nginx over TLS, which agrees to HTTP/2.
+        /// nginx over TLS with HTTP/2.
         case http2
-        /// One that answers when all requests have come.
+        /// A server that responds only after all requests have arrived.
         case gathering
     }
 
@@ -25,22 +25,23 @@ struct Workload: Sendable {
     let action: Action
     let path: String
     var server = Server.nginx
-    /// The requests at once, each on a connection of its own, unless ``isShared``.
+    /// The number of concurrent requests. Each uses its own connection, unless ``isShared``.
     let inFlight: Int
-    /// The requests of a round; slow clients make fewer.
+    /// The number of requests per round. Slow clients make fewer.
     let requests: Int
     let rounds: Int
     /// Whether all requests share one connection.
     var isShared: Bool { server == .http2 }
-    /// The clients that have code for it; nil for all.
+    /// The clients that implement this workload, or `nil` for all.
     var clients: [String]?
 
     var isBulk: Bool { requests == 1 }
 
-    /// Whether valgrind can count its instructions in reasonable time.
+    /// Whether valgrind can count the instructions in a reasonable time.
     var isCountable: Bool { !isBulk && inFlight < 1_000 }
 
-    /// How many a client makes in a round, of which a share is wanted: whole gatherings.
+    /// Returns the number of requests that a client makes per round. With a gathering server, it is a multiple of
+    /// `inFlight`.
     func requests(of client: Client, share: Double) -> Int {
         if isBulk { return 1 }
         let requests = Int(Double(requests) * share) / client.slowness
@@ -60,10 +61,10 @@ struct Workload: Sendable {
             name: "tiny-256", title: "Tiny GETs, 256 in flight", action: .get, path: Site.tiny,
             inFlight: 256, requests: 32_000, rounds: 5),
         Workload(
-            name: "gather-1k", title: "Tiny GETs, answered when all 1,000 have come", action: .get, path: Site.tiny,
+            name: "gather-1k", title: "Tiny GETs, answered after all 1,000 arrived", action: .get, path: Site.tiny,
             server: .gathering, inFlight: 1_000, requests: 20_000, rounds: 3),
         Workload(
-            name: "gather-10k", title: "Tiny GETs, answered when all 10,000 have come", action: .get, path: Site.tiny,
+            name: "gather-10k", title: "Tiny GETs, answered after all 10,000 arrived", action: .get, path: Site.tiny,
             server: .gathering, inFlight: 10_000, requests: 40_000, rounds: 3,
             clients: [Client.yardstick, "Afar", Client.overLibcurl, "Go"]),
         Workload(
@@ -89,7 +90,7 @@ struct Workload: Sendable {
             name: "download", title: "Download of 1 GiB to a file", action: .download, path: Site.large,
             inFlight: 1, requests: 1, rounds: 3),
         Workload(
-            name: "discard", title: "Download of 1 GiB, thrown away", action: .discard, path: Site.large,
+            name: "discard", title: "Download of 1 GiB, discarded", action: .discard, path: Site.large,
             inFlight: 1, requests: 1, rounds: 3),
         Workload(
             name: "upload", title: "Upload of 1 GiB from a file", action: .upload, path: Site.uploads,

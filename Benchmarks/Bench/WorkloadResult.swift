@@ -1,7 +1,7 @@
 import Foundation
 import Measurement
 
-/// All clients' figures at a workload.
+/// The results of all clients for one workload.
 struct WorkloadResult {
     let workload: Workload
     let figures: [Figures]
@@ -12,7 +12,7 @@ struct WorkloadResult {
         return "\(workload.title) (\(workload.name), \(connections))"
     }
 
-    /// The processor time of a request in the workload's unit.
+    /// Returns the processor time per request, in the workload's unit.
     func cpu(_ figures: Figures) -> Double {
         figures.cpuSecondsPerRequest * (workload.isBulk ? 1e3 : 1e6)
     }
@@ -42,7 +42,7 @@ struct WorkloadResult {
 }
 
 extension Double {
-    /// The number as people write it: 12,345.6.
+    /// Formats a number with grouping separators, such as 12,345.6.
     func text(decimals: Int) -> String {
         formatted(.number.precision(.fractionLength(decimals)).locale(Locale(identifier: "en_US")))
     }

@@ -1,11 +1,11 @@
-/// What a process that makes thumbnails prints, as JSON.
+/// The JSON result that a thumbnail process prints.
 struct Figures: Codable {
-    /// The time that passed.
+    /// The wall-clock time.
     let seconds: Double
     /// The processor time of all threads.
     let cpuSeconds: Double
-    /// The most memory that the process has held (VmHWM).
+    /// The process's peak resident memory (VmHWM).
     let peakKilobytes: Int
-    /// All thumbnails together, so that none is made for nothing.
+    /// The total size of all thumbnails in bytes. Reading it ensures that the work isn't optimized away.
     let bytes: Int
 }

@@ -2,12 +2,13 @@ import AfarImage
 import Foundation
 import Measurement
 
-/// Makes thumbnails of a photograph of 12 megapixels, with Afar and with Pillow, each in a process of its own: `make bench-images`.
+/// Compares Afar and Pillow at making thumbnails of a 12-megapixel photograph, each in its own process. Run it with
+/// `make bench-images`.
 @main struct ImageBench {
     private static let size = (width: 4_000, height: 3_000)
     private static let target = CGSize(width: 320, height: 240)
 
-    /// A process that makes thumbnails.
+    /// A process to measure.
     private struct Contestant {
         let name: String
         let executable: URL
@@ -22,7 +23,7 @@ import Measurement
             try makeThumbnails(of: URL(filePath: path), count: count)
         case let python?:
             try compare(python: URL(filePath: python), script: arguments.first ?? "", count: 1_000)
-        case nil: print("this program is started by make bench-images")
+        case nil: print("run this program with make bench-images")
         }
     }
 

@@ -1,7 +1,7 @@
 import AfarImage
 import Foundation
 
-/// A picture with as much detail as a photograph has: smooth parts, edges, and noise of several sizes.
+/// A generated picture with the detail of a photograph: smooth areas, edges, and noise at several scales.
 enum Photograph {
     static func image(width: Int, height: Int) throws -> Image {
         var bytes: [UInt8] = []
@@ -9,7 +9,7 @@ enum Photograph {
         for y in 0..<height {
             for x in 0..<width {
                 let (u, v) = (Double(x) / Double(width), Double(y) / Double(height))
-                // Hills under a sky, with less and less rough ground.
+                // Hills under a sky; the rough ground fades out.
                 let ridge = 0.45 + 0.08 * sin(u * 9) + 0.04 * sin(u * 31 + 2)
                 let octaves = v < ridge ? 2 : 5
                 var rough = 0.0
@@ -28,7 +28,7 @@ enum Photograph {
         return try Image(width: width, height: height, premultipliedRGBA: bytes)
     }
 
-    /// Random numbers from −1 to 1 at the corners of squares, and what lies between them in between.
+    /// Returns value noise: random numbers from −1 to 1 at the corners of a grid, interpolated in between.
     private static func noise(_ x: Int, _ y: Int, _ size: Int) -> Double {
         let (column, row) = (x / size, y / size)
         let (fx, fy) = (Double(x % size) / Double(size), Double(y % size) / Double(size))

@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 
 extension Job {
-    /// What a client's main file calls: does the job that the command line names, and reports what goes wrong.
+    /// Runs the job from the command line and reports errors. This is the entry point of a client.
     ///
-    /// The main thread sleeps. It does not serve the main queue, which would end the program under valgrind: there the
-    /// queue's way to wait is fatal.
+    /// The main thread sleeps and doesn't serve the main queue, because the main queue's wait function crashes under
+    /// valgrind.
     public static func main(_ perform: @escaping @Sendable (Job) async throws -> Void) -> Never {
         guard let job = Job(CommandLine.arguments) else {
-            complain("this program is started by Bench")
+            complain("run this program with make bench")
             exit(64)
         }
         Task {

@@ -3,8 +3,8 @@ import Foundation
 extension Job {
     /// Warms up, measures, and prints the result as a line of JSON.
     ///
-    /// - Parameter perform: Makes one request and returns what the driver checks: the bytes of the body, or of a decoded
-    ///   value the field `answer`.
+    /// - Parameter perform: Makes one request and returns the value that the driver checks: the size of the body in
+    ///   bytes or, if the body is decoded, the field `answer`.
     public func measure(_ perform: @escaping @Sendable () async throws -> Int) async throws {
         _ = try await run(warmUp, perform)
         let start = Usage.now
@@ -18,7 +18,7 @@ extension Job {
             """)
     }
 
-    /// So many tasks as may be in flight, each making its share of the requests one after the other.
+    /// Performs the requests in `inFlight` concurrent tasks. Each task makes its share sequentially.
     private func run(_ count: Int, _ perform: @escaping @Sendable () async throws -> Int) async throws -> Int {
         try await withThrowingTaskGroup(of: Int.self) { group in
             for index in 0..<inFlight {

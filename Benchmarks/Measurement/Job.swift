@@ -1,49 +1,49 @@
 public import Foundation
 
-/// What the driver asks of a client: `client ACTION URL FILE REQUESTS WARM-UP IN-FLIGHT CONNECTIONS`.
+/// A client's command line: `client ACTION URL FILE REQUESTS WARM-UP IN-FLIGHT CONNECTIONS`.
 public struct Job: Sendable {
-    /// What is done with each response, or request.
+    /// The way each request or response is handled.
     public enum Action: String, Sendable {
-        /// The body is read into memory.
+        /// Reads the body into memory.
         case get
-        /// The body is decoded from JSON.
+        /// Decodes the body from JSON.
         case decode
-        /// The body is written to the file.
+        /// Writes the body to the file.
         case download
-        /// The body is read and thrown away.
+        /// Reads and discards the body.
         case discard
-        /// The file is sent.
+        /// Uploads the file.
         case upload
-        /// The file is sent as a stream.
+        /// Uploads the file as a stream.
         case sendStream
-        /// The file is sent as a part of a form.
+        /// Uploads the file as part of a form.
         case sendForm
-        /// The body is read with a pause of a millisecond after each chunk.
+        /// Reads the body and pauses for a millisecond after each chunk.
         case linger
     }
 
-    /// Why a client does not do an action; Bench does not ask for it.
+    /// An error that indicates that a client doesn't implement an action. Bench never requests such an action.
     public struct Unable: Error {
-        /// Makes the error.
+        /// Creates the error.
         public init() {}
     }
 
-    /// What to do.
+    /// The action to perform.
     public let action: Action
-    /// Where the requests go.
+    /// The URL to request.
     public let url: URL
-    /// Where a download is written to, or an upload read from.
+    /// The file to download to or to upload.
     public let file: URL
-    /// The requests to measure.
+    /// The number of measured requests.
     public let requests: Int
-    /// The requests made before that.
+    /// The number of requests before the measurement.
     public let warmUp: Int
-    /// The tasks that make requests at once.
+    /// The number of concurrent tasks.
     public let inFlight: Int
-    /// The connections that the client may have open.
+    /// The maximum number of open connections.
     public let connections: Int
 
-    /// Reads the command line; nil when it is none of the driver's.
+    /// Parses the command line. Returns `nil` if the arguments are invalid.
     init?(_ arguments: [String]) {
         guard arguments.count == 8,
             let action = Action(rawValue: arguments[1]),

@@ -1,16 +1,16 @@
 /// The document of the JSON workload.
 public struct Record: Decodable, Sendable {
-    /// What the driver checks.
+    /// The value that the driver checks.
     public let answer: Int
     /// A name.
     public let name: String
     /// An address.
     public let email: String
-    /// Whether it is in use.
+    /// A Boolean value that indicates whether the record is active.
     public let isActive: Bool
-    /// A number with a fraction.
+    /// A fractional number.
     public let score: Double
-    /// Some words.
+    /// Short strings.
     public let tags: [String]
     /// A longer text.
     public let about: String

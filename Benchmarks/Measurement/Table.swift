@@ -1,4 +1,4 @@
-/// Rows under headings; the first column is text, the others are numbers.
+/// A table with column titles. The first column contains text; the others contain numbers.
 package struct Table {
     package let columns: [String]
     package let rows: [[String]]
@@ -8,7 +8,7 @@ package struct Table {
         self.rows = rows
     }
 
-    /// Aligned, for a terminal.
+    /// The table with aligned columns, for a terminal.
     package var text: String {
         let widths = columns.indices.map { column in
             ([columns] + rows).map { $0[column].count }.max() ?? 0

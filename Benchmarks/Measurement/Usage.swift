@@ -2,11 +2,11 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// Time that has passed, and what this process has used.
+/// The elapsed time and the resources that this process has used.
 package struct Usage {
     package let seconds: Double
     package let cpuSeconds: Double
-    /// Voluntary context switches.
+    /// The number of voluntary context switches.
     package let switches: Int
 
     package static var now: Usage {
@@ -18,7 +18,7 @@ package struct Usage {
             switches: Int(usage.ru_nvcsw))
     }
 
-    /// The most memory that this process has held (VmHWM).
+    /// The process's peak resident memory (VmHWM).
     package static var peakKilobytes: Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""

@@ -1,6 +1,6 @@
 import Foundation
 
-/// CPython's module json, in a process of its own for each turn.
+/// CPython's `json` module, in a new process for each turn.
 struct CPython {
     private let file: URL
     private let times: Int
@@ -11,7 +11,7 @@ struct CPython {
         self.times = times
     }
 
-    /// Decodes the document so often, and tells how many seconds of processor time that took.
+    /// Decodes the document `times` times and returns the processor time in seconds.
     func seconds() throws -> Double {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")

@@ -1,4 +1,4 @@
-/// A catalog of things for sale: structures with attributes, numbers, lists and texts, as services send them.
+/// A product catalog with nested structures, attributes, numbers, lists and text, as web services return it.
 struct Catalog: Codable {
     let item: [Item]
 
@@ -18,7 +18,7 @@ struct Catalog: Codable {
         let amount: Double
     }
 
-    /// XML of about so many bytes.
+    /// Returns XML of approximately the given size.
     static func xml(bytes: Int) -> String {
         var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<catalog>\n"
         text.reserveCapacity(bytes + 1_000)

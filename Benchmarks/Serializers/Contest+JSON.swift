@@ -37,7 +37,7 @@ extension Contest {
         ]
     }
 
-    /// Decodes a document a number of times, so that small ones take time that can be measured.
+    /// Decodes a document repeatedly, so that small documents take a measurable time.
     private static func structures(
         _ size: String, of catalog: Catalog, items: Int, times: Int
     ) throws -> Contest {

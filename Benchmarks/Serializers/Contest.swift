@@ -1,19 +1,19 @@
 import Foundation
 import Measurement
 
-/// The same work, done in several ways.
+/// One task and the alternative implementations to compare.
 struct Contest {
     let title: String
-    /// How many bytes are worked on.
+    /// The number of bytes to process.
     let bytes: Int
-    /// The first one is what the others are compared with.
+    /// The implementations. The others are compared with the first one.
     let entries: [Entry]
 
     struct Entry {
         let name: String
-        /// How many of the bytes this one works on, if it is too slow for all of them.
+        /// The fraction of the bytes to process, for slow implementations.
         var share = 1.0
-        /// Does the work, and tells how many seconds of processor time it took.
+        /// Does the work and returns the processor time in seconds.
         let seconds: () throws -> Double
 
         private init(_ name: String, _ seconds: @escaping () throws -> Double) {
@@ -21,7 +21,7 @@ struct Contest {
             self.seconds = seconds
         }
 
-        /// What is measured elsewhere.
+        /// Creates an entry whose time is measured in another process.
         static func measured(_ name: String, by seconds: @escaping () throws -> Double) -> Entry {
             Entry(name, seconds)
         }
@@ -37,7 +37,7 @@ struct Contest {
         }
     }
 
-    /// Takes turns, so that what else the machine does meets all alike, and counts the best turn of each.
+    /// Runs the entries in turns, so that background load affects all alike, and reports each entry's best turn.
     func table(rounds: Int, of name: String?) -> Table {
         let entries = entries.filter { entry in name.map(entry.name.contains) ?? true }
         var best = entries.map { _ in Double.infinity }

@@ -1,11 +1,11 @@
 import Foundation
 import Measurement
 
-/// Compares serializers with what does the same work elsewhere, in turns within one run, and shows the figures.
+/// Compares serializers with other implementations of the same work, in turns within one run, and prints the results.
 ///
-/// Arguments choose what is compared by words of the titles (`SerializerBench XML decode`); `--rounds 20` counts the best of
-/// so many turns, `--entry XMLDecoder` leaves the others out, for a profiler. `SerializerBench memory 1024` shows the peak
-/// memory of a stream of so many mebibytes of XML.
+/// Arguments select comparisons by words of their titles (`SerializerBench XML decode`). `--rounds 20` sets the number
+/// of turns, of which the best counts. `--entry XMLDecoder` runs only that entry, for a profiler. `SerializerBench
+/// memory 1024` prints the peak memory while a stream of 1,024 MiB of XML is decoded.
 @main struct SerializerBench {
     static func main() throws {
         var words = Array(CommandLine.arguments.dropFirst())

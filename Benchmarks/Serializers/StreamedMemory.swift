@@ -2,7 +2,7 @@ import AfarXML
 import Foundation
 import Measurement
 
-/// How much memory it takes to decode the elements of a long stream.
+/// Measures the memory used while the elements of a long stream are decoded.
 struct StreamedMemory {
     let mebibytes: Int
 
@@ -21,7 +21,7 @@ struct StreamedMemory {
         }
         try feed("<catalog>")
         while bytes < mebibytes << 20 {
-            // Chunks as they come from a network, which end anywhere.
+            // As on a network, chunks end anywhere.
             let text = (0..<130).map { Catalog.item(values + $0) }.joined()
             let middle = text.index(text.startIndex, offsetBy: text.count / 3)
             try feed(String(text[..<middle]))

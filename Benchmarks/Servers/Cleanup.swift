@@ -1,9 +1,9 @@
 package import Foundation
 import Glibc
 
-/// Ends the processes that run, and removes its folders, whatever ends the program.
+/// Terminates child processes and removes temporary folders when the program ends, also after a signal.
 package final class Cleanup: @unchecked Sendable {
-    // Sendable because the lock guards what changes.
+    // Sendable because the lock guards all mutable state.
 
     package static let shared = Cleanup()
 
@@ -12,7 +12,7 @@ package final class Cleanup: @unchecked Sendable {
     private var folders: [URL] = []
     private var signals: [any DispatchSourceSignal] = []
 
-    /// Makes SIGINT and SIGTERM end everything.
+    /// Cleans up and exits on SIGINT and SIGTERM.
     package func watchSignals() {
         signals = [SIGINT, SIGTERM].map { number in
             signal(number, SIG_IGN)
@@ -35,11 +35,13 @@ package final class Cleanup: @unchecked Sendable {
         lock.withLock { processes.removeAll { $0 === process } }
     }
 
-    /// Ends everything that was added, the last first; with a status, the program too.
+    /// Terminates all processes in reverse order and removes all folders.
+    ///
+    /// - Parameter exitStatus: If not `nil`, the program exits with this status.
     package func finish(exitStatus: Int32? = nil) {
         lock.withLock {
             for process in processes.reversed() where process.isRunning {
-                // One that was started by a thread which blocks signals would not hear a mere wish to end.
+                // SIGTERM can be blocked: processes inherit the signal mask of the starting thread.
                 kill(process.processIdentifier, SIGKILL)
                 process.waitUntilExit()
             }

@@ -1,11 +1,11 @@
 package import Foundation
 
-/// Programs that are started.
+/// Functions that find and run programs.
 package enum Executable {
-    /// The folder with this program and those built with it.
+    /// The folder that contains this program and the other build products.
     package static let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
 
-    /// A program on the path.
+    /// Returns the location of a program on the search path.
     package static func find(_ name: String) throws -> URL {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin"]
@@ -16,7 +16,7 @@ package enum Executable {
         return file
     }
 
-    /// Runs a program to its end and returns what it printed.
+    /// Runs a program until it exits and returns its standard output.
     package static func run(
         _ file: URL, _ arguments: [String], environment: [String: String] = [:],
         standardError: FileHandle = .standardError

@@ -1,4 +1,4 @@
-/// Why a program of this package cannot go on.
+/// An error that makes it impossible for a program of this package to continue.
 package struct Failure: Error, CustomStringConvertible {
     package let description: String
 

@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// Ports of 127.0.0.1.
+/// Functions for ports of 127.0.0.1.
 package enum LoopbackPort {
-    /// A port on which nobody listens.
+    /// Returns a free port.
     package static func unused() throws -> UInt16 {
         let socket = try open()
         defer { close(socket) }
@@ -14,11 +14,11 @@ package enum LoopbackPort {
                 bind(socket, address, length) == 0 ? getsockname(socket, address, &length) : -1
             }
         }
-        guard result == 0 else { throw Failure("there is no free port") }
+        guard result == 0 else { throw Failure("no free port is available") }
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// Whether somebody listens.
+    /// Returns whether a server accepts connections on the port.
     package static func accepts(_ port: UInt16) -> Bool {
         guard let socket = try? open() else { return false }
         defer { close(socket) }
@@ -32,7 +32,7 @@ package enum LoopbackPort {
 
     private static func open() throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw Failure("there is no free descriptor") }
+        guard descriptor >= 0 else { throw Failure("no free descriptor is available") }
         return descriptor
     }
 

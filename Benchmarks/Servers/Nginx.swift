@@ -1,16 +1,16 @@
 package import Foundation
 
-/// nginx as one process with a configuration of its own. It runs until the clean-up.
+/// An nginx process with its own configuration. It runs until the cleanup.
 package struct Nginx {
-    /// The port of 127.0.0.1 that the configuration's server listens on.
+    /// The port of 127.0.0.1 that the server listens on.
     package let port: UInt16
 
     /// Starts nginx and returns when it accepts connections.
     ///
     /// - Parameters:
     ///   - port: A port that the configuration's server listens on.
-    ///   - folder: Where the configuration, the log and temporary files go.
-    ///   - http: What stands in the configuration's `http` block.
+    ///   - folder: The folder for the configuration, the log and temporary files.
+    ///   - http: The contents of the configuration's `http` block.
     package init(port: UInt16, folder: URL, http: String) throws {
         self.port = port
         let file = folder.appending(path: "nginx.conf")
@@ -21,7 +21,7 @@ package struct Nginx {
         try process.run()
         Cleanup.shared.add(process)
         while !LoopbackPort.accepts(port) {
-            guard process.isRunning else { throw Failure("nginx ended: see its messages above") }
+            guard process.isRunning else { throw Failure("nginx exited; see its messages above") }
             usleep(10_000)
         }
     }

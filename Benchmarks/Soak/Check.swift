@@ -1,4 +1,4 @@
-/// Something that must be so, and whether it was.
+/// A condition and whether it was met.
 struct Check {
     var text: String
     var holds: Bool

@@ -2,9 +2,10 @@ import Afar
 import Foundation
 
 extension DataRequest {
-    /// Tells a ledger of both ways in which the request is over, and returns then.
+    /// Records both completions of the request, the handler's and the task's, in a ledger. Returns after the task's
+    /// completion.
     ///
-    /// - Parameter judge: Says what a value or an error means.
+    /// - Parameter judge: Classifies a result as expected or unexpected.
     func observe<Value: Decodable & Sendable>(
         as number: Int, in ledger: Ledger, _ judge: @escaping @Sendable (AFResult<Value>) -> Ledger.Outcome
     ) async {

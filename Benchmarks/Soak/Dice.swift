@@ -1,4 +1,5 @@
-/// Random numbers that are the same for the same seed and request (SplitMix64), in whatever order requests run.
+/// A random number generator (SplitMix64) that depends only on the seed and the request's number, not on the order in
+/// which requests run.
 struct Dice: RandomNumberGenerator {
     private var state: UInt64
 

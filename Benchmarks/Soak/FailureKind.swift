@@ -19,11 +19,11 @@ enum FailureKind: CaseIterable {
     case status500
     case notDecodable
 
-    /// A name that the system refuses without asking anybody: its first part is too long. So many questions would be too
-    /// much for a name server, and the answers would take as long as it likes.
+    /// A host name that the resolver rejects without a query, because its first label is too long. Real queries would
+    /// overload a name server and take unpredictably long.
     private static let longHost = String(repeating: "x", count: 64) + ".invalid"
 
-    /// A request that fails in this way.
+    /// Creates a request that fails in this way.
     func request(on stage: Stage) -> DataRequest {
         let session = stage.strictSession
         return switch self {
@@ -44,7 +44,7 @@ enum FailureKind: CaseIterable {
         }
     }
 
-    /// Whether this is the error that such a request must have.
+    /// Returns whether this is the error that such a request must fail with.
     func isExpected(_ error: AFError) -> Bool {
         switch (self, error) {
         case (.invalidURL, .invalidURL): true

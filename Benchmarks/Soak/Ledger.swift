@@ -1,28 +1,29 @@
 import Afar
 import Foundation
 
-/// What became of a trial's requests: how often each was completed, and with what.
+/// The outcomes of a trial's requests, and how often each request completed.
 final class Ledger: Sendable {
-    /// The two ways in which every request tells that it is over.
+    /// The two ways in which each request reports its completion.
     enum Way: Int, CaseIterable {
         case handler, awaited
     }
 
-    /// What a completion says.
+    /// The classification of a completion.
     enum Outcome: Sendable {
         case expected(String)
         case unexpected(String)
     }
 
     private struct Pages {
-        /// For each way, how often each request was completed. It takes as much memory at the end as at the beginning.
+        /// The number of completions per way and request. The memory is allocated at the beginning, so that it doesn't
+        /// grow during the trial.
         var completions: [[UInt8]]
         var total = 0
         var expected: [String: Int] = [:]
         var unexpected: [String: Int] = [:]
     }
 
-    /// Where the handlers are called.
+    /// The queue for the completion handlers.
     let queue = DispatchQueue(label: "soak.handlers")
     let requests: Int
     private let pages: Guarded<Pages>
@@ -41,29 +42,29 @@ final class Ledger: Sendable {
             switch outcome {
             case .expected(let name): pages.expected[name, default: 0] += 1
             case .unexpected(let name):
-                // Messages may differ in a port or a time, and a few are enough.
+                // Messages can contain ports and times, so their number is limited.
                 guard pages.unexpected[name] != nil || pages.unexpected.count < 20 else { return }
                 pages.unexpected[name, default: 0] += 1
             }
         }
     }
 
-    /// Returns when the handlers that are under way have been called.
+    /// Returns when all handlers enqueued so far have been called.
     func settle() async {
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }
 
-    // MARK: Reading it
+    // MARK: Results
 
     var total: Int { pages.withLock { $0.total } }
 
-    /// The completions as expected, of both ways together.
+    /// The number of expected completions per outcome, for both ways together.
     var expected: [String: Int] { pages.withLock { $0.expected } }
 
-    /// What came otherwise, and how often.
+    /// The number of unexpected completions per outcome.
     var unexpected: [String: Int] { pages.withLock { $0.unexpected } }
 
-    /// How many of the first requests were completed otherwise than once, with an example.
+    /// Returns how many of the first requests didn't complete exactly once, with an example.
     func irregular(among requests: Int) -> (count: Int, example: String)? {
         pages.withLock { pages in
             var count = 0
@@ -80,9 +81,9 @@ final class Ledger: Sendable {
     }
 }
 
-/// State behind a lock that the thread sanitizer understands, as it does not understand `Mutex` on Linux.
+/// State behind an `NSLock`. On Linux, the thread sanitizer doesn't support `Mutex`.
 private final class Guarded<State>: @unchecked Sendable {
-    // Sendable because the state is only reachable through the lock.
+    // Sendable because the state is accessed only under the lock.
     private let lock = NSLock()
     private var state: State
 

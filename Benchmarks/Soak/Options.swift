@@ -1,21 +1,21 @@
-/// What the command line says.
+/// The command-line options.
 struct Options {
-    /// The part of the requests that is made.
+    /// The fraction of the requests to make.
     var scale = 1.0
-    /// What the random moments come from.
+    /// The seed of the random numbers.
     var seed: UInt64 = 1
-    /// The first word of the one trial that is run; nil for all.
+    /// The first word of the title of the only trial to run, or `nil` for all trials.
     var only: String?
 
     static let help = """
-        Soak: very many requests, in which nothing may leak or be answered other than once.
+        Soak: makes a large number of requests. Nothing may leak, and each request must complete exactly once.
 
-          --scale N   makes N times as many requests; 1 if not given, 0.01 for a look
-          --seed N    chooses the random moments of cancelling; 1 if not given
-          --only W    runs one trial: Tiny, Failing, Cancelled, Storm or URLSession
+          --scale N   multiplies the number of requests by N (default: 1); 0.01 is a quick check
+          --seed N    sets the seed for the random moments of cancellation (default: 1)
+          --only W    runs only one trial: Tiny, Failing, Cancelled, Storm or URLSession
         """
 
-    /// Nil when there is something else on it.
+    /// Parses the arguments. Returns `nil` if one of them is unknown or invalid.
     init?(_ arguments: some Collection<String>) {
         var rest = arguments[...]
         while let name = rest.popFirst() {

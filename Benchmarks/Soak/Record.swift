@@ -1,4 +1,4 @@
-/// What the server answers in JSON.
+/// The server's JSON response.
 struct Record: Decodable, Sendable {
     static let answer = 42
     static let json = #"{"answer":\#(answer)}"#

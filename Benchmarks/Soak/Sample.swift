@@ -2,17 +2,17 @@ import Counters
 import Foundation
 import Glibc
 
-/// What this process has in use at one moment.
+/// The resources that this process uses at one moment.
 struct Sample {
-    /// The requests of the trial that were over.
+    /// The number of the trial's completed requests.
     var requests: Int
     var seconds: Double
     var descriptors: Int
     var threads: Int
-    /// The bytes of all blocks of memory in use, which is exact; what the system has given (`resident`) is not.
+    /// The size of all allocated blocks. Unlike `resident`, which includes free memory, this value is exact.
     var heapBytes: Int
     var residentBytes: Int
-    /// libcurl's handles that were made and not freed.
+    /// The number of libcurl handles that haven't been freed.
     var handles: Int
     var handlesMade: Int
 
@@ -28,13 +28,13 @@ struct Sample {
         residentBytes = (status["VmRSS"] ?? 0) * 1024
     }
 
-    /// The descriptors that are open, without the one that counting takes.
+    /// Returns the number of open descriptors, excluding the one used for counting.
     static func countDescriptors() -> Int {
         guard let folder = opendir("/proc/self/fd") else { return 0 }
         defer { closedir(folder) }
         var count = 0
         while readdir(folder) != nil { count += 1 }
-        // The folder itself, its parent, and the descriptor that reads it.
+        // Excludes `.`, `..` and the descriptor used for reading the folder.
         return count - 3
     }
 

@@ -1,19 +1,19 @@
 import AfarTestServer
 
-/// A server that does what no well-behaved one does, to each connection the same.
+/// The behavior of a misbehaving server. It is the same for every connection.
 enum Script: String, CaseIterable, Codable {
     case closesBeforeTheHead
     case sendsMalformedHead
     case sendsLargeHead
     case closesWithinTheBody
     case resetsWithinTheBody
-    /// Redirects to itself once for each record that it answers with; the redirect's body comes late.
+    /// Redirects to itself once before each record. The redirect's body arrives late.
     case redirects
     case keepsSilent
-    /// Sends a record piece by piece, on a connection that is kept.
+    /// Sends a record slowly, on a persistent connection.
     case drips
 
-    /// How long the body of `drips` takes to arrive.
+    /// The time it takes to send the body of `drips`.
     static let dripNanoseconds: UInt64 = 20_000_000
 
     var steps: [RawServer.Step] {

@@ -2,14 +2,13 @@ import AfarTestServer
 import Foundation
 import Servers
 
-/// The servers that play scripts. They run in a process of their own, so that what they hold is not counted as the
-/// client's.
+/// The servers that run scripts, in another process, so that their resources aren't counted as the client's.
 struct ScriptedServers {
-    /// The word on the command line that makes this program serve.
+    /// The argument that makes this program run the servers.
     static let command = "serve"
 
     private let ports: [String: UInt16]
-    // The other process ends when this is closed.
+    // The other process exits when this pipe is closed.
     private let input = Pipe()
 
     /// Starts the process and returns when its servers accept connections.
@@ -28,7 +27,7 @@ struct ScriptedServers {
 
     func url(_ script: Script) -> String { "http://127.0.0.1:\(ports[script.rawValue] ?? 0)/" }
 
-    /// What the other process does.
+    /// Runs the servers. This is the entry point of the other process.
     static func serve() async throws {
         var servers: [RawServer] = []
         var ports: [String: UInt16] = [:]

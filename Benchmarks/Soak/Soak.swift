@@ -3,7 +3,7 @@ import Counters
 import Foundation
 import Servers
 
-/// Makes very many requests and looks whether all end once, as they should, and leave nothing behind.
+/// Makes a large number of requests, and checks that each completes exactly once and that no resources leak.
 @main struct Soak {
     static func main() async {
         let arguments = CommandLine.arguments.dropFirst()
@@ -27,8 +27,8 @@ import Servers
         Cleanup.shared.finish(exitStatus: holds ? 0 : 1)
     }
 
-    /// Starts this program once more, with a malloc whose threads keep no freed blocks to themselves: such blocks count as
-    /// in use, and there are more of them for hours.
+    /// Restarts this program with malloc's thread caches disabled. Cached blocks count as in use, and their number
+    /// increases for hours.
     private static func countExactly() {
         let name = "GLIBC_TUNABLES"
         guard getenv(name) == nil else { return }
@@ -38,12 +38,11 @@ import Servers
 
     private static func run(_ options: Options) async throws -> Bool {
         var (ledgers, checks) = try await runTrials(options)
-        // The sessions are gone now.
         checks.append(await checkHandles())
         let late = ledgers.compactMap { $0.irregular(among: $0.requests) }
-        checks.append(Check("no request was completed once more afterwards", late.isEmpty))
+        checks.append(Check("no request completed a second time afterward", late.isEmpty))
         ledgers = []
-        print("\nVerdict (seed \(options.seed))")
+        print("\nResults (seed \(options.seed))")
         for check in checks { print(check.line) }
         return checks.allSatisfy(\.holds)
     }
@@ -53,7 +52,8 @@ import Servers
         let count = { (full: Double) in max(Trial.laps, Int(full * options.scale)) }
         let trials: [Trial] = [
             .answers(stage, requests: count(1_000_000)),
-            // So many that a table of libcurl's or ours that doubles late, some 80 kB at once, is no growth for each request.
+            // With fewer requests, a late reallocation of a hash table (80 kB in libcurl or Afar) would look like a
+            // leak.
             .failures(stage, requests: count(400_000)),
             .cancels(stage, requests: count(200_000), seed: options.seed),
             .storm(stage, requests: count(20_000), seed: options.seed),
@@ -62,7 +62,7 @@ import Servers
         var ledgers: [Ledger] = []
         var checks: [Check] = []
         for trial in trials {
-            // What comes and goes by chance is some kilobytes, which must not count much against one byte a request.
+            // Random variation is a few kilobytes, which must be small compared with one byte per request.
             let judgesMemory = options.scale >= 1 && trial.judgesResources
             let (ledger, ofTrial) = await trial.measure(on: stage, judgesMemory: judgesMemory)
             ledgers.append(ledger)
@@ -71,7 +71,7 @@ import Servers
         return (ledgers, checks)
     }
 
-    /// Once the sessions have been released, libcurl's handles must all be freed.
+    /// Checks that all libcurl handles are freed after the sessions have been released.
     private static func checkHandles() async -> Check {
         for _ in 0..<500 where counters_handles_freed() < counters_handles_made() {
             try? await Task.sleep(for: .milliseconds(10))

@@ -3,18 +3,18 @@ import AfarTestServer
 import Foundation
 import Servers
 
-/// The servers, and the sessions that talk to them.
+/// The servers and the sessions that send requests to them.
 struct Stage: Sendable {
     let folder: URL
     let nginx: Nginx
     let tlsPort: UInt16
     let scripts: ScriptedServers
     let closedPort: ClosedPort
-    /// A session as most people make it, but for the connections.
+    /// A session with the default configuration, except for the connection limits.
     let session: Session
-    /// One with low limits.
+    /// A session with low limits.
     let strictSession: Session
-    /// One over Foundation's URLSession.
+    /// A session over Foundation's URLSession.
     let urlSession: Session
 
     static let strictBodyLimit: Int64 = 4_096
@@ -24,7 +24,7 @@ struct Stage: Sendable {
         folder = FileManager.default.temporaryDirectory.appending(path: "afar-soak-\(getpid())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         Cleanup.shared.add(folder)
-        // Downloads that break leave a part among the temporary files.
+        // Interrupted downloads leave partial files in the temporary directory.
         setenv("TMPDIR", folder.path, 1)
         try Data("ada:{PLAIN}engine\n".utf8).write(to: folder.appending(path: "users"))
         let port = try LoopbackPort.unused()
@@ -51,7 +51,7 @@ struct Stage: Sendable {
         strictSession.transport.closeIdleConnections()
     }
 
-    /// nginx ends a connection after so many requests, as a server in the world does.
+    /// Returns the nginx configuration. As in production, nginx closes a connection after a fixed number of requests.
     private static func configuration(folder: URL, port: UInt16, tlsPort: UInt16) -> String {
         """
             keepalive_requests 10000;
@@ -73,7 +73,7 @@ struct Stage: Sendable {
         """
     }
 
-    /// A certificate that nobody trusts.
+    /// Creates a self-signed certificate that clients don't trust.
     private static func makeCertificate(in folder: URL) throws {
         _ = try Executable.run(
             Executable.find("openssl"),

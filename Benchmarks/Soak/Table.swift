@@ -1,6 +1,6 @@
 import Foundation
 
-/// Prints what a trial had in use, moment by moment.
+/// Prints a trial's resource samples as a table.
 enum Table {
     private static let titles = [
         "requests", "seconds", "per s", "descriptors", "threads", "heap kB", "resident kB", "handles", "made",
@@ -16,7 +16,7 @@ enum Table {
             "\(sample.residentBytes / 1024)", "\(sample.handles)", "\(sample.handlesMade)",
         ]
         print(cells.map(column).joined())
-        // A pipe gets it now too.
+        // Flushes standard output if it is a pipe.
         fflush(nil)
     }
 

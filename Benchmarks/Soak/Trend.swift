@@ -1,11 +1,11 @@
-/// The straight line through points that lies closest to them (least squares).
+/// A linear regression (least squares).
 struct Trend {
-    /// How much the value grows for each step.
+    /// The growth of the value per step.
     let slope: Double
-    /// How far the slope may be off by chance: its standard error.
+    /// The standard error of the slope.
     let error: Double
 
-    /// Nil for fewer than three points.
+    /// Returns `nil` for fewer than three points.
     init?(_ points: [(x: Double, y: Double)]) {
         guard points.count > 2 else { return nil }
         let count = Double(points.count)

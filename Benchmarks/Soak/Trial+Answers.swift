@@ -1,7 +1,7 @@
 import Afar
 
 extension Trial {
-    /// Requests that are answered: tiny GETs over connections that are kept.
+    /// Successful requests: tiny GETs over persistent connections.
     static func answers(_ stage: Stage, requests: Int) -> Trial {
         Trial(title: "Tiny GETs", requests: requests, warmUp: requests / 10) { number, ledger in
             await stage.session.request(stage.url("/record")).validate().observe(as: number, in: ledger) {

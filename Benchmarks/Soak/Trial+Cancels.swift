@@ -12,15 +12,14 @@ extension Trial {
             let url = moment == .duringTheBody ? stage.scripts.url(.drips) : stage.url("/record")
             let request = stage.session.request(url)
             let waiting = Task {
-                // A task that is to be cancelled before the start waits for just that.
                 while moment == .beforeTheStart, !(byTask ? Task.isCancelled : request.isCancelled) {
                     await Task.yield()
                 }
                 await request.observe(as: number, in: ledger) { (result: AFResult<Record>) in
                     switch result {
-                    // The first handler starts the request, and the cancelled task awaits it only then.
+                    // The first handler starts the request before the cancelled task awaits it.
                     case .success where moment != .beforeTheStart || byTask: .expected("too late, \(moment)")
-                    case .success: .unexpected("cancelled \(moment), and yet an answer")
+                    case .success: .unexpected("succeeded although cancelled \(moment)")
                     case .failure(.explicitlyCancelled): .expected("cancelled \(moment)")
                     case .failure(let error): .unexpected("cancelled \(moment): \(error.localizedDescription)")
                     }
@@ -33,14 +32,14 @@ extension Trial {
     }
 }
 
-/// When a request is cancelled.
+/// The moment at which a request is cancelled.
 private enum Moment: CaseIterable {
     case beforeTheStart
     case justAfterTheStart
     case beforeTheAnswer
     case duringTheBody
 
-    /// How long after the start.
+    /// The range of delays after the start.
     var nanoseconds: ClosedRange<UInt64> {
         switch self {
         case .beforeTheStart, .justAfterTheStart: 0...0

@@ -1,7 +1,7 @@
 import Afar
 
 extension Trial {
-    /// Requests that fail, of all kinds in turn.
+    /// Requests that fail in all known ways, in rotation.
     static func failures(_ stage: Stage, requests: Int) -> Trial {
         Trial(title: "Failing requests", requests: requests, warmUp: requests / 2) { number, ledger in
             let kind = FailureKind.allCases[number % FailureKind.allCases.count]

@@ -2,14 +2,14 @@ import Afar
 import Foundation
 
 extension Trial {
-    /// Makes all the requests, prints what they took, and says what held.
+    /// Makes all requests, prints the resources used, and returns the results of the checks.
     func measure(on stage: Stage, judgesMemory: Bool) async -> (ledger: Ledger, checks: [Check]) {
         print("\n\(title): \(requests) requests, \(Self.inFlight) in flight")
         Table.printTitles()
         let ledger = Ledger(requests: requests)
         let watchdog = Watchdog(ledger)
         let start = DispatchTime.now().uptimeNanoseconds
-        // A transport starts with its first request, and has two descriptors from then on.
+        // A transport starts with its first request and then keeps two descriptors open.
         await stage.fillPools()
         var samples: [Sample] = []
         var descriptorsWithoutConnections = 0
@@ -38,9 +38,9 @@ extension Trial {
 
     private func checkCompletions(_ ledger: Ledger) -> Check {
         guard let (count, example) = ledger.irregular(among: requests) else {
-            return Check("each request was completed once to its handler and once to its task", true)
+            return Check("each request completed once with its handler and once with its task", true)
         }
-        return Check("\(count) times a request was not completed exactly once: \(example)", false)
+        return Check("\(count) completions are missing or repeated, for example \(example)", false)
     }
 
     private func checkOutcomes(_ ledger: Ledger) -> Check {
@@ -49,11 +49,13 @@ extension Trial {
         }
         let unexpected = ledger.unexpected
         guard unexpected.isEmpty else { return Check("unexpected:\(list(unexpected))", false) }
-        return Check("the outcomes are those expected:\(list(ledger.expected))", true)
+        return Check("all outcomes are expected:\(list(ledger.expected))", true)
     }
 
-    /// Between two requests, a connection may be open or not. So the count may vary by as many as may be kept, with the
-    /// two that libcurl has for itself in each session, and must be the same again when all are closed.
+    /// Checks the number of open descriptors.
+    ///
+    /// The count may vary by the maximum number of idle connections, plus two that libcurl opens in each session. It
+    /// must be the same as before when all connections are closed.
     private func checkDescriptors(_ samples: [Sample], before: Int, after: Int) -> Check {
         let most = samples.map(\.descriptors).max() ?? 0
         return Check(
@@ -62,8 +64,10 @@ extension Trial {
             !judgesResources || before == after && most <= before + Self.inFlight + 4)
     }
 
-    /// A line through all the points is less at the mercy of one of them than the difference of the first and the last. What
-    /// it may owe to chance is twice its standard error; a leak is tens of bytes for each request that has one.
+    /// Checks whether memory use grows with the number of requests.
+    ///
+    /// A linear regression is more robust than the difference between the first and the last sample. Random variation
+    /// accounts for up to twice the standard error; a leak is tens of bytes for each affected request.
     private func checkMemory(_ samples: [Sample], isJudged: Bool) -> [Check] {
         let points = samples.map { (x: Double($0.requests), y: Double($0.heapBytes)) }
         guard let trend = Trend(points) else { return [] }
@@ -75,7 +79,7 @@ extension Trial {
 }
 
 extension Stage {
-    /// Returns when no request is running and the process has put away what belonged to them.
+    /// Returns when no request is running and the process has released the requests' resources.
     fileprivate func standStill() async {
         for session in [session, strictSession, urlSession] {
             while !session.delegate.runningRequests.isEmpty { await Task.yield() }
@@ -83,8 +87,8 @@ extension Stage {
         try? await Task.sleep(for: .milliseconds(20))
     }
 
-    /// Has as many requests in flight at once as there ever are: the transports keep that many of libcurl's handles from
-    /// then on, and do not come to them by and by.
+    /// Sends the maximum number of concurrent requests, so that the transports allocate all their libcurl handles now
+    /// and not gradually during the trial.
     fileprivate func fillPools() async {
         await withTaskGroup(of: Void.self) { group in
             for session in [session, strictSession] {
@@ -98,7 +102,7 @@ extension Stage {
         }
     }
 
-    /// The descriptors that stay open when all connections are closed.
+    /// Closes all connections and returns the number of open descriptors.
     fileprivate func descriptorsWithoutConnections() async -> Int {
         closeIdleConnections()
         return await Sample.settledDescriptors()
@@ -106,7 +110,7 @@ extension Stage {
 }
 
 extension Sample {
-    /// The number of open descriptors when it has not changed for a while.
+    /// Returns the number of open descriptors when it hasn't changed for a while.
     static func settledDescriptors() async -> Int {
         var count = countDescriptors()
         var calm = 0

@@ -2,8 +2,10 @@ import Afar
 import Foundation
 
 extension Trial {
-    /// Requests of all forms to servers of all manners, suspended, resumed and cancelled at random moments. What becomes of
-    /// one is its own affair, but each must end once, and no connection may stay open behind it.
+    /// Requests of all kinds to all kinds of servers, which are suspended, resumed and cancelled at random moments.
+    ///
+    /// Any outcome is allowed, but each request must complete exactly once, and all connections must be closed in the
+    /// end.
     static func storm(_ stage: Stage, requests: Int, seed: UInt64) -> Trial {
         Trial(title: "Storm", requests: requests, warmUp: requests / 2) { number, ledger in
             var dice = Dice(seed: seed, request: number)
@@ -25,13 +27,13 @@ extension Trial {
     }
 }
 
-/// A request that runs, and how to wait for its end.
+/// A running request, and a closure that waits for its completion.
 private struct Running {
     let request: Request
     let over: @Sendable () async -> Void
 }
 
-/// The forms of requests.
+/// The kinds of requests.
 private enum Form: CaseIterable {
     case data, upload, download, stream
 
@@ -92,18 +94,18 @@ private enum Form: CaseIterable {
 
     private static func judge(_ error: AFError?) -> Ledger.Outcome {
         switch error {
-        case nil: .expected("ended well")
+        case nil: .expected("succeeded")
         case .explicitlyCancelled: .expected("cancelled")
         case .sessionTaskFailed(let error as URLError) where error.code == .unknown: .unexpected("\(error)")
-        case .sessionTaskFailed: .expected("failed on the way")
-        default: .expected("refused what came")
+        case .sessionTaskFailed: .expected("failed in transit")
+        default: .expected("rejected the response")
         }
     }
 }
 
 extension Running {
     init<Kind: Request>(_ request: Kind, _ over: @escaping @Sendable (Kind) async -> Void) {
-        // The servers that challenge take it at once.
+        // The servers that send a challenge accept this credential immediately.
         request.authenticate(username: "ada", password: "engine")
         self.init(request: request) { await over(request) }
     }

@@ -2,8 +2,10 @@ import Afar
 import Foundation
 
 extension Trial {
-    /// Requests over Foundation's URLSession: challenges, redirects, resets, broken bodies and cancels mixed. What Foundation
-    /// keeps of memory and connections is told, and not judged.
+    /// Requests over Foundation's URLSession, with a mix of challenges, redirects, resets, truncated bodies and
+    /// cancellations.
+    ///
+    /// The memory and connections that Foundation keeps are reported but don't affect the result.
     static func urlSession(_ stage: Stage, requests: Int, seed: UInt64) -> Trial {
         Trial(title: "URLSession", requests: requests, warmUp: requests / 2, judgesResources: false) { number, ledger in
             var dice = Dice(seed: seed, request: number)
@@ -19,13 +21,13 @@ extension Trial {
             let request = stage.urlSession.request(url).authenticate(username: "ada", password: "engine").validate()
             async let over: Void = request.observe(as: number, in: ledger) { (result: AFResult<Record>) in
                 switch result {
-                case .success: .expected("ended well")
+                case .success: .expected("succeeded")
                 case .failure(.explicitlyCancelled): isCancelled ? .expected("cancelled") : .unexpected("cancelled")
-                case .failure(.responseSerializationFailed): .expected("was no record")
-                case .failure(.responseValidationFailed): .expected("was not valid")
+                case .failure(.responseSerializationFailed): .expected("not a record")
+                case .failure(.responseValidationFailed): .expected("not valid")
                 case .failure(let error):
                     isScripted || isCancelled
-                        ? .expected("failed on the way") : .unexpected(error.localizedDescription)
+                        ? .expected("failed in transit") : .unexpected(error.localizedDescription)
                 }
             }
             if isCancelled {

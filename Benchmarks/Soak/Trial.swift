@@ -1,20 +1,20 @@
-/// A sort of request that is made very often.
+/// A kind of request that is repeated many times.
 struct Trial: Sendable {
     let title: String
     let requests: Int
-    /// The requests after which the process must have all that it needs.
+    /// The number of requests after which resource use must be stable.
     let warmUp: Int
-    /// Whether memory and descriptors have to be as before in the end.
+    /// Whether growing memory use or open descriptors are failures.
     var judgesResources = true
-    /// Makes the request of a number and returns when it is over.
+    /// Makes the request with the given number and returns when it has completed.
     let perform: @Sendable (_ number: Int, _ ledger: Ledger) async -> Void
 
-    /// The requests that run at once.
+    /// The number of concurrent requests.
     static let inFlight = 64
-    /// How often the trial stands still to be measured.
+    /// The number of times the trial is paused for measuring.
     static let laps = 200
 
-    /// The requests of a lap.
+    /// Returns the numbers of the requests in a lap.
     func numbers(ofLap lap: Int) -> Range<Int> {
         requests * lap / Self.laps..<requests * (lap + 1) / Self.laps
     }

@@ -1,8 +1,8 @@
 import Foundation
 import Servers
 
-/// Ends the program when no request has been completed for a minute: a request that never ends would be waited for
-/// for ever.
+/// Exits the program if no request has completed for a minute. Otherwise, a request that never completes would block
+/// the program forever.
 struct Watchdog {
     private let task: Task<Void, Never>
 
@@ -12,7 +12,7 @@ struct Watchdog {
             while (try? await Task.sleep(for: .seconds(60))) != nil {
                 let total = ledger.total
                 if total == last {
-                    print("FAILED: no request has been completed for a minute, after \(total) completions")
+                    print("FAILED: no request has completed for a minute, after \(total) completions")
                     Cleanup.shared.finish(exitStatus: 1)
                 }
                 last = total

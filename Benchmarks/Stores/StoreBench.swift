@@ -5,8 +5,7 @@ import Foundation
 import HTTPTypes
 import Measurement
 
-/// Measures what a session spends on a request that its cache answers, and on finding the cookies of a request, with stores that
-/// hold much. Nothing goes over a network.
+/// Measures cached responses and cookie lookups in large stores, without network access.
 @main struct StoreBench {
     private static let responseCount = 100_000
     private static let cookieCount = 10_000
@@ -27,9 +26,9 @@ import Measurement
             }
             for inFlight in [1, 64] { rows.append(try await hits(name, store, inFlight: inFlight)) }
         }
-        print("\nRequests that a cache of \(responseCount) responses of 1 kB answers")
+        print("\nRequests answered by a cache with \(responseCount) responses of 1 kB")
         print(Table(columns: ["store", "in flight", "requests/s", "CPU µs"], rows: rows).text)
-        print("\nCookies of a request among \(cookieCount)")
+        print("\nLooking up a request's cookies among \(cookieCount)")
         print(Table(columns: ["store", "CPU µs"], rows: [lookups()]).text)
     }
 

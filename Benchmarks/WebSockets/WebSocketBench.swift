@@ -7,15 +7,17 @@ import Servers
     import FoundationNetworking
 #endif
 
-/// Measures how many messages a second go to an echo server and back over one WebSocket, with Afar and with Python's aiohttp in
-/// turns. The server is aiohttp's, a process of its own, and takes its part of the machine.
+/// Measures the number of messages per second to an echo server and back over one WebSocket, with Afar and with
+/// Python's aiohttp in turns.
+///
+/// The server uses aiohttp in a separate process, and shares the machine's processors.
 @main struct WebSocketBench {
     private static let message = String(repeating: "x", count: 100)
     private static let count = 60_000
     private static let warmUp = 5_000
     private static let rounds = 3
 
-    /// What a run took.
+    /// The result of a run.
     private struct Run: Decodable {
         let seconds: Double
         let cpuSeconds: Double
@@ -24,7 +26,7 @@ import Servers
     static func main() async throws {
         Cleanup.shared.watchSignals()
         defer { Cleanup.shared.finish() }
-        // The system's, which has Debian's packages.
+        // The system's Python, for which Debian's packages are installed.
         let (python, port) = (URL(filePath: "/usr/bin/python3"), try LoopbackPort.unused())
         let scripts = URL(filePath: #filePath).deletingLastPathComponent()
         let server = Process()
@@ -33,7 +35,7 @@ import Servers
         try server.run()
         Cleanup.shared.add(server)
         while !LoopbackPort.accepts(port) {
-            guard server.isRunning else { throw Failure("the server ended: is python3-aiohttp installed?") }
+            guard server.isRunning else { throw Failure("the server exited; check that python3-aiohttp is installed") }
             usleep(10_000)
         }
         let url = "ws://127.0.0.1:\(port)/echo"
@@ -73,7 +75,7 @@ import Servers
         for _ in 0..<sent { try await socket.send(.string(message)) }
         for _ in 0..<count {
             guard case .string(let echo)? = try await messages.next(), echo == message else {
-                throw Failure("another message came back")
+                throw Failure("the echo differs from the message")
             }
             guard sent < count else { continue }
             try await socket.send(.string(message))

@@ -1,4 +1,4 @@
-"""The guides as articles of a documentation catalog: the Markdown files stay as they are, their links become the site's."""
+"""Converts the guides to articles of a documentation catalog. The Markdown stays the same except for links, which become the site's."""
 
 import os
 import pathlib
@@ -14,22 +14,22 @@ SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 
 
 class Faults(Exception):
-    """What is wrong with the pages, a line for each fault."""
+    """The errors in the pages, one per line."""
 
 
 class Guide:
-    """A page of Markdown."""
+    """A Markdown page."""
 
     def __init__(self, root, path, name):
         self.path = path
         self.name = name
         self.lines = (root / path).read_text(encoding="utf-8").splitlines()
         if not self.lines or not self.lines[0].startswith("# "):
-            raise Faults(f"{path}:1: a page has to begin with its title, after one #")
+            raise Faults(f"{path}:1: a page must begin with its title after a single #")
         self.title = self.lines[0][2:].strip()
 
     def headings(self):
-        """The headings below the title, without marks: pairs of level and text."""
+        """Yields the level and text of each heading below the title."""
         fenced = False
         for line in self.lines[1:]:
             if FENCE.match(line):
@@ -38,13 +38,13 @@ class Guide:
                 yield len(match[1]), match[2].strip()
 
     def section(self, heading):
-        """The lines below a heading of the second level."""
+        """Returns the lines below a second-level heading."""
         start = self.lines.index(f"## {heading}") + 1
         end = next((i for i in range(start, len(self.lines)) if self.lines[i].startswith("## ")), len(self.lines))
         return self.lines[start:end]
 
     def rows(self, column):
-        """The cells of all tables that have this column, a list for each row, without the heads."""
+        """Returns the rows of all tables with this column as lists of cells, without the table headers."""
         rows, previous, isWanted = [], "", False
         for line in self.lines:
             if line.startswith("|") and not previous.startswith("|"):
@@ -58,7 +58,7 @@ class Guide:
 
 
 class Guides:
-    """All pages: README.md first, then those that its list 'Documentation' names, in that order."""
+    """All pages: README.md, followed by the pages in its list 'Documentation', in that order."""
 
     def __init__(self, root):
         self.root = root
@@ -91,14 +91,14 @@ class Guides:
         return items
 
     def _repository(self):
-        """The address of the repository, as README tells those who use the package."""
+        """Returns the URL of the repository from the package dependency in README.md."""
         for line in self.entry.lines:
             if match := re.search(r'\.package\(url: "([^"]+)"', line):
                 return match[1]
-        raise Faults("README.md: it does not say how to depend on the package")
+        raise Faults("README.md: the package dependency is missing")
 
     def product_lines(self):
-        """What each product is for and what it brings, as README's table and that of the plug-ins say."""
+        """Returns the purpose and the dependencies of each product, from the tables in README.md and the plug-ins' guide."""
         lines = {}
         for guide in (self.by_path[PLUGINS], self.entry):
             for name, purpose, brings in guide.rows("What it brings"):
@@ -106,7 +106,7 @@ class Guides:
         return lines
 
     def write(self, folder, symbols):
-        """Writes the catalog; `symbols` knows the modules and what they declare."""
+        """Writes the catalog. `symbols` contains the modules and their declarations."""
         folder.mkdir(parents=True)
         faults = []
         for guide in self.by_path.values():
@@ -118,7 +118,7 @@ class Guides:
 
 
 class Article:
-    """One guide on its way to DocC."""
+    """Converts a guide to a DocC article."""
 
     def __init__(self, guides, guide, symbols, folder):
         self.guides = guides
@@ -136,7 +136,7 @@ class Article:
             return "\n".join([title, "", *metadata("TechnologyRoot"), *body, *topics]) + "\n"
         summary = self.guides.summaries.get(self.guide.path)
         opening = "\n".join(body).strip().partition("\n\n")[0]
-        # DocC takes the first paragraph for a summary, and loses links to the web in one.
+        # DocC uses the first paragraph as a summary, in which it drops links to the web.
         if not opening.startswith("#") and (summary or "](http" in opening):
             body = ["", "## Overview", *body]
         if summary:
@@ -144,7 +144,7 @@ class Article:
         return "\n".join([title, "", *metadata('TitleHeading("Guide")'), *body]) + "\n"
 
     def _body(self):
-        """The lines with the site's links; of the entry page without the list that becomes its topics."""
+        """Returns the lines with the site's links. Omits the entry page's list, which becomes its topics."""
         body = []
         prose = []
         fenced = False
@@ -167,7 +167,7 @@ class Article:
         return body[:-1]
 
     def _inline(self, text, number=0):
-        """Prose from this line on: links lead to the site, names of symbols in code voice are links."""
+        """Converts the links in prose that begins on this line, and turns symbol names in code voice into links."""
         parts = []
         position = 0
         for match in LINK.finditer(text):
@@ -202,7 +202,7 @@ class Article:
         return f"[{text}]({self.guides.repository}/{kind}/main/{file.as_posix()})"
 
     def _guide_link(self, text, guide, anchor, number):
-        # DocC finds no headings of the entry page by its name alone.
+        # DocC can't find headings of the entry page by its name alone.
         name = f"/documentation/{CATALOG}" if guide is self.guides.entry else guide.name
         if not anchor:
             return f"[{text}](doc:{name})"
@@ -224,21 +224,21 @@ def cells(row):
 
 
 def plain_links(text):
-    """The text with links' words in their place."""
+    """Returns the text with links replaced by their words."""
     return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
 
 
 def plain(heading):
-    """The text of a heading without its marks."""
+    """Returns the text of a heading without markup."""
     return plain_links(heading).replace("`", "").replace("*", "")
 
 
 def web_anchor(heading):
-    """The anchor that repositories' pages give a heading."""
+    """Returns the anchor of a heading on the repository's web pages."""
     kept = [c for c in plain(heading).lower() if c in " -_" or unicodedata.category(c)[0] in "LN"]
     return "".join(kept).replace(" ", "-")
 
 
 def docc_anchor(heading):
-    """The anchor that DocC gives it."""
+    """Returns the anchor of a heading in DocC."""
     return re.sub(r"\s+", "-", plain(heading))

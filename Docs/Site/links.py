@@ -1,4 +1,4 @@
-"""A look at every link inside the site that DocC makes: whether there is a page, and on it a place of that name."""
+"""Checks that the page and the anchor of every internal link of the DocC site exist."""
 
 import json
 import re
@@ -8,7 +8,7 @@ RESOURCE = re.compile(r'\b(?:href|src)="([^"]*)"')
 
 
 class Links:
-    """The links of a site, once it is checked: how many there are, and a line for each one that leads nowhere."""
+    """The result of checking a site: the number of its links, and a line for each broken one."""
 
     def __init__(self, site, base):
         self.site = site
@@ -67,7 +67,7 @@ class Links:
                 self._check_target("index/index.json", node["path"])
 
     def _check_html(self):
-        """The shells of the pages are alike: what they load is looked for once."""
+        """Checks the resources of the HTML pages. Most are the same, and each is checked once."""
         known = set()
         for file in sorted(self.site.rglob("*.html")):
             path = "/" + file.relative_to(self.site).as_posix()
@@ -82,7 +82,7 @@ class Links:
 
 
 def identifiers(value):
-    """The references that a page makes, wherever in it."""
+    """Yields all references in a page."""
     if isinstance(value, dict):
         if value.get("type") in ("reference", "link") and value.get("isActive", True) and "identifier" in value:
             yield value["identifier"]
@@ -97,7 +97,7 @@ def identifiers(value):
 
 
 def anchors(value):
-    """The names of the places on a page."""
+    """Yields the anchors of a page."""
     if isinstance(value, dict):
         if "anchor" in value:
             yield value["anchor"]

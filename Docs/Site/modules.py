@@ -1,4 +1,4 @@
-"""The library products of the package and what their modules declare."""
+"""The library products of the package and the declarations of their modules."""
 
 import json
 import pathlib
@@ -10,7 +10,7 @@ SYMBOL_LINK = re.compile(r"(?<!`)``([^`]+)``(?!`)")
 
 
 class Package:
-    """The modules that the library products are made of, those that others need first, as the package manager tells."""
+    """The modules of the library products, in the order of the package description."""
 
     def __init__(self, root, swift):
         command = [*swift, "package", "--enable-all-traits", "describe", "--type", "json"]
@@ -21,12 +21,12 @@ class Package:
         self.folders = {pathlib.Path(targets[module]["path"]): module for module in self.modules}
 
     def module_in(self, folder):
-        """The module whose sources are in this folder."""
+        """Returns the module whose sources are in this folder."""
         return self.folders.get(folder)
 
 
 class Symbols:
-    """What the modules declare, from their symbol graphs."""
+    """The declarations of the modules, from their symbol graphs."""
 
     def __init__(self, package, folder):
         self.modules = package.modules
@@ -47,12 +47,12 @@ class Symbols:
         return {file.name: json.loads(file.read_text(encoding="utf-8")) for file in files if file.exists()}
 
     def home(self, name):
-        """The only module with a type of this name."""
+        """Returns the module with a type of this name, if it's unique."""
         homes = self.homes.get(name, [])
         return homes[0] if len(homes) == 1 else None
 
     def link(self, code):
-        """A link for a module, a type or a member with this name, or nothing."""
+        """Returns a link to the module, type or member with this name, or None."""
         if code in self.modules:
             return f"``/{code}``"
         name, dot, _ = code.partition(".")
@@ -65,8 +65,8 @@ class Symbols:
         return f"[`{code}`](doc:/{home}/{paths[0][1]})" if len(paths) == 1 and paths[0][0] == home else None
 
     def write(self, module, folder):
-        """Writes a module's graphs. Links in its comments to what another module declares, or to what this one adds to a type
-        of another, get that module's name, which DocC asks for."""
+        """Writes a module's graphs. Adds the module name, which DocC requires, to links to declarations of other modules and to this
+        module's extensions of their types."""
         folder.mkdir(parents=True)
         own = set()
         added = {}
@@ -97,5 +97,5 @@ class Symbols:
 
 
 def base(component):
-    """A component of a symbol's path without its labels and what DocC adds to tell it from others."""
+    """Returns a component of a symbol's path without its labels and DocC's disambiguation suffix."""
     return component.partition("(")[0].partition("-swift.")[0]

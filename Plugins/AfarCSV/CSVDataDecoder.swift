@@ -3,42 +3,47 @@ public import AfarSerializers
 public import Foundation
 import HTTPTypes
 
-/// Decodes rows from CSV (RFC 4180), wherever Afar takes a ``DataDecoder``: `responseDecodable(of: [User].self, decoder:
-/// CSVDataDecoder())`.
+/// A type that decodes rows from CSV (RFC 4180). Use it wherever Afar accepts a ``DataDecoder``:
+/// `responseDecodable(of: [User].self, decoder: CSVDataDecoder())`.
 ///
-/// What is decoded is a sequence of rows, and a row is
-/// - a type with keys: they are the names of the columns, to the letter unless ``keyDecodingStrategy`` says otherwise;
-///   without names, the columns' numbers from 0;
-/// - a dictionary, of `String` or whatever the fields are, by the same names;
-/// - an array: the fields in their order;
-/// - a single value, where there is one column.
+/// The decoded value is a sequence of rows. Each row is one of the following:
+/// - A type with keys. The keys are the exact names of the columns unless ``keyDecodingStrategy`` converts them. Without column
+///   names, they are the columns' numbers, starting from 0.
+/// - A dictionary with the same keys, whose values are `String` or any other type of a field.
+/// - An array of the fields in their order.
+/// - A single value, if the table has one column.
 ///
-/// Fields become values so: numbers in decimal digits, also `1e3`, with ``CSVFormat/decimalSeparator``, `Decimal` with all
-/// its digits; `Bool` from `true`, `yes` and `1`, `false`, `no` and `0`, whatever their case; `Data` from base64; `URL`, and
-/// dates as ``dateDecodingStrategy`` says. Nothing can be nested in a field.
+/// Fields are decoded as follows:
+/// - Numbers have decimal digits, an optional exponent (`1e3`) and ``CSVFormat/decimalSeparator``. `Decimal` keeps all digits.
+/// - `Bool` is `true`, `yes` or `1`, or `false`, `no` or `0`, in upper or lower case.
+/// - `Data` is base64.
+/// - `URL` is the URL's text.
+/// - `Date` has the format of ``dateDecodingStrategy``.
+///
+/// Fields can't contain nested values.
 public struct CSVDataDecoder: DataDecoder {
-    /// How rows are written.
+    /// The format of the rows.
     public var format: CSVFormat
-    /// What may be read.
+    /// The limits on the input.
     public var limits: CSVLimits
-    /// The encoding, whatever the response says. The default is nil: what a byte-order mark says, else the `charset` of the
-    /// response's Content-Type, else UTF-8. Bytes that mean nothing in the encoding are an error of their row.
+    /// The encoding, which overrides the response's. If it's nil (the default), the encoding is that of a byte-order mark, of the
+    /// `charset` in the response's Content-Type, or UTF-8. Bytes that are invalid in the encoding are an error of their row.
     public var encoding: TextEncoding?
-    /// How the names of columns become keys. The default is as they are.
+    /// The strategy that converts column names to keys. By default, names are used unchanged.
     public var keyDecodingStrategy: KeyDecodingStrategy = .useDefaultKeys
-    /// Which fields are nil. The default is the empty ones.
+    /// The strategy that determines which fields are nil. By default, these are the empty fields.
     public var nilDecodingStrategy: NilDecodingStrategy = .emptyField
-    /// How dates are written. The default is ISO 8601.
+    /// The format of dates. The default is ISO 8601.
     public var dateDecodingStrategy: DateDecodingStrategy = .iso8601
-    /// What the types that are decoded can find in their decoder.
+    /// The contextual information that decoded types can read from their decoder.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Makes a decoder.
+    /// Creates a decoder.
     ///
     /// - Parameters:
-    ///   - format: How rows are written. The default is RFC 4180, with the names of columns in the first row.
-    ///   - limits: What may be read.
-    ///   - encoding: The encoding, whatever the response says. The default is nil: go by the response.
+    ///   - format: The format of the rows. The default is RFC 4180, with column names in the first row.
+    ///   - limits: The limits on the input.
+    ///   - encoding: The encoding, which overrides the response's. The default is nil, which uses the response's encoding.
     public init(
         format: CSVFormat = CSVFormat(), limits: CSVLimits = CSVLimits(), encoding: TextEncoding? = nil
     ) {
@@ -49,16 +54,16 @@ public struct CSVDataDecoder: DataDecoder {
 
     /// Decodes rows.
     ///
-    /// - Throws: A ``CSVError`` for what is no CSV or beyond the limits, a `DecodingError` for a field that is not what its
-    ///   key wants, a `TextDecodingError` for a charset that is unknown.
+    /// - Throws: A ``CSVError`` if the data isn't valid CSV or exceeds a limit, a `DecodingError` if a field doesn't have the
+    ///   expected type, or a `TextDecodingError` if the charset is unknown.
     public func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
         try decode(type, from: data, of: nil)
     }
 
-    /// Decodes rows of a response, in the encoding that it tells.
+    /// Decodes rows of a response, in the response's encoding.
     ///
-    /// - Throws: A ``CSVError`` for what is no CSV or beyond the limits, a `DecodingError` for a field that is not what its
-    ///   key wants, a `TextDecodingError` for a charset that is unknown.
+    /// - Throws: A ``CSVError`` if the data isn't valid CSV or exceeds a limit, a `DecodingError` if a field doesn't have the
+    ///   expected type, or a `TextDecodingError` if the charset is unknown.
     public func decode<D: Decodable>(_ type: D.Type, from data: Data, of head: ResponseHead?) throws -> D {
         var reader = CSVReader(self, contentType: head?.fields[.contentType])
         try reader.append(data)
@@ -69,13 +74,13 @@ public struct CSVDataDecoder: DataDecoder {
 // MARK: - Strategies
 
 extension CSVDataDecoder {
-    /// How the names of columns become keys, also those of dictionaries.
+    /// A strategy that converts column names to keys, including the keys of dictionaries.
     public enum KeyDecodingStrategy: Sendable {
-        /// As they are.
+        /// Uses names unchanged.
         case useDefaultKeys
-        /// From words joined by `_`: `first_name` is the key `firstName`. Underscores at the ends stay.
+        /// Converts names from snake case: `first_name` becomes `firstName`. Leading and trailing underscores are preserved.
         case convertFromSnakeCase
-        /// As a closure says for a name.
+        /// Converts each name with a closure.
         @preconcurrency case custom(@Sendable (_ name: String) -> String)
 
         func key(of name: String) -> String {
@@ -95,28 +100,27 @@ extension CSVDataDecoder {
         }
     }
 
-    /// Which fields are nil.
+    /// A strategy that determines which fields are nil.
     public enum NilDecodingStrategy: Sendable, Hashable {
-        /// Those with nothing in them.
+        /// Empty fields.
         case emptyField
-        /// Those with nothing in them and no quotation marks around them: `""` is an empty text.
+        /// Empty fields without quotation marks. `""` is an empty string.
         case emptyUnquotedField
-        /// Those that are one of these texts, to the letter: `NULL`, `NA`, `-`.
+        /// Fields that exactly match one of these strings, such as `NULL`, `NA` or `-`.
         case anyOf(Set<String>)
     }
 
-    /// How dates are written.
+    /// A format of dates.
     public enum DateDecodingStrategy: Sendable {
-        /// As ISO 8601 has it: `2024-05-06T07:08:09Z`, with or without a fraction of the second, or `2024-05-06` for the
-        /// beginning of a day in UTC.
+        /// ISO 8601: `2024-05-06T07:08:09Z`, with or without fractional seconds, or `2024-05-06` for the start of a day in UTC.
         case iso8601
-        /// As the seconds since 1970.
+        /// The seconds since 1970.
         case secondsSince1970
-        /// As the milliseconds since 1970.
+        /// The milliseconds since 1970.
         case millisecondsSince1970
-        /// As a formatter reads them.
+        /// The format of a date formatter.
         case formatted(DateFormatter)
-        /// As a closure reads a field's text.
+        /// A closure that parses a field's text.
         @preconcurrency case custom(@Sendable (_ text: String) throws -> Date)
     }
 }

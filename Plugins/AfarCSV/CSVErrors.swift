@@ -3,36 +3,36 @@ public import Foundation
 
 // MARK: - Reading
 
-/// CSV that cannot be read, and where.
+/// An error in CSV input, with its position.
 public struct CSVError: Error, Hashable, Sendable {
-    /// What was wrong.
+    /// The cause of an error.
     public enum Reason: Hashable, Sendable {
-        /// A quotation mark stands in a field that does not begin with one (RFC 4180, section 2, item 5).
+        /// A quotation mark is in a field that doesn't begin with one (RFC 4180, section 2, item 5).
         case unexpectedQuote
-        /// Something stands between a closing quotation mark and the next delimiter.
+        /// Text follows a closing quotation mark before the next delimiter.
         case textAfterQuote
-        /// A quoted field has no end.
+        /// A quoted field has no closing quotation mark.
         case unterminatedQuote
-        /// A row has another number of fields than the header or the first row.
+        /// The number of fields in a row differs from the header or the first row.
         case fieldCount(found: Int, expected: Int)
-        /// The names of the columns are not text in the encoding.
+        /// A column name isn't valid text in the encoding.
         case malformedHeader(TextEncoding)
-        /// There is no row with the columns' names.
+        /// The row with the column names is missing.
         case missingHeader
-        /// Something is beyond one of the ``CSVLimits``.
+        /// The input exceeds one of the ``CSVLimits``.
         case limitExceeded(CSVLimits.Limit, maximum: Int)
-        /// A ``CSVFormat`` that means nothing; the words say why.
+        /// The ``CSVFormat`` is invalid, for the associated reason.
         case invalidFormat(String)
     }
 
-    /// What was wrong.
+    /// The cause of the error.
     public let reason: Reason
-    /// The line; the first is 1. That of a field is where it begins. Nil when nothing was read.
+    /// The line number, starting from 1. For a field, the line on which the field begins. Nil if no line was read.
     public let line: Int?
-    /// The column in the table, that is the number of the field in its row; the first is 1. Nil when it is the whole row.
+    /// The number of the column, starting from 1. Nil if the error concerns the entire row.
     public let column: Int?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ reason: Reason, line: Int?, column: Int?) {
         self.reason = reason
         self.line = line
@@ -41,7 +41,7 @@ public struct CSVError: Error, Hashable, Sendable {
 }
 
 extension CSVError: LocalizedError, CustomStringConvertible {
-    /// What was wrong, where, and what can be done.
+    /// A description of the cause, the position, and a possible solution.
     public var description: String {
         let place = [line.map { "line \($0)" }, column.map { "column \($0)" }].compactMap { $0 }
         return "The CSV \(fault)\(place.isEmpty ? "" : " (\(place.joined(separator: ", ")))"). \(advice)"
@@ -52,12 +52,12 @@ extension CSVError: LocalizedError, CustomStringConvertible {
 
     private var fault: String {
         switch reason {
-        case .unexpectedQuote: "has a quotation mark in a field that does not begin with one"
-        case .textAfterQuote: "has something between a closing quotation mark and the next delimiter"
-        case .unterminatedQuote: "has a quoted field without an end"
-        case .fieldCount(let found, let expected): "has a row of \(found) fields where \(expected) are expected"
-        case .malformedHeader(let encoding): "has a name of a column that is not valid \(encoding)"
-        case .missingHeader: "has no row with the names of its columns"
+        case .unexpectedQuote: "has a quotation mark in a field that doesn't begin with one"
+        case .textAfterQuote: "has text after a closing quotation mark"
+        case .unterminatedQuote: "has a quoted field without a closing quotation mark"
+        case .fieldCount(let found, let expected): "has a row with \(found) fields instead of \(expected)"
+        case .malformedHeader(let encoding): "has a column name that isn't valid \(encoding)"
+        case .missingHeader: "has no row with column names"
         case .limitExceeded(.fieldLength, let maximum): "has a field of more than \(maximum) bytes"
         case .limitExceeded(.fieldCount, let maximum): "has a row of more than \(maximum) fields"
         case .limitExceeded(.rowLength, let maximum): "has a row of more than \(maximum) bytes"
@@ -69,12 +69,12 @@ extension CSVError: LocalizedError, CustomStringConvertible {
     private var advice: String {
         switch reason {
         case .unexpectedQuote, .textAfterQuote, .unterminatedQuote:
-            "Read it with another quotation mark, or none (CSVFormat.quote), if that is how it is written."
+            "If its quotation mark is a different one, or none, set CSVFormat.quote."
         case .fieldCount:
-            "Look at the delimiter (CSVFormat.delimiter), or allow such rows (CSVFormat.allowsUnevenRows)."
-        case .malformedHeader: "Name the right encoding (CSVDataDecoder.encoding)."
-        case .missingHeader: "If it should have none, give the names or none (CSVFormat.header)."
-        case .limitExceeded: "Read it with larger limits (CSVLimits) if its sender can be trusted."
+            "Check the delimiter (CSVFormat.delimiter), or allow uneven rows (CSVFormat.allowsUnevenRows)."
+        case .malformedHeader: "Set the correct encoding (CSVDataDecoder.encoding)."
+        case .missingHeader: "If it has no header, change CSVFormat.header."
+        case .limitExceeded: "If you trust its sender, increase the limits (CSVLimits)."
         case .invalidFormat: "Change the CSVFormat."
         }
     }
@@ -82,42 +82,42 @@ extension CSVError: LocalizedError, CustomStringConvertible {
 
 // MARK: - Writing
 
-/// A value that is no table, and so cannot be written as CSV.
+/// An error for a value that can't be encoded as CSV because it isn't a table.
 public struct CSVEncodingError: Error, Hashable, Sendable {
-    /// What was wrong.
+    /// The cause of an error.
     public enum Reason: Hashable, Sendable {
-        /// The parameters are no sequence of rows.
+        /// The parameters aren't a sequence of rows.
         case noRows
-        /// There is a list, or something with keys, in a field.
+        /// A field contains a list or a value with keys.
         case nestedValue
-        /// A header is to be written, and the rows have no keys that could be the names of the columns.
+        /// The format requires a header, but the rows have no keys to use as column names.
         case missingNames
-        /// Some rows have keys and some have none, or a row has both fields with keys and fields without.
+        /// Only some rows, or some fields of a row, have keys.
         case mixedRows
-        /// Two keys of a row have the name of one column, or two columns that were given have one name.
+        /// Two keys of a row have the same column name, or two of the specified columns have the same name.
         case duplicateColumn
-        /// A row has a key that none of the columns has that were given.
+        /// A row has a key that isn't one of the specified columns.
         case unknownColumn
-        /// A row without keys has another number of fields than the columns that were given, or than the first row.
+        /// The number of fields in a row without keys differs from the number of specified columns, or from the first row.
         case fieldCount(found: Int, expected: Int)
         /// A number is infinite or not a number.
         case nonFiniteNumber
-        /// ISO 8601 has no such year.
+        /// The year of a date is outside the range of ISO 8601.
         case dateOutOfRange
-        /// A text needs quotation marks, and the format has none.
+        /// A text requires quotation marks, but the format has none.
         case unquotableText
         /// A field's value encodes itself as another value more than 100 times.
         case endlessValue
     }
 
-    /// What was wrong.
+    /// The cause of the error.
     public let reason: Reason
-    /// The row; the first is 0. Nil when it is no single one.
+    /// The index of the row, starting from 0. Nil if the error concerns several rows.
     public let row: Int?
-    /// The key or the number of the field. Nil when it is the whole row.
+    /// The key or the index of the field. Nil if the error concerns the entire row.
     public let column: String?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ reason: Reason, row: Int?, column: String?) {
         self.reason = reason
         self.row = row
@@ -126,7 +126,7 @@ public struct CSVEncodingError: Error, Hashable, Sendable {
 }
 
 extension CSVEncodingError: LocalizedError, CustomStringConvertible {
-    /// What was wrong, where, and what can be done.
+    /// A description of the cause, the position, and a possible solution.
     public var description: String {
         let place = [row.map { "row \($0)" }, column.map { "column \($0)" }].compactMap { $0 }
         return place.isEmpty ? words : "\(words) (\(place.joined(separator: ", ")))"
@@ -137,23 +137,23 @@ extension CSVEncodingError: LocalizedError, CustomStringConvertible {
 
     private var words: String {
         switch reason {
-        case .noRows: "CSV is a sequence of rows. Encode an array of what a row is."
-        case .nestedValue: "A field of CSV has no other values in it. Encode such a value as text."
+        case .noRows: "CSV is a sequence of rows. Encode an array of rows."
+        case .nestedValue: "A CSV field can't contain other values. Encode the value as text."
         case .missingNames:
-            "The rows have no keys for a header. Name the columns (CSVParameterEncoder.columns), or write no header "
+            "The rows have no keys for a header. Specify the columns (CSVParameterEncoder.columns), or omit the header "
                 + "(CSVFormat.header)."
-        case .mixedRows: "Some rows, or fields of a row, have keys and some have none. Encode rows of one type."
+        case .mixedRows: "Only some rows, or some fields of a row, have keys. Encode rows of the same type."
         case .duplicateColumn:
-            "Several columns have one name. Give each another (CSVParameterEncoder.columns, CSVFormat.header), and other "
-                + "names to keys that become the same (CSVParameterEncoder.keyEncodingStrategy)."
-        case .unknownColumn: "The row has a key that is none of the columns. Name it (CSVParameterEncoder.columns)."
+            "Several columns have the same name. Make the names (CSVParameterEncoder.columns, CSVFormat.header) and the "
+                + "converted keys (CSVParameterEncoder.keyEncodingStrategy) unique."
+        case .unknownColumn: "The row has a key that isn't a column. Add it to CSVParameterEncoder.columns."
         case .fieldCount(let found, let expected):
-            "The row has \(found) fields where \(expected) are expected. Encode rows of one length, or allow others "
+            "The row has \(found) fields instead of \(expected). Encode rows of the same length, or allow uneven rows "
                 + "(CSVFormat.allowsUnevenRows)."
-        case .nonFiniteNumber: "CSV has no infinite numbers, and none that are no numbers. Encode nil or a text."
-        case .dateOutOfRange: "ISO 8601 has only the years 1 to 9999. Encode nil or a text."
-        case .unquotableText: "The text needs quotation marks, and the format has none (CSVFormat.quote)."
-        case .endlessValue: "The value encodes itself as another value again and again."
+        case .nonFiniteNumber: "CSV doesn't support infinity and NaN. Encode nil or text."
+        case .dateOutOfRange: "ISO 8601 supports only the years 1 to 9999. Encode nil or text."
+        case .unquotableText: "The text requires quotation marks, but the format has none (CSVFormat.quote)."
+        case .endlessValue: "The value encodes itself as another value more than 100 times."
         }
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One field of a row.
+/// A field of a row.
 struct CSVField {
     let row: CSVRow
     let index: Int
@@ -21,10 +21,10 @@ struct CSVField {
 
     func text() throws -> String { try row.text(index, key) }
 
-    /// The text of what must have one: a number, say.
+    /// Returns the text of a field that can't be nil, such as a number.
     func presentText(for type: Any.Type) throws -> String {
         guard !isNil else {
-            throw DecodingError.valueNotFound(type, row.context("The field is nil, where \(type) is expected.", key))
+            throw DecodingError.valueNotFound(type, row.context("The field is nil instead of \(type).", key))
         }
         return try text()
     }
@@ -33,17 +33,17 @@ struct CSVField {
         guard let scalar = type as? any CSVScalar.Type else {
             return try row.make(type, from: CSVFieldDecoder(field: self), key)
         }
-        guard let value = try scalar.init(csv: self) as? T else { throw mismatch(type, "The field is no \(type).") }
+        guard let value = try scalar.init(csv: self) as? T else { throw mismatch(type, "The field is not a \(type).") }
         return value
     }
 
-    /// The error of a field that is none of a type's. What is in it is not told: errors end in logs.
+    /// Returns the error for a field that has the wrong type. It omits the field's text, because errors end up in logs.
     func mismatch(_ type: Any.Type, _ words: String) -> DecodingError {
         .typeMismatch(type, row.context(words, key))
     }
 }
 
-/// A field as the value of a type that wraps another.
+/// Decodes a field as a type that wraps another.
 struct CSVFieldDecoder: Decoder, SingleValueDecodingContainer {
     let field: CSVField
 
@@ -53,11 +53,11 @@ struct CSVFieldDecoder: Decoder, SingleValueDecodingContainer {
     func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        throw field.mismatch(KeyedDecodingContainer<Key>.self, "A field has no other fields in it.")
+        throw field.mismatch(KeyedDecodingContainer<Key>.self, "A field can't contain other fields.")
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        throw field.mismatch((any UnkeyedDecodingContainer).self, "A field has no list in it.")
+        throw field.mismatch((any UnkeyedDecodingContainer).self, "A field can't contain a list.")
     }
 
     func decodeNil() -> Bool { field.isNil }
@@ -69,9 +69,9 @@ struct CSVFieldDecoder: Decoder, SingleValueDecodingContainer {
 
 // MARK: - Values
 
-/// What a field can be without a look into its type.
+/// A type that is decoded directly from a field.
 protocol CSVScalar: Decodable {
-    /// Reads a field.
+    /// Creates a value from a field.
     ///
     /// - Throws: A `DecodingError` that describes the expected value.
     init(csv field: CSVField) throws
@@ -118,7 +118,7 @@ extension UInt128: CSVScalar {}
 extension BinaryFloatingPoint where Self: LosslessStringConvertible {
     init(csv field: CSVField) throws {
         let text = try field.number(for: Self.self)
-        // What is too large is infinite.
+        // Numbers that are too large become infinite.
         guard let value = Self(text), value.isFinite else {
             throw field.mismatch(Self.self, "The field is not a number of this type.")
         }
@@ -189,9 +189,9 @@ extension Date: CSVScalar {
 // MARK: Numbers
 
 extension CSVField {
-    /// The text of a number, with a full stop before its fraction.
+    /// Returns the text of a number, with a full stop as its decimal separator.
     ///
-    /// Swift reads more than decimal digits: hexadecimal ones, infinity, not-a-numbers.
+    /// Rejects the hexadecimal numbers, infinity and NaN that Swift's parsers accept.
     fileprivate func number(for type: Any.Type) throws -> String {
         let text = try presentText(for: type)
         let separator = row.options.format.decimalSeparator.asciiValue ?? .fullStop
@@ -204,11 +204,11 @@ extension CSVField {
 }
 
 extension Decimal {
-    /// Reads a number whose digits are all kept; nil for more than a decimal has.
+    /// Creates a decimal that keeps all digits of a number, or returns nil if it has too many.
     fileprivate init?(exactly text: String) {
         let mantissa = text.prefix { $0 != "e" && $0 != "E" }
         let digits = mantissa.filter { $0.isWholeNumber }.drop { $0 == "0" }
-        // Double takes what is a number, which Decimal's own reading leaves off where it is none any more.
+        // Decimal's parser ignores trailing characters; Double's rejects them.
         guard Double(text) != nil, digits.count <= 38, let value = Decimal(string: text, locale: nil), value.isFinite
         else { return nil }
         self = value
@@ -218,7 +218,7 @@ extension Decimal {
 extension UInt8 {
     fileprivate static var fullStop: UInt8 { 0x2E }
 
-    /// Whether it is a digit, a sign or what begins an exponent.
+    /// Whether the byte is a digit, a sign or an exponent marker.
     fileprivate var isOfNumber: Bool {
         switch self {
         case 0x30...0x39, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "e"), UInt8(ascii: "E"): true

@@ -1,39 +1,40 @@
-/// How rows are written: the delimiter, the quotation mark, where the columns' names come from.
+/// The format of rows, such as the delimiter, the quotation mark and the source of the column names.
 ///
-/// The default is RFC 4180: fields between commas, quoted where they need it, names in the first row. Rows end with CR LF, LF
-/// or CR, whatever the format; a byte-order mark is passed over.
+/// The default is RFC 4180: comma-separated fields, quoted if necessary, and column names in the first row. In all formats, rows
+/// end with CR LF, LF or CR, and a byte-order mark is skipped.
 public struct CSVFormat: Hashable, Sendable {
-    /// Where the columns' names come from.
+    /// The source of the column names.
     public enum Header: Hashable, Sendable {
-        /// From the first row.
+        /// The first row.
         case firstRow
-        /// They are these, in this order; the first row is a row.
+        /// The given names, in this order. The first row contains values.
         case names([String])
-        /// There are none; columns are numbers from 0.
+        /// No names. The columns are numbered from 0.
         case none
     }
 
-    /// What stands between fields: one ASCII character. The default is a comma.
+    /// The delimiter between fields, one ASCII character. The default is a comma.
     public var delimiter: Character
-    /// What stands around fields that contain delimiters, line endings or itself: one ASCII character, doubled inside such a
-    /// field. The default is `"`; with nil fields are never quoted.
+    /// The quotation mark around fields that contain delimiters, line endings or quotation marks, one ASCII character. It's doubled
+    /// within a field. The default is `"`. If it's nil, fields are never quoted.
     public var quote: Character?
-    /// What begins a line that is passed over: one ASCII character. The default is nil: there are no such lines.
+    /// The first character of lines to skip, one ASCII character. The default is nil, which skips no lines.
     public var comment: Character?
-    /// Where the columns' names come from. The default is the first row.
+    /// The source of the column names. The default is the first row.
     public var header: Header
-    /// Whether spaces and tabs around fields are left out, those inside quotation marks not. The default is false, as RFC
-    /// 4180 wants it (section 2, item 4).
+    /// A Boolean value that indicates whether spaces and tabs around fields are removed, except those inside quotation marks. The
+    /// default is false, as RFC 4180 requires (section 2, item 4).
     public var trimsWhitespace: Bool
-    /// Whether lines with nothing in them are passed over. The default is true; with false they are rows of one empty field.
+    /// A Boolean value that indicates whether empty lines are skipped. The default is true. If it's false, they are rows with one
+    /// empty field.
     public var skipsEmptyLines: Bool
-    /// Whether rows may have fewer or more fields than the header, or than the first row where there is no header. The
-    /// default is false (RFC 4180, section 2, item 4). What is missing has no value; what is too much has no name.
+    /// A Boolean value that indicates whether rows can have fewer or more fields than the header, or without a header, than the
+    /// first row. The default is false (RFC 4180, section 2, item 4). Missing fields have no value, and extra fields have no name.
     public var allowsUnevenRows: Bool
-    /// What stands between a number's integer and fraction: one ASCII character. The default is a full stop.
+    /// The separator between a number's integer and fraction, one ASCII character. The default is a full stop.
     public var decimalSeparator: Character
 
-    /// Makes a format.
+    /// Creates a format.
     public init(
         delimiter: Character = ",",
         quote: Character? = "\"",
@@ -54,19 +55,19 @@ public struct CSVFormat: Hashable, Sendable {
         self.decimalSeparator = decimalSeparator
     }
 
-    /// RFC 4180.
+    /// The format of RFC 4180.
     public static var rfc4180: CSVFormat { CSVFormat() }
-    /// Tabs in place of commas.
+    /// The format with tabs between fields.
     public static var tabSeparated: CSVFormat { CSVFormat(delimiter: "\t") }
-    /// Semicolons between fields and commas in numbers, as spreadsheets write them in much of Europe.
+    /// The format with semicolons between fields and decimal commas, which spreadsheets use in much of Europe.
     public static var semicolonSeparated: CSVFormat { CSVFormat(delimiter: ";", decimalSeparator: ",") }
 }
 
 // MARK: - Limits
 
-/// What CSV from a server may cost. A row beyond a limit fails with a ``CSVError`` and is not kept.
+/// Limits on CSV from a server. A row that exceeds a limit fails with a ``CSVError`` and is discarded.
 public struct CSVLimits: Hashable, Sendable {
-    /// The limits.
+    /// A limit.
     public enum Limit: String, Sendable {
         /// ``CSVLimits/maximumFieldLength``.
         case fieldLength
@@ -78,17 +79,17 @@ public struct CSVLimits: Hashable, Sendable {
         case rowCount
     }
 
-    /// The bytes of a field, in UTF-8. The default is 1 MiB.
+    /// The maximum length of a field in bytes of UTF-8. The default is 1 MiB.
     public var maximumFieldLength: Int
-    /// The fields of a row. The default is 10,000.
+    /// The maximum number of fields in a row. The default is 10,000.
     public var maximumFieldCount: Int
-    /// The bytes of a row, in UTF-8, where doubled quotation marks count once. The default is 8 MiB.
+    /// The maximum length of a row in bytes of UTF-8, with doubled quotation marks counted once. The default is 8 MiB.
     public var maximumRowLength: Int
-    /// The rows, without the header; nothing is read beyond. By default there is no limit: rows that are kept are those of a
-    /// body in memory, which has its own.
+    /// The maximum number of rows without the header, after which reading stops. By default, the number is unlimited, because rows
+    /// are collected only from a body in memory, which has its own limit.
     public var maximumRowCount: Int
 
-    /// Makes limits.
+    /// Creates limits.
     public init(
         maximumFieldLength: Int = 1 << 20,
         maximumFieldCount: Int = 10_000,
@@ -104,10 +105,10 @@ public struct CSVLimits: Hashable, Sendable {
 
 // MARK: - The format in bytes
 
-/// A ``CSVFormat`` in bytes.
+/// The bytes of a ``CSVFormat``.
 struct CSVSyntax: Sendable {
     let delimiter: UInt8
-    /// The quotation mark. Without one, it is the delimiter, which is never taken for a quotation mark.
+    /// The quotation mark. If the format has none, this is the delimiter and ``hasQuote`` is false.
     let quote: UInt8
     let hasQuote: Bool
     let comment: UInt8?
@@ -118,12 +119,12 @@ struct CSVSyntax: Sendable {
     init(_ format: CSVFormat) throws(CSVError) {
         let delimiter = try Self.byte(format.delimiter, "delimiter")
         let quote = try format.quote.map { character throws(CSVError) in try Self.byte(character, "quotation mark") }
-        comment = try format.comment.map { character throws(CSVError) in try Self.byte(character, "mark of comments") }
+        comment = try format.comment.map { character throws(CSVError) in try Self.byte(character, "comment mark") }
         decimalSeparator = try Self.byte(format.decimalSeparator, "decimal separator")
         let marks = [delimiter, quote, comment].compactMap { $0 }
         guard Set(marks).count == marks.count else {
             throw CSVError(
-                .invalidFormat("the delimiter, the quotation mark and the mark of comments must differ"), line: nil,
+                .invalidFormat("the delimiter, the quotation mark and the comment mark must differ"), line: nil,
                 column: nil)
         }
         self.delimiter = delimiter
@@ -133,16 +134,16 @@ struct CSVSyntax: Sendable {
         skipsEmptyLines = format.skipsEmptyLines
     }
 
-    /// Whether a byte is left out around fields.
+    /// Returns whether a byte is removed around fields.
     func isTrimmed(_ byte: UInt8) -> Bool {
         trimsWhitespace && (byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")) && byte != delimiter
     }
 
     private static func byte(_ character: Character, _ name: String) throws(CSVError) -> UInt8 {
-        // Swift takes CR LF for one character, whose ASCII value is LF.
+        // CR LF is a single Character, whose ASCII value is LF.
         guard let byte = character.asciiValue, byte != .lineFeed, byte != .carriageReturn else {
             throw CSVError(
-                .invalidFormat("the \(name) must be one ASCII character, and no line ending"), line: nil, column: nil)
+                .invalidFormat("the \(name) must be one ASCII character and not a line ending"), line: nil, column: nil)
         }
         return byte
     }

@@ -5,37 +5,37 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// An array of `Encodable` rows as a CSV body (RFC 4180), which ``CSVDataDecoder`` reads again.
+/// An encoder that writes an array of `Encodable` rows as a CSV body (RFC 4180), which ``CSVDataDecoder`` can decode.
 ///
-/// A row is a value with keys, which are the names of the columns, an array, or a single value. Fields are quoted where they
-/// need it; nil is an empty field, an empty text is `""`. Rows end with CR LF.
+/// A row is a value with keys, which are the column names, an array, or a single value. Fields are quoted if necessary. Nil is an
+/// empty field, and an empty string is `""`. Rows end with CR LF.
 public struct CSVParameterEncoder: ParameterEncoder {
-    /// How rows are written. A header is written where ``CSVFormat/header`` has names come from the first row.
+    /// The format of the rows. If ``CSVFormat/header`` is the first row, a header is written.
     public var format: CSVFormat
-    /// The columns and their order, as keys after ``keyEncodingStrategy``. No two are the same. The default is
-    /// nil: the keys of all rows, as they come. A dictionary's keys are sorted.
+    /// The columns in their order, as keys that ``keyEncodingStrategy`` has converted. They must be unique. The default is nil, which
+    /// uses the keys of all rows in the order in which they are encoded. A dictionary's keys are sorted.
     public var columns: [String]?
-    /// How keys become the names of columns. The default is as they are.
+    /// The strategy that converts keys to column names. By default, keys are used unchanged.
     public var keyEncodingStrategy: KeyEncodingStrategy = .useDefaultKeys
-    /// How dates are written. The default is ISO 8601.
+    /// The format of dates. The default is ISO 8601.
     public var dateEncodingStrategy: DateEncodingStrategy = .iso8601
 
-    /// Makes an encoder.
+    /// Creates an encoder.
     ///
     /// - Parameters:
-    ///   - format: How rows are written. The default is RFC 4180, with a header.
-    ///   - columns: The columns and their order. The default is nil: the keys of all rows, as they come;
-    ///     those of a dictionary are sorted.
+    ///   - format: The format of the rows. The default is RFC 4180, with a header.
+    ///   - columns: The columns in their order. The default is nil, which uses the keys of all rows in the order in which they are
+    ///     encoded. A dictionary's keys are sorted.
     public init(format: CSVFormat = CSVFormat(), columns: [String]? = nil) {
         self.format = format
         self.columns = columns
     }
 
-    /// The request with the rows as its body. The content type `text/csv; charset=utf-8` (RFC 7111) is set unless there is
-    /// one.
+    /// Returns the request with the rows as its body. Sets the content type `text/csv; charset=utf-8` (RFC 7111) unless the request
+    /// has one.
     ///
-    /// - Throws: `AFError.parameterEncoderFailed` with a ``CSVEncodingError`` for what is no table, with a ``CSVError`` for a
-    ///   format that means nothing, or with what the rows throw.
+    /// - Throws: `AFError.parameterEncoderFailed` with a ``CSVEncodingError`` if the parameters aren't a table, with a ``CSVError`` if
+    ///   the format is invalid, or with an error that the rows throw.
     public func encode<Parameters: Encodable>(
         _ parameters: Parameters?, into request: URLRequest
     ) throws -> URLRequest {
@@ -56,13 +56,13 @@ public struct CSVParameterEncoder: ParameterEncoder {
 // MARK: - Strategies
 
 extension CSVParameterEncoder {
-    /// How keys become the names of columns.
+    /// A strategy that converts keys to column names.
     public enum KeyEncodingStrategy: Sendable {
-        /// As they are.
+        /// Uses keys unchanged.
         case useDefaultKeys
-        /// As words joined by `_`: `firstName` is the column `first_name`, `feedURL` is `feed_url`.
+        /// Converts keys to snake case: `firstName` becomes `first_name`, and `feedURL` becomes `feed_url`.
         case convertToSnakeCase
-        /// As a closure says for a key.
+        /// Converts each key with a closure.
         @preconcurrency case custom(@Sendable (_ key: String) -> String)
 
         func name(of key: String) -> String {
@@ -73,7 +73,7 @@ extension CSVParameterEncoder {
             }
         }
 
-        /// A run of capitals is one word, but for the last of them where a small letter follows.
+        /// Treats a run of capitals as one word, except that the last one begins a new word if a lowercase letter follows.
         private static func snakeCased(_ key: String) -> String {
             var name = ""
             var previous: Character?
@@ -90,17 +90,17 @@ extension CSVParameterEncoder {
         }
     }
 
-    /// How dates are written.
+    /// A format of dates.
     public enum DateEncodingStrategy: Sendable {
-        /// As ISO 8601 has it, in UTC: `2024-05-06T07:08:09Z`, with milliseconds where the date has some.
+        /// ISO 8601 in UTC: `2024-05-06T07:08:09Z`, with milliseconds if they aren't zero.
         case iso8601
-        /// As the seconds since 1970.
+        /// The seconds since 1970.
         case secondsSince1970
-        /// As the milliseconds since 1970.
+        /// The milliseconds since 1970.
         case millisecondsSince1970
-        /// As a formatter writes them.
+        /// The format of a date formatter.
         case formatted(DateFormatter)
-        /// As a closure writes them.
+        /// A closure that returns a date's text.
         @preconcurrency case custom(@Sendable (_ date: Date) throws -> String)
     }
 }
@@ -108,9 +108,9 @@ extension CSVParameterEncoder {
 // MARK: - Texts of values
 
 extension CSVParameterEncoder {
-    /// The text of what a field can be; nil for a value of another type, which has to encode itself.
+    /// Returns the text of a value, or nil for other types, which must encode themselves.
     ///
-    /// - Parameter error: Makes the error of what cannot be written.
+    /// - Parameter error: A closure that creates the error for a value that can't be written.
     func text<T: Encodable>(
         of value: T, _ error: (CSVEncodingError.Reason) -> CSVEncodingError
     ) throws -> String? {
@@ -145,7 +145,7 @@ extension CSVParameterEncoder {
         case .secondsSince1970: return try number(seconds, seconds.isFinite, error)
         case .millisecondsSince1970: return try number(seconds * 1_000, (seconds * 1_000).isFinite, error)
         case .iso8601:
-            // The years 1 to 9999, as ISO 8601 has four digits.
+            // The years 1 to 9999: ISO 8601 has four digits.
             guard (-62_135_596_800..<253_402_300_800).contains(seconds) else { throw error(.dateOutOfRange) }
             let hasFraction = seconds != seconds.rounded(.down)
             return Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction).format(value)
@@ -158,15 +158,15 @@ extension CSVParameterEncoder {
 // MARK: - Short forms
 
 extension ParameterEncoder where Self == CSVParameterEncoder {
-    /// An encoder of CSV bodies.
+    /// An encoder that writes CSV bodies.
     public static var csv: CSVParameterEncoder { CSVParameterEncoder() }
 
-    /// An encoder of CSV bodies.
+    /// Returns an encoder that writes CSV bodies.
     ///
     /// - Parameters:
-    ///   - format: How rows are written. The default is RFC 4180, with a header.
-    ///   - columns: The columns and their order. The default is nil: the keys of all rows, as they come;
-    ///     those of a dictionary are sorted.
+    ///   - format: The format of the rows. The default is RFC 4180, with a header.
+    ///   - columns: The columns in their order. The default is nil, which uses the keys of all rows in the order in which they are
+    ///     encoded. A dictionary's keys are sorted.
     public static func csv(format: CSVFormat = CSVFormat(), columns: [String]? = nil) -> CSVParameterEncoder {
         CSVParameterEncoder(format: format, columns: columns)
     }

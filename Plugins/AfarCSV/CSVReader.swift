@@ -1,24 +1,24 @@
 import AfarSerializers
 import Foundation
 
-/// Reads the rows of a body that is given in one piece or in many: what the encoding, the format and the limits say of them.
+/// Reads the rows of a body that arrives in one or more pieces, according to the encoding, the format and the limits.
 struct CSVReader: Sendable {
     private let decoder: CSVDataDecoder
     private var input: CSVInput
-    /// Nil when the format means nothing, and then there is the error.
+    /// Nil if the format is invalid. In this case, `formatError` is set.
     private var tokenizer: CSVTokenizer?
     private var formatError: CSVError?
     private var chunk = Data()
     private var position = 0
     private var isWhole = false
-    /// Whether nothing more is read, because what there was has said so.
+    /// Whether reading has stopped.
     private var isEnded = false
     private var expectedCount: Int?
     private var rowCount = 0
-    /// The names of the columns; nil before they are read and where there are none.
+    /// The column names; nil before they are read, or if there are none.
     private(set) var columns: CSVColumns?
 
-    /// What the body is in.
+    /// The body's encoding.
     var encoding: TextEncoding { input.encoding }
 
     init(_ decoder: CSVDataDecoder, contentType: String?) {
@@ -35,12 +35,12 @@ struct CSVReader: Sendable {
         }
     }
 
-    /// Takes the next piece. The one before must have been read.
+    /// Adds the next piece. The previous piece must have been read.
     mutating func append(_ bytes: Data) throws(TextDecodingError) {
         try take { input throws(TextDecodingError) in try input.utf8(of: bytes) }
     }
 
-    /// Says that there are no more pieces. The last one must have been read.
+    /// Ends the body. The last piece must have been read.
     mutating func finish() throws(TextDecodingError) {
         try take { input throws(TextDecodingError) in try input.finish() }
         isWhole = true
@@ -59,7 +59,7 @@ struct CSVReader: Sendable {
         }
     }
 
-    /// The next row, or what is wrong with it; nil when no more is whole.
+    /// Returns the next row or its error, or nil if there is no complete row.
     mutating func next() -> Result<CSVRecord, CSVError>? {
         while !isEnded {
             guard let result = nextRecord() else { return endOfRows() }
@@ -68,7 +68,7 @@ struct CSVReader: Sendable {
             case .success(let record):
                 if let error = takeHeader(record) { return .failure(error) }
             case .failure(let error):
-                // Without names the rest means nothing.
+                // Without names, the rows can't be decoded.
                 isEnded = true
                 return .failure(error)
             }
@@ -129,11 +129,11 @@ struct CSVReader: Sendable {
 }
 
 extension CSVRecord {
-    /// A field as text; nil if its bytes mean nothing in the encoding.
+    /// Returns the text of a field, or nil if its bytes are invalid in the encoding.
     func text(_ index: Int, _ encoding: TextEncoding) -> String? {
         let bytes = bytes[fields[index].range]
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
-        // In other encodings, U+FFFD has taken the place of such bytes before.
+        // In other encodings, invalid bytes have already been replaced by U+FFFD.
         return encoding != .utf8 && text.unicodeScalars.contains("\u{FFFD}") ? nil : text
     }
 }
@@ -144,7 +144,7 @@ extension CSVRecord {
 /// The bytes of a UTF-8 body don't change, except that a byte-order mark is removed.
 struct CSVInput: Sendable {
     private enum State {
-        /// The first bytes, until there are enough to see a byte-order mark.
+        /// The first bytes, until there are enough to detect a byte-order mark.
         case beginning([UInt8])
         case utf8
         case decoding(TextDecoder)
@@ -153,7 +153,7 @@ struct CSVInput: Sendable {
     private let rules: TextDecoding
     private let contentType: String?
     private var state = State.beginning([])
-    /// What the body is in, as far as it is known.
+    /// The body's encoding, as far as it's known.
     private(set) var encoding = TextEncoding.utf8
 
     init(encoding: TextEncoding?, contentType: String?) {
@@ -161,12 +161,12 @@ struct CSVInput: Sendable {
         self.contentType = contentType
     }
 
-    /// - Throws: A `TextDecodingError` for a charset that is unknown.
+    /// - Throws: A `TextDecodingError` if the charset is unknown.
     mutating func utf8(of chunk: Data) throws(TextDecodingError) -> Data {
         switch state {
         case .utf8: return chunk
         case .decoding(var decoder):
-            // The copy that the state has would make this one copy what it changes.
+            // Releases the copy in the state, so that the decoder is changed in place.
             state = .utf8
             let text = decoder.decode(chunk)
             state = .decoding(decoder)
@@ -180,7 +180,7 @@ struct CSVInput: Sendable {
         }
     }
 
-    /// - Throws: A `TextDecodingError` for a charset that is unknown.
+    /// - Throws: A `TextDecodingError` if the charset is unknown.
     mutating func finish() throws(TextDecodingError) -> Data {
         switch state {
         case .utf8: return Data()
@@ -211,7 +211,7 @@ struct CSVInput: Sendable {
 
 /// The names of a table's columns.
 final class CSVColumns: Sendable {
-    /// The names as keys are compared with them, in the order of the columns.
+    /// The converted names that keys are compared with, in the order of the columns.
     let names: [String]
     private let indices: [String: Int]
     private let duplicates: Set<String>
@@ -229,6 +229,6 @@ final class CSVColumns: Sendable {
 
     func index(of name: String) -> Int? { indices[name] }
 
-    /// Whether several columns have a name.
+    /// Returns whether several columns have this name.
     func isDuplicate(_ name: String) -> Bool { !duplicates.isEmpty && duplicates.contains(name) }
 }

@@ -6,24 +6,24 @@ import HTTPTypes
     public import FoundationNetworking
 #endif
 
-/// Decodes the rows of a CSV response (`text/csv`, RFC 4180), in the encoding that it tells.
+/// A serializer that decodes the rows of a CSV response (`text/csv`, RFC 4180), in the response's encoding.
 public final class CSVResponseSerializer<Row: Decodable & Sendable>: ResponseSerializer {
-    /// Changes the bytes before they are serialized.
+    /// The preprocessor that is applied to the body before decoding.
     public let dataPreprocessor: any DataPreprocessor
-    /// Says how rows are written and decoded.
+    /// The decoder for the rows.
     public let decoder: CSVDataDecoder
-    /// The status codes whose responses may be empty.
+    /// The status codes for which an empty body is allowed.
     public let emptyResponseCodes: Set<Int>
-    /// The methods whose responses may be empty.
+    /// The methods for which an empty body is allowed.
     public let emptyRequestMethods: Set<HTTPMethod>
 
-    /// Makes a serializer.
+    /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - decoder: Says how rows are written and decoded. The default is RFC 4180 with a header.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - dataPreprocessor: The preprocessor that is applied to the body before decoding.
+    ///   - decoder: The decoder for the rows. The default format is RFC 4180 with a header.
+    ///   - emptyResponseCodes: The status codes for which an empty body is allowed. The default is 204 and 205.
+    ///   - emptyRequestMethods: The methods for which an empty body is allowed. The default is HEAD.
     public init(
         dataPreprocessor: any DataPreprocessor = CSVResponseSerializer.defaultDataPreprocessor,
         decoder: CSVDataDecoder = CSVDataDecoder(),
@@ -36,10 +36,10 @@ public final class CSVResponseSerializer<Row: Decodable & Sendable>: ResponseSer
         self.emptyRequestMethods = emptyRequestMethods
     }
 
-    /// The rows. An allowed empty body has none.
+    /// Returns the rows, or an empty array for an allowed empty body.
     ///
-    /// - Throws: ``AfarCore/AFError/ResponseSerializationFailureReason/decodingFailed(error:)`` with what a
-    ///   ``CSVDataDecoder`` throws, and what ``AfarCore/ResponseSerializer/bytes(of:)`` throws.
+    /// - Throws: ``AfarCore/AFError/ResponseSerializationFailureReason/decodingFailed(error:)`` with an error of
+    ///   ``CSVDataDecoder``, or an error of ``AfarCore/ResponseSerializer/bytes(of:)``.
     public func serialize(_ input: SerializationInput) throws -> [Row] {
         guard let data = try bytes(of: input) else { return [] }
         do {
@@ -49,7 +49,7 @@ public final class CSVResponseSerializer<Row: Decodable & Sendable>: ResponseSer
         }
     }
 
-    /// The rows.
+    /// Returns the rows.
     public func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> [Row] {
@@ -58,14 +58,14 @@ public final class CSVResponseSerializer<Row: Decodable & Sendable>: ResponseSer
 }
 
 extension ResponseSerializer {
-    /// Decodes the rows of CSV.
+    /// Returns a serializer that decodes the rows of a CSV response.
     ///
     /// - Parameters:
-    ///   - type: What a row is.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - decoder: Says how rows are written and decoded. The default is RFC 4180 with a header.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - type: The type of a row.
+    ///   - dataPreprocessor: The preprocessor that is applied to the body before decoding.
+    ///   - decoder: The decoder for the rows. The default format is RFC 4180 with a header.
+    ///   - emptyResponseCodes: The status codes for which an empty body is allowed. The default is 204 and 205.
+    ///   - emptyRequestMethods: The methods for which an empty body is allowed. The default is HEAD.
     public static func csv<Row: Decodable & Sendable>(
         of type: Row.Type,
         dataPreprocessor: any DataPreprocessor = CSVResponseSerializer<Row>.defaultDataPreprocessor,
@@ -81,36 +81,35 @@ extension ResponseSerializer {
 
 // MARK: - Streams
 
-/// Decodes each row of a CSV stream, wherever its chunks end.
+/// A parser that decodes each row of a CSV stream. Chunks can end anywhere.
 ///
-/// A row that cannot be read or decoded, or is beyond the limits, is a failure; the rows after it are read. Where the rest
-/// would mean nothing, because the header cannot be read or the charset is unknown, and after the last row that may be read,
-/// the failure is the last that comes.
+/// A row that is invalid, can't be decoded or exceeds a limit is a failure, and parsing continues with the next row. If the header
+/// is invalid, the charset is unknown, or the maximum number of rows is exceeded, the failure ends the parsing.
 public struct CSVRowsParser<Row: Decodable & Sendable>: DataStreamParser {
-    /// Says how rows are written and decoded.
+    /// The decoder for the rows.
     public let decoder: CSVDataDecoder
     private var reader: CSVReader
     private var index = 0
 
-    /// Makes a parser.
+    /// Creates a parser.
     ///
-    /// - Parameter decoder: Says how rows are written and decoded. The default is RFC 4180 with a header.
+    /// - Parameter decoder: The decoder for the rows. The default format is RFC 4180 with a header.
     public init(decoder: CSVDataDecoder = CSVDataDecoder()) {
         self.decoder = decoder
         reader = CSVReader(decoder, contentType: nil)
     }
 
-    /// Takes the encoding from the head.
+    /// Reads the encoding from the response head.
     public mutating func begin(_ head: ResponseHead) {
         reader = CSVReader(decoder, contentType: head.fields[.contentType])
     }
 
-    /// The rows that a chunk completes.
+    /// Returns the rows that a chunk completes.
     public mutating func parse(_ chunk: Data) -> [Result<Row, AFError>] {
         rows { reader in try reader.append(chunk) }
     }
 
-    /// The last row, if no line's end came after it.
+    /// Returns the last row if it doesn't end with a line ending.
     public mutating func finish() -> [Result<Row, AFError>] {
         rows { reader in try reader.finish() }
     }
@@ -139,11 +138,11 @@ public struct CSVRowsParser<Row: Decodable & Sendable>: DataStreamParser {
 }
 
 extension DataStreamParser {
-    /// Decodes each row of a CSV stream.
+    /// Returns a parser that decodes each row of a CSV stream.
     ///
     /// - Parameters:
-    ///   - type: What a row is.
-    ///   - decoder: Says how rows are written and decoded. The default is RFC 4180 with a header.
+    ///   - type: The type of a row.
+    ///   - decoder: The decoder for the rows. The default format is RFC 4180 with a header.
     public static func csvRows<Row: Decodable & Sendable>(
         of type: Row.Type, decoder: CSVDataDecoder = CSVDataDecoder()
     ) -> Self where Self == CSVRowsParser<Row> {

@@ -2,11 +2,11 @@
 final class CSVRowEncoder: Encoder {
     private let table: CSVTableEncoder
     private let index: Int
-    /// The fields, by column. What a row has no key for is nil.
+    /// The fields by column; nil for columns without a key in this row.
     private(set) var fields: [String?] = []
-    /// The keys of those that have one.
+    /// The keys of the fields, if any.
     private var keys: [String?] = []
-    /// Nil as long as the row has neither keys nor a field without one.
+    /// Nil until the row has a key or a field without a key.
     private var isKeyed: Bool?
     private var depth = 0
 
@@ -28,18 +28,18 @@ final class CSVRowEncoder: Encoder {
 
     func singleValueContainer() -> any SingleValueEncodingContainer { CSVRowOutput(row: self) }
 
-    /// Encodes what the row is.
+    /// Encodes the value of the row.
     func encode<T: Encodable>(_ value: T) throws {
         if let text = try table.options.text(of: value, { error($0, nil) }) { return try add(text) }
         depth += 1
         defer { depth -= 1 }
         guard depth < 100 else { throw error(.endlessValue, nil) }
-        // A dictionary's own order differs from run to run.
+        // The order of a dictionary varies between runs.
         for key in (value as? any UnorderedKeys)?.sortedNames ?? [] { _ = try table.column(of: key, row: index) }
         try value.encode(to: self)
     }
 
-    /// Adds a field, nil for nothing.
+    /// Adds a field.
     func append<T: Encodable>(_ value: T?) throws {
         guard let value else { return try add(nil) }
         try add(text(of: value, String(fields.count)))
@@ -51,7 +51,7 @@ final class CSVRowEncoder: Encoder {
         fields.append(field)
     }
 
-    /// Sets the field of a key, nil for nothing. One that has been set is set anew, but not for another key.
+    /// Sets the field of a key. Setting it again replaces it, but two keys can't share a column.
     func set<T: Encodable>(_ value: T?, forKey key: String) throws {
         guard hasKeys else { throw error(.mixedRows, nil) }
         let column = try table.column(of: key, row: index)
@@ -78,7 +78,7 @@ final class CSVRowEncoder: Encoder {
 
 /// A row whose keys have no order of their own.
 private protocol UnorderedKeys {
-    /// The keys as they are encoded, sorted; none where they are encoded as fields.
+    /// The sorted names of the encoded keys; empty if the keys are encoded as fields.
     var sortedNames: [String] { get }
 }
 
@@ -88,7 +88,7 @@ extension Dictionary: UnorderedKeys {
     }
 }
 
-/// A row as a single value, or as that of a type that wraps another.
+/// Encodes a row as a single value or as a type that wraps another.
 private struct CSVRowOutput: SingleValueEncodingContainer {
     let row: CSVRowEncoder
 
@@ -100,7 +100,7 @@ private struct CSVRowOutput: SingleValueEncodingContainer {
     func encode(_ value: UInt128) throws { try row.encode(value) }
 }
 
-/// A row as a list of fields.
+/// Encodes a row as a list of fields.
 private struct CSVListedOutput: UnkeyedEncodingContainer {
     let row: CSVRowEncoder
 
@@ -122,7 +122,7 @@ private struct CSVListedOutput: UnkeyedEncodingContainer {
 
 // MARK: - Fields by name
 
-/// The fields of a row, by the names of their columns.
+/// Encodes the fields of a row by column name.
 struct CSVKeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let row: CSVRowEncoder
 
@@ -151,8 +151,8 @@ struct CSVKeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
 // MARK: Optionals
 //
-// For nil, the standard library's own answers leave the key out, and with it the column where all rows have nil. It has one
-// for each of the primitive types, and prefers it to a generic method.
+// The standard library's implementations omit the keys of nil values, and so columns in which all rows have nil. Overload
+// resolution prefers those for primitive types to a generic method.
 
 extension CSVKeyedOutput {
     func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
@@ -196,7 +196,7 @@ final class CSVFieldEncoder: Encoder {
     var codingPath: [any CodingKey] { row.codingPath + [CSVKey(stringValue: column)] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// The text of a value; nil when it is nil.
+    /// Returns the text of a value, or nil if the value encodes nil.
     func text<T: Encodable>(of value: T) throws -> String? {
         try encode(value)
         return text

@@ -1,16 +1,16 @@
 import AfarSerializers
 
-/// Decodes the rows of a table one after the other: what is decoded pulls them.
+/// Decodes the rows of a table in order, as the decoded type requests them.
 final class CSVTableDecoder: Decoder {
     private var reader: CSVReader
     private let decoder: CSVDataDecoder
     private var upcoming: Result<CSVRecord, any Error>?
-    /// The rows that were taken or passed over.
+    /// The number of rows that were decoded or skipped.
     private(set) var currentIndex = 0
-    /// The types that the next row has turned out not to be.
+    /// The types that couldn't be decoded from the next row.
     private var failures: Set<ObjectIdentifier> = []
 
-    /// Takes a reader that has all the bytes.
+    /// - Parameter reader: A reader that has the entire body.
     init(_ reader: CSVReader, _ decoder: CSVDataDecoder) {
         self.reader = reader
         self.decoder = decoder
@@ -19,16 +19,16 @@ final class CSVTableDecoder: Decoder {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { decoder.userInfo }
 
-    /// Whether there is no other row.
+    /// Whether all rows have been decoded.
     var isAtEnd: Bool {
         if upcoming == nil { upcoming = read() }
         return upcoming == nil
     }
 
-    /// Makes something of the next row, and takes the row if that succeeds.
+    /// Decodes the next row, and advances to the following row on success.
     ///
-    /// If not, the row stays, and can be tried as another type, as with `JSONDecoder`. Trying the same type again would only
-    /// fail again: it passes over the row, so that a loop of `try?` comes to its end.
+    /// After a failure, the row can be decoded as another type, as with `JSONDecoder`. Another attempt with the same type would fail
+    /// again, so it skips the row and a loop with `try?` ends.
     func takeRow<Value>(as type: Any.Type, _ make: (CSVRow) throws -> Value) throws -> Value {
         if failures.contains(ObjectIdentifier(type)) { advance() }
         guard !isAtEnd, let result = upcoming else {
@@ -76,7 +76,7 @@ extension CSVTableDecoder {
         .typeMismatch(
             type,
             DecodingError.Context(
-                codingPath: [], debugDescription: "CSV is a sequence of rows. Decode an array of what a row is."))
+                codingPath: [], debugDescription: "CSV is a sequence of rows. Decode an array of rows."))
     }
 }
 
@@ -106,7 +106,7 @@ private struct CSVRows: UnkeyedDecodingContainer {
     func superDecoder() throws -> any Decoder { try table.takeRow(as: (any Decoder).self) { $0 } }
 }
 
-/// A table as the value of a type that wraps another, `Optional` for one.
+/// Decodes a table as a type that wraps another, such as `Optional`.
 private struct CSVTableValue: SingleValueDecodingContainer {
     let table: CSVTableDecoder
 
@@ -122,10 +122,10 @@ private struct CSVTableValue: SingleValueDecodingContainer {
 
 // MARK: - Rows
 
-/// A row, as what is decoded from it sees it.
+/// The decoder of a row.
 final class CSVRow: Decoder {
     let record: CSVRecord
-    /// The names of the columns, if they have any.
+    /// The names of the columns, if any.
     let columns: CSVColumns?
     let options: CSVDataDecoder
     private let index: Int
@@ -156,26 +156,26 @@ final class CSVRow: Decoder {
         return try onlyField(type).decode(type)
     }
 
-    /// Makes a value that decodes itself.
+    /// Creates a value that decodes itself.
     func make<T: Decodable>(_ type: T.Type, from decoder: any Decoder, _ key: (any CodingKey)?) throws -> T {
         do {
             return try type.init(from: decoder)
         } catch DecodingError.dataCorrupted where type is any RawRepresentable.Type {
-            // The standard library's words would tell what is in the field.
-            throw DecodingError.dataCorrupted(context("The field is no \(type).", key))
+            // The standard library's error contains the text of the field.
+            throw DecodingError.dataCorrupted(context("The field is not a \(type).", key))
         }
     }
 
-    /// The field of a row that is a single value.
+    /// Returns the field of a row with a single value.
     func onlyField(_ type: Any.Type) throws -> CSVField {
         guard record.fields.count == 1 else {
             throw DecodingError.typeMismatch(
-                type, context("A row of \(record.fields.count) fields is no single value.", nil))
+                type, context("A row of \(record.fields.count) fields is not a single value.", nil))
         }
         return CSVField(row: self, index: 0, key: nil)
     }
 
-    /// The text of a field.
+    /// Returns the text of a field.
     func text(_ index: Int, _ key: (any CodingKey)?) throws -> String {
         guard let text = record.text(index, encoding) else {
             throw DecodingError.dataCorrupted(context("The field is not valid \(encoding).", key))
@@ -183,14 +183,14 @@ final class CSVRow: Decoder {
         return text
     }
 
-    /// Where an error is.
+    /// Returns the context of an error, with its position.
     func context(_ words: String, _ key: (any CodingKey)?) -> DecodingError.Context {
         DecodingError.Context(
             codingPath: codingPath + [key].compactMap { $0 }, debugDescription: "\(words) (line \(record.line))")
     }
 }
 
-/// A row as a single value, or as that of a type that wraps another.
+/// Decodes a row as a single value or as a type that wraps another.
 private struct CSVRowValue: SingleValueDecodingContainer {
     let row: CSVRow
 
@@ -205,7 +205,7 @@ private struct CSVRowValue: SingleValueDecodingContainer {
 
 // MARK: - Fields by name
 
-/// The fields of a row, by the names of their columns.
+/// Decodes the fields of a row by column name.
 struct CSVKeyedFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let row: CSVRow
 
@@ -260,16 +260,16 @@ struct CSVKeyedFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return CSVField(row: row, index: index, key: key)
     }
 
-    // MARK: What most fields are
+    // MARK: Frequent types
     //
-    // Without these, they would go through the generic method, which must find out their type.
+    // These avoid the type checks of the generic method.
 
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try field(key).text() }
     func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try Int(csv: field(key)) }
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try Double(csv: field(key)) }
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try Bool(csv: field(key)) }
 
-    // The standard library's own answers are that these are not supported, and it prefers them to a generic method.
+    // Overload resolution prefers the standard library's implementations, which always throw, to a generic method.
 
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try Int128(csv: field(key)) }
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try UInt128(csv: field(key)) }
@@ -277,7 +277,7 @@ struct CSVKeyedFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
 // MARK: - Fields in order
 
-/// The fields of a row in their order.
+/// Decodes the fields of a row in order.
 struct CSVListedFields: UnkeyedDecodingContainer {
     let row: CSVRow
     private(set) var currentIndex = 0

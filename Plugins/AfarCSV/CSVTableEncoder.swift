@@ -1,6 +1,6 @@
 import Foundation
 
-/// Collects the rows of a table, and writes them when all columns are known.
+/// Collects the rows of a table and writes them once all columns are known.
 final class CSVTableEncoder {
     let options: CSVParameterEncoder
     private let syntax: CSVSyntax
@@ -10,10 +10,10 @@ final class CSVTableEncoder {
     private var haveKeys: Bool?
     private var isSequence = false
     private var depth = 0
-    /// The first thing that was wrong and could not be thrown where it was.
+    /// The first error that couldn't be thrown where it occurred.
     private var fault: CSVEncodingError?
 
-    /// The body that rows make.
+    /// Returns the body for rows.
     static func encode(_ rows: some Encodable, _ options: CSVParameterEncoder) throws -> Data {
         let table = try CSVTableEncoder(options, CSVSyntax(options.format))
         try rows.encode(to: CSVTableOutput(table: table))
@@ -32,12 +32,12 @@ final class CSVTableEncoder {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     var rowCount: Int { rows.count }
 
     func beginRows() { isSequence = true }
 
-    /// Encodes a value as which another one encodes itself.
+    /// Encodes a value that wraps another, up to a depth of 100.
     func nest(_ encode: () throws -> Void) throws {
         depth += 1
         defer { depth -= 1 }
@@ -47,7 +47,7 @@ final class CSVTableEncoder {
 
     func refuse(_ error: CSVEncodingError) { fault = fault ?? error }
 
-    /// Encodes a row and keeps it.
+    /// Encodes and stores a row.
     func add(_ value: some Encodable) throws {
         let row = CSVRowEncoder(self)
         try row.encode(value)
@@ -57,7 +57,7 @@ final class CSVTableEncoder {
         rows.append(row.fields)
     }
 
-    /// The column of a key, a new one if the columns were not given.
+    /// Returns the column of a key, and adds it if the columns weren't specified.
     func column(of key: String, row: Int) throws -> Int {
         let name = options.keyEncodingStrategy.name(of: key)
         if let index = indices[name] { return index }
@@ -81,7 +81,7 @@ final class CSVTableEncoder {
         }
         let expected = haveKeys == true || columnsAreGiven ? columns.count : rows.first?.count ?? 0
         for (index, fields) in rows.enumerated() {
-            // It would be an empty line, which is no row.
+            // An empty line isn't a row.
             guard !fields.isEmpty || haveKeys == true && expected > 0 else {
                 throw CSVEncodingError(.fieldCount(found: 0, expected: max(1, expected)), row: index, column: nil)
             }
@@ -98,7 +98,7 @@ final class CSVTableEncoder {
     }
 }
 
-/// A table as the encoder of what has the rows.
+/// The encoder of the sequence of rows.
 private struct CSVTableOutput: Encoder, UnkeyedEncodingContainer {
     let table: CSVTableEncoder
 
@@ -136,7 +136,7 @@ private struct CSVTableOutput: Encoder, UnkeyedEncodingContainer {
     }
 }
 
-/// A table as the value of a type that wraps another, `Optional` for one.
+/// Encodes a table as a type that wraps another, such as `Optional`.
 private struct CSVWrappedRows: SingleValueEncodingContainer {
     let table: CSVTableOutput
 
@@ -150,13 +150,13 @@ private struct CSVWrappedRows: SingleValueEncodingContainer {
     }
 }
 
-// MARK: - What has no place in a table
+// MARK: - Unsupported values
 
-/// Takes what has no place in a table, and fails.
+/// An encoder for values that a table can't contain. All its methods throw.
 struct CSVRefusal: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContainer {
     let error: CSVEncodingError
 
-    /// Makes one, whose error is thrown even if nothing is encoded.
+    /// Creates an encoder whose error is thrown even if nothing is encoded.
     init(_ error: CSVEncodingError, _ table: CSVTableEncoder) {
         self.error = error
         table.refuse(error)
@@ -200,18 +200,18 @@ private struct CSVRefusedKeys<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
 // MARK: - Text of rows
 
-/// Writes rows, and quotes the fields that need it (RFC 4180, section 2).
+/// Writes rows and quotes fields if necessary (RFC 4180, section 2).
 struct CSVWriter {
     private let syntax: CSVSyntax
     private(set) var data = Data()
 
     init(_ syntax: CSVSyntax) { self.syntax = syntax }
 
-    /// Writes a row. A field of nil has nothing in it, not even quotation marks.
+    /// Writes a row. A nil field is empty and has no quotation marks.
     ///
-    /// - Throws: A ``CSVEncodingError`` for a text that needs quotation marks where there are none.
+    /// - Throws: A ``CSVEncodingError`` if a text requires quotation marks and the format has none.
     mutating func write(_ fields: [String?], row: Int?) throws(CSVEncodingError) {
-        // With nothing in it, the line would be empty.
+        // A single nil field must be quoted, because the line would be empty.
         let isAlone = fields.count == 1
         for (index, text) in fields.enumerated() {
             if index > 0 { data.append(syntax.delimiter) }
@@ -242,7 +242,7 @@ struct CSVWriter {
 
     private func needsQuotes(_ text: String, isFirst: Bool) -> Bool {
         guard let first = text.utf8.first, let last = text.utf8.last else { return true }
-        // What begins a body with U+FEFF has a byte-order mark.
+        // At the start of a body, U+FEFF would be a byte-order mark.
         if data.isEmpty, text.utf8.starts(with: [0xEF, 0xBB, 0xBF]) { return true }
         if syntax.isTrimmed(first) || syntax.isTrimmed(last) || (isFirst && first == syntax.comment) { return true }
         return text.utf8.contains {

@@ -1,12 +1,11 @@
-/// Cuts bytes into rows and fields (RFC 4180, section 2), wherever chunks end.
+/// Divides bytes into rows and fields (RFC 4180, section 2). Chunks can end anywhere.
 ///
-/// A row's bytes are copied once, in one piece but for doubled quotation marks and the ends of chunks. The length of what is
-/// kept is looked at before each byte that means something, and at the end of each chunk, so that what is found does not
-/// depend on where chunks end.
+/// A row's bytes are copied once, in a single piece unless it has doubled quotation marks or spans chunks. The lengths are checked
+/// before each significant byte and at the end of each chunk, so that errors don't depend on where chunks end.
 struct CSVTokenizer: Sendable {
     private enum State {
         case rowStart, fieldStart, unquoted, quoted
-        /// After a quotation mark in a quoted field: it ends the field, or is the first of two.
+        /// After a quotation mark in a quoted field, which either ends the field or is the first of two.
         case quoteInQuoted
         /// After the end of a quoted field.
         case afterQuoted
@@ -20,9 +19,9 @@ struct CSVTokenizer: Sendable {
     private var state = State.rowStart
     private var record = CSVRecord()
     private var line = 1
-    /// Whether the byte before was a CR, so that an LF belongs to it.
+    /// Whether the previous byte was a CR, so that an LF belongs to it.
     private var isAfterCR = false
-    /// Whether the rest of the row is to be passed over.
+    /// Whether the rest of the row is skipped.
     private var isPassing = false
     // Offsets in the record's bytes.
     private var fieldStart = 0
@@ -37,11 +36,11 @@ struct CSVTokenizer: Sendable {
         maximumRowLength = max(0, limits.maximumRowLength)
     }
 
-    /// The next row, or what is wrong with it; nil when the chunk has no more that is whole.
+    /// Returns the next row or its error, or nil if the chunk has no more complete rows.
     ///
-    /// - Parameter position: Where in the chunk to begin, and then where to go on.
+    /// - Parameter position: The position in the chunk, which is advanced.
     mutating func next(_ chunk: UnsafeBufferPointer<UInt8>, _ position: inout Int) -> Result<CSVRecord, CSVError>? {
-        // The first byte that is not copied yet.
+        // The first byte that hasn't been copied.
         var start = position
         while position < chunk.count {
             let result: Result<CSVRecord, CSVError>?
@@ -74,7 +73,7 @@ struct CSVTokenizer: Sendable {
         return endChunk(chunk, &start)
     }
 
-    /// The last row, if no line's end came after it, or what is wrong with it.
+    /// Returns the last row, if it has no line ending, or its error.
     mutating func finish() -> Result<CSVRecord, CSVError>? {
         switch state {
         case .rowStart, .comment: return nil
@@ -162,7 +161,7 @@ extension CSVTokenizer {
             state = .afterQuoted
             return nil
         }
-        // The first of the two is copied, this one is not.
+        // Copies the first of the two quotation marks only.
         copy(chunk, start..<position)
         position += 1
         start = position
@@ -187,7 +186,7 @@ extension CSVTokenizer {
         return takeSeparator(chunk, &position, &start, fieldEnd: fieldEnd)
     }
 
-    /// Takes a delimiter or a line's end.
+    /// Consumes a delimiter or a line ending.
     private mutating func takeSeparator(
         _ chunk: UnsafeBufferPointer<UInt8>, _ position: inout Int, _ start: inout Int, fieldEnd: Int
     ) -> Result<CSVRecord, CSVError>? {
@@ -209,7 +208,7 @@ extension CSVTokenizer {
         return failure ?? row
     }
 
-    /// Copies what the chunk has of a row that is not whole.
+    /// Copies the chunk's part of an incomplete row.
     private mutating func endChunk(
         _ chunk: UnsafeBufferPointer<UInt8>, _ start: inout Int
     ) -> Result<CSVRecord, CSVError>? {
@@ -257,7 +256,7 @@ extension CSVTokenizer {
         return .success(record)
     }
 
-    /// Refuses a row that is too long. Of several limits it is the one that was reached first.
+    /// Rejects a row that is too long, with the limit that was reached first.
     private mutating func checkLengths(field: Int, row: Int) -> Result<CSVRecord, CSVError>? {
         let fieldExcess = field - fieldStart - maximumFieldLength
         let rowExcess = row - maximumRowLength
@@ -275,7 +274,7 @@ extension CSVTokenizer {
         return .failure(error)
     }
 
-    /// The end of a field without what is trimmed, which may lie in the chunk or in what was copied before.
+    /// Returns the end of a field without trailing white space, which can be in the chunk or in copied bytes.
     private func trimmedEnd(_ chunk: UnsafeBufferPointer<UInt8>, _ end: Int, _ start: Int) -> Int {
         guard syntax.trimsWhitespace, !isQuoted, !isPassing else { return end }
         var end = end
@@ -312,7 +311,7 @@ extension CSVTokenizer {
         return position
     }
 
-    /// Passes over a comment. The line's end is read as an empty line of its own.
+    /// Skips a comment with its line ending.
     private mutating func endOfLine(_ chunk: UnsafeBufferPointer<UInt8>, _ position: Int) -> Int {
         var position = position
         while position < chunk.count {
@@ -330,20 +329,20 @@ extension CSVTokenizer {
 
 // MARK: - Rows in bytes
 
-/// The bytes of a row, and where its fields lie in them.
+/// The bytes of a row and the ranges of its fields.
 struct CSVRecord: Sendable {
     struct Field: Sendable {
         let range: Range<Int>
         let isQuoted: Bool
     }
 
-    /// Fields without quotation marks around them and with those inside them, and delimiters.
+    /// The fields and delimiters. Quotation marks within fields are included, those around fields aren't.
     var bytes: [UInt8] = []
     var fields: [Field] = []
-    /// Where it begins.
+    /// The line on which the row begins.
     var line = 1
 
-    /// Whether there is nothing in it.
+    /// Whether the row is an empty line.
     var isEmpty: Bool { fields.count == 1 && fields[0].range.isEmpty && !fields[0].isQuoted }
 
     /// Removes all bytes. The memory is reused for the next row, unless this row is still in use.

@@ -1,11 +1,11 @@
 import CZlib
 import Foundation
 
-/// The bodies that are too large for the database, each in a file of its own that is written once.
+/// The bodies that are too large for the database. Each has its own file, which is written once.
 struct BodyFiles: Sendable {
-    /// A body of more bytes gets a file.
+    /// The number of bytes above which a body is stored in a file.
     static let smallestSize = 32 * 1024
-    /// How old a file is, in seconds, that nobody will still put into the database.
+    /// The age in seconds after which a file without a database row is an orphan.
     private static let longestWrite: Double = 3600
 
     private let folder: URL
@@ -18,7 +18,7 @@ struct BodyFiles: Sendable {
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
-    /// Writes a body, and returns the file's name. A failed write leaves no file.
+    /// Writes a body and returns the file's name. A failed write leaves no file.
     func write(_ body: Data) throws -> String {
         let name = UUID().uuidString
         do {
@@ -30,9 +30,9 @@ struct BodyFiles: Sendable {
         return name
     }
 
-    /// The body in a file; nil if the file doesn't exist, or has other contents than were written.
+    /// Returns the body in a file, or nil if the file doesn't exist or its contents have changed.
     ///
-    /// - Throws: What keeps it from being read now.
+    /// - Throws: The system's error if the file can't be read now.
     func read(_ name: String, byteCount: Int, checksum: Int) throws -> Data? {
         guard UUID(uuidString: name) != nil else { return nil }
         do {
@@ -43,13 +43,13 @@ struct BodyFiles: Sendable {
         }
     }
 
-    /// The CRC-32 of a body, which finds what disks and crashes do to a file at a fraction of a cryptographic hash's cost.
+    /// Returns the CRC-32 of a body. It detects damage by disks and crashes at a fraction of a cryptographic hash's cost.
     static func checksum(of body: Data) -> Int {
         body.withUnsafeBytes { Int(crc32_z(0, $0.bindMemory(to: UInt8.self).baseAddress, $0.count)) }
     }
 
     func remove(_ names: [String]) {
-        // Whatever else is in the folder is not the cache's.
+        // Other files in the folder don't belong to the cache.
         for name in names where UUID(uuidString: name) != nil { unlink(folder.appending(path: name).path) }
     }
 
@@ -57,7 +57,7 @@ struct BodyFiles: Sendable {
 
     private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] }
 
-    /// Removes what a process has left that ended before the database knew of it.
+    /// Removes the files of processes that ended before adding them to the database.
     func removeOrphans(except known: Set<String>) {
         remove(
             names.filter { name in

@@ -3,22 +3,22 @@ import Foundation
 import GRDB
 import HTTPTypes
 
-/// The table of responses. Any number of threads and processes may read it while one writes.
+/// The table of responses. Any number of threads and processes can read it while one writes.
 struct CacheDatabase: Sendable {
     private let pool: DatabasePool
     private let file: URL
     private let number: UInt64?
 
-    /// How seldom it is noted that a response was used, in seconds.
+    /// The minimum interval in seconds between updates of a response's last use.
     private static let noteInterval: Double = 60
 
-    /// What a file's name is followed by when another says that it is damaged.
+    /// The suffix of the file that marks a database as damaged.
     private static let damageMark = "-damaged"
 
-    /// Opens a database, in the place of one that cannot be read. Others that open it at the same time wait: what they would
-    /// make or remove might already be in use.
+    /// Opens a database, and replaces one that can't be read. Other processes that open it at the same time wait, so that they don't
+    /// create or remove files that are already in use.
     ///
-    /// - Parameter removeBodies: Removes the bodies of a database that is replaced.
+    /// - Parameter removeBodies: A closure that removes the bodies of a replaced database.
     static func open(_ file: URL, removingBodies removeBodies: () -> Void) throws -> CacheDatabase {
         let lock = try CacheFileLock(for: file)
         defer { lock.release() }
@@ -41,7 +41,7 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    /// Whether an error means that the database is damaged. The next store that opens it replaces it.
+    /// Returns whether an error means that the database is damaged. If so, the next store that opens it replaces it.
     func noteDamage(_ error: any Error) -> Bool {
         guard let error = error as? DatabaseError, error.meansDamage else { return false }
         giveUp()
@@ -54,11 +54,11 @@ struct CacheDatabase: Sendable {
         defer { lock.release() }
         // Another store may have replaced it.
         guard Self.number(of: file) == number else { return }
-        // A disk without room even for an empty file still lets files be removed.
+        // On a full disk, files can still be removed.
         if !FileManager.default.createFile(atPath: file.path + Self.damageMark, contents: nil) { Self.remove(file) }
     }
 
-    /// What the file system knows a file by.
+    /// Returns the inode number of a file.
     private static func number(of file: URL) -> UInt64? {
         var facts = stat()
         return stat(file.path, &facts) == 0 ? UInt64(facts.st_ino) : nil
@@ -66,7 +66,7 @@ struct CacheDatabase: Sendable {
 
     private init(_ file: URL) throws {
         self.file = file
-        // SQLite gives the files beside it the same permissions.
+        // SQLite creates its other files with the same permissions.
         if !FileManager.default.fileExists(atPath: file.path) {
             _ = FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600])
         }
@@ -84,7 +84,7 @@ struct CacheDatabase: Sendable {
 
     private static let version = 3
 
-    /// The total is kept by the database itself, since no process knows of the others.
+    /// Triggers maintain the total size, because several processes can write.
     private static let schema = """
         DROP TABLE IF EXISTS response;
         DROP TABLE IF EXISTS total;
@@ -106,7 +106,7 @@ struct CacheDatabase: Sendable {
 
     // MARK: Reading
 
-    /// The responses to a URL, the newest first, and whether their use is to be noted.
+    /// Returns the responses to a URL, newest first, and whether their last use must be updated.
     func rows(for url: String) throws -> (rows: [ResponseRow], mustNote: Bool) {
         try pool.unsafeRead { db in
             let statement = try db.cachedStatement(
@@ -149,7 +149,7 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    /// Keeps a response in the place of the one of its variant, or of all to its URL, and removes others until there is room.
+    /// Stores a response, replaces the one of the same variant or all of the URL, and removes others until the capacity suffices.
     ///
     /// - Returns: The files that are no longer needed.
     func store(_ row: ResponseRow, replacesAll: Bool, capacity: Int) throws -> [String] {
@@ -158,7 +158,7 @@ struct CacheDatabase: Sendable {
                 replacesAll
                 ? try Self.remove("url = ?", [row.url], db)
                 : try Self.remove("url = ? AND variant = ?", [row.url, row.variant], db)
-            // What a `Vary` tells apart that is never the same must not pile up.
+            // Limits the variants of a `Vary` field whose request values always differ.
             files += try Self.remove(
                 "url = ? AND rowid NOT IN (SELECT rowid FROM response WHERE url = ? ORDER BY responseDate DESC LIMIT 15)",
                 [row.url, row.url], db)
@@ -177,7 +177,7 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    /// Gives the response to a URL, of a variant and a date, other fields and dates. Returns whether there was one.
+    /// Updates the fields and dates of the response with the same URL and variant and the given date. Returns whether it exists.
     func update(_ response: CachedResponse, responseDate: Date) throws -> Bool {
         try write { db in
             try db.execute(
@@ -198,7 +198,7 @@ struct CacheDatabase: Sendable {
         try Row.fetchOne(db, sql: "SELECT byteCount FROM total")?.value(at: 0) ?? 0
     }
 
-    /// Removes the responses to a URL, their files first: that needs no room, and makes some for the rest.
+    /// Removes the responses to a URL. Removes their files first, which needs no disk space and frees some for the rest.
     func remove(_ url: String, and removeFiles: ([String]) -> Void) throws {
         try remove("url = ?", [url], and: removeFiles)
     }
@@ -206,7 +206,7 @@ struct CacheDatabase: Sendable {
     /// Removes all responses, their files first.
     func removeAll(and removeFiles: ([String]) -> Void) throws { try remove("TRUE", [], and: removeFiles) }
 
-    /// What can't be removed must not come back with the next store: that one gets an empty database.
+    /// Removes responses. If that fails, the next store gets an empty database, so that the responses don't reappear.
     private func remove(_ condition: String, _ arguments: StatementArguments, and removeFiles: ([String]) -> Void)
         throws
     {
@@ -221,7 +221,7 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    /// Removes the response whose body was in a file. Returns the files that are no longer needed.
+    /// Removes the response whose body is in a file, and returns the files that are no longer needed.
     func removeRow(of file: String) throws -> [String] {
         try write { db in try Self.remove("file = ?", [file], db) }
     }
@@ -239,7 +239,7 @@ struct CacheDatabase: Sendable {
         return files
     }
 
-    /// Writes, unless another store has replaced the database: nothing that is written to this one is ever found again.
+    /// Writes to the database, or throws if another store has replaced it, because the changes would be lost.
     private func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
         guard Self.number(of: file) == number else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the database was replaced")
@@ -249,31 +249,31 @@ struct CacheDatabase: Sendable {
 }
 
 extension DatabaseError {
-    /// Whether the file is no database, or one that is broken.
+    /// Whether the file isn't a database or is damaged.
     fileprivate var meansDamage: Bool {
         [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT].contains(resultCode)
     }
 }
 
 extension Row {
-    /// A column's value. What is not of the type is damage; GRDB itself would end the process.
+    /// Returns a column's value. Treats a value of another type as damage; GRDB itself would end the process.
     func value<Value: DatabaseValueConvertible>(_ type: Value.Type = Value.self, at index: Int) throws -> Value {
         let value: DatabaseValue = self[index]
         guard let value = Value.fromDatabaseValue(value) else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a value of another type than the column's")
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a value's type differs from the column's")
         }
         return value
     }
 }
 
-/// The lock of a database's file between processes: a file beside it, which isn't removed.
+/// A lock on a database's file between processes. It's a file next to the database, which isn't removed.
 private struct CacheFileLock {
     /// The longest wait for another process.
     private static let longestWait = Duration.seconds(5)
 
     private let descriptor: Int32
 
-    /// Waits for the lock, and blocks the thread meanwhile.
+    /// Blocks the thread until the lock is available.
     init(for url: URL) throws(StoreFileError) {
         descriptor = open(url.path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .unwritable(url, POSIXErrorCode(rawValue: errno) ?? .EIO) }
@@ -293,19 +293,18 @@ private struct CacheFileLock {
 
 // MARK: - Rows
 
-/// A response as the database has it.
+/// A response in the database.
 struct ResponseRow {
     let url: String
     let variant: String
     let status: Int
     let fields: String
-    /// The body; nil when it is in a file.
+    /// The body; nil if it's in a file.
     let body: Data?
     let file: String?
     let bodyByteCount: Int
-    /// The body's checksum.
     let checksum: Int
-    /// What it counts for in the store's capacity.
+    /// The size that counts towards the store's capacity.
     let byteCount: Int
     let requestDate: Date
     let responseDate: Date
@@ -324,7 +323,7 @@ struct ResponseRow {
         responseDate = response.responseDate
     }
 
-    /// The columns in the order of ``columns``.
+    /// Creates a row from values in the order of ``columns``.
     init(_ row: Row) throws {
         url = try row.value(at: 0)
         variant = try row.value(at: 1)
@@ -350,16 +349,16 @@ struct ResponseRow {
     }
 }
 
-/// Header fields as text, a line each.
+/// Header fields as text, one per line.
 enum FieldLines {
-    /// The most fields of a response. `HTTPFields` traps on more than 65,535, and responses from a cache get some of its own.
+    /// The maximum number of fields. `HTTPFields` traps on more than 65,535, and the cache adds some of its own.
     static let limit = 65_000
 
     static func text(_ fields: HTTPFields) -> String {
         fields.map { "\($0.name.rawName): \($0.value)" }.joined(separator: "\n")
     }
 
-    /// - Throws: Damage, if the lines are more than were ever stored.
+    /// - Throws: An error that indicates damage if there are more lines than the limit.
     static func fields(_ text: String) throws -> HTTPFields {
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"))
         guard lines.count <= limit else {

@@ -3,43 +3,44 @@ public import Foundation
 import GRDB
 
 #if !DiskCache
-    #error("AfarDiskCache needs the package trait DiskCache: .package(url: …, traits: [\"DiskCache\"])")
+    #error("AfarDiskCache requires the package trait DiskCache: .package(url: …, traits: [\"DiskCache\"])")
 #endif
 
-/// Keeps responses in a folder, up to a number of bytes: heads and small bodies in an SQLite database, large bodies as files
-/// beside it. Those that were not used for longest go first. Several processes may use one folder.
+/// A cache store that keeps responses in a folder. Response heads and small bodies are in an SQLite database, and large bodies are
+/// in files next to it. If the capacity is exceeded, the least recently used responses are removed. Several processes can share a
+/// folder.
 ///
-/// What is stored is written soon, on a queue of the store's, and is found at once. What fails there is reported and
-/// otherwise passed over: a cache that cannot write is one that forgets. When the database turns out to be damaged, nothing more
-/// is kept or found, and the next store that is opened in the folder replaces it. It also replaces a database from which a
-/// response could not be removed, because the disk is full for example.
+/// A stored response is available immediately and written soon afterwards on the store's queue. Write errors are reported and
+/// don't affect requests: a cache that can't write loses responses. If the database is damaged, the store stops storing and
+/// returning responses, and the next store that opens the folder replaces the database. It also replaces a database from which a
+/// response couldn't be removed, for example because the disk was full.
 public final class DiskCacheStore: CacheStore {
-    /// 256 MiB.
+    /// The default capacity, 256 MiB.
     public static let defaultCapacity = 256 * 1024 * 1024
 
-    /// Where everything is.
+    /// The folder of the cache.
     public let directory: URL
-    /// The most bytes that the responses may take.
+    /// The maximum total size of the responses in bytes.
     public let capacity: Int
     private let database: CacheDatabase
     private let bodies: BodyFiles
     private let onError: @Sendable (any Error) -> Void
     private let queue = DispatchQueue(label: "afar.cache.disk")
     private let lock = NSLock()
-    // Safe because it is used under the lock only.
+    // Safe because it's only used under the lock.
     private nonisolated(unsafe) var pending = PendingWrites()
 
-    /// The most bytes that may wait to be written.
+    /// The maximum number of bytes that wait for writing.
     private static let longestQueue = 64 * 1024 * 1024
 
-    /// Opens a folder, and makes it where there is none; only its owner may look into it. A database that is damaged, or is of
-    /// another kind, is replaced by an empty one.
+    /// Creates a store for a folder. If the folder doesn't exist, it's created with access for its owner only. A database that is
+    /// damaged or has another format is replaced by an empty one.
     ///
     /// - Parameters:
     ///   - directory: The folder.
-    ///   - capacity: The most bytes that the responses may take. One that takes more than an eighth of it is not kept.
-    ///   - onError: Told what could not be read or written; called on any thread. The default does nothing.
-    /// - Throws: What the system or SQLite says when the folder cannot be used.
+    ///   - capacity: The maximum total size of the responses in bytes. A response larger than an eighth of it isn't stored.
+    ///   - onError: A closure that receives read and write errors, on any thread. The default does nothing.
+    /// - Throws: An error of the system or SQLite if the folder can't be used.
     public init(
         directory: URL, capacity: Int = DiskCacheStore.defaultCapacity,
         onError: @escaping @Sendable (any Error) -> Void = { _ in }
@@ -55,8 +56,7 @@ public final class DiskCacheStore: CacheStore {
         write { [bodies, database] in bodies.removeOrphans(except: try database.files()) }
     }
 
-    /// Waits until all that was stored, and removed, is written. To be called before the process ends: what is not written
-    /// then is lost.
+    /// Waits until all changes are written. Call this before the process ends, otherwise unwritten changes are lost.
     public func flush() async {
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }
@@ -67,7 +67,7 @@ public final class DiskCacheStore: CacheStore {
 
     // MARK: Reading
 
-    /// The responses to a URL, the newest first.
+    /// Returns the responses to a URL, newest first.
     public func responses(for url: String) -> [CachedResponse] {
         let known = withPending { $0[url] }
         if let known, known.hidesOthers { return known.responses }
@@ -82,7 +82,7 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
-    /// Nil when the body is gone or damaged. Somebody else may have removed the response meanwhile.
+    /// Returns a response, or nil if its body is missing or damaged. Another process can have removed it.
     private func response(_ row: ResponseRow) throws -> CachedResponse? {
         guard let body = try body(of: row) else {
             if let file = row.file { write { [bodies, database] in bodies.remove(try database.removeRow(of: file)) } }
@@ -107,21 +107,21 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
-    /// What is kept, the most recently used first.
+    /// Returns the entries of the cache, most recently used first.
     public func entries() throws -> [Entry] { try database.entries() }
 
     // MARK: Writing
 
-    /// Keeps a response in the place of the one of its variant.
+    /// Stores a response and replaces the one of the same variant.
     public func store(_ response: CachedResponse) {
-        // An older response does not outlive a newer one that is not kept.
+        // If the new response can't be stored, the older ones are outdated.
         guard response.byteCount <= capacity / 8, !response.isForMemoryOnly, response.fields.count <= FieldLines.limit,
             withPending({ $0.byteCount }) + response.byteCount <= Self.longestQueue
         else { return removeResponses(for: response.url) }
         write(about: response.url, noting: { $0.store(response) }) { [self] in try insert(response) }
     }
 
-    /// Keeps a response in the place of another that has the same body, which is not written again.
+    /// Replaces a response by one with the same body, which isn't written again.
     public func update(_ response: CachedResponse, inPlaceOf old: CachedResponse) {
         write(about: response.url, noting: { $0.store(response) }) { [self] in
             if mustRemoveOthers(of: response.url) { return try insert(response) }
@@ -143,14 +143,14 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
-    /// Forgets the responses to a URL.
+    /// Removes the responses to a URL.
     public func removeResponses(for url: String) {
         write(about: url, noting: { $0.remove(url) }) { [bodies, database] in
             try database.remove(url, and: bodies.remove)
         }
     }
 
-    /// Forgets all responses.
+    /// Removes all responses.
     public func removeAll() {
         enqueue(noting: { $0.removeAll() }) { [bodies, database] in
             try database.removeAll(and: bodies.remove)
@@ -170,7 +170,7 @@ public final class DiskCacheStore: CacheStore {
         enqueue(noting: { _ in }, work) { _, _ in }
     }
 
-    /// Writes later, in the order in which it is noted.
+    /// Records a change and schedules its write, in the same order.
     private func enqueue(
         noting change: (inout PendingWrites) -> Void, _ work: @escaping @Sendable () throws -> Void,
         ended: @escaping @Sendable (inout PendingWrites, _ isDone: Bool) -> Void
@@ -199,19 +199,19 @@ public final class DiskCacheStore: CacheStore {
 // MARK: - Entries
 
 extension DiskCacheStore {
-    /// One response that is kept, without its contents.
+    /// A cached response without its contents.
     public struct Entry: Sendable, Hashable {
-        /// The URL that was asked.
+        /// The requested URL.
         public let url: String
-        /// What tells it from others of the same URL; see `CachedResponse.variant`.
+        /// The variant, which distinguishes responses of the same URL. See `CachedResponse.variant`.
         public let variant: String
         /// The status code.
         public let status: Int
-        /// How many bytes the body has.
+        /// The number of bytes in the body.
         public let bodyByteCount: Int
-        /// When the response came, or was last found to be valid.
+        /// The date at which the response arrived or was last validated.
         public let responseDate: Date
-        /// When it was last used, to about a minute.
+        /// The date of the last use, accurate to about a minute.
         public let lastUse: Date
     }
 }

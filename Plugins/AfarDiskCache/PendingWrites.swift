@@ -1,34 +1,34 @@
 import AfarStages
 
-/// What was stored and removed, and is not written yet, or could not be.
+/// Changes that haven't been written yet or couldn't be written.
 struct PendingWrites {
-    /// What is known about one URL.
+    /// The changes to the responses of a URL.
     struct Change {
-        /// The newest first.
+        /// The stored responses, newest first.
         fileprivate(set) var responses: [CachedResponse] = []
-        /// Whether what is in the database does not count.
+        /// Whether the responses in the database are obsolete.
         fileprivate(set) var hidesOthers = false
-        /// Whether something that should be gone is still in the database, because a write failed.
+        /// Whether the database still contains obsolete responses because a write failed.
         fileprivate(set) var hasFailed = false
-        /// How many writes are to come.
+        /// The number of outstanding writes.
         fileprivate var writeCount = 0
         fileprivate var byteCount: Int { responses.reduce(0) { $0 + $1.byteCount } }
     }
 
-    /// For how many URLs writing may fail before nothing in the database counts.
+    /// The number of URLs with failed writes after which all responses in the database are obsolete.
     private static let failureLimit = 1000
 
-    /// Whether the database is damaged: nothing is written to it or read from it any more.
+    /// Whether the database is damaged. If so, it's no longer read or written.
     private(set) var isDamaged = false
-    /// Whether nothing in the database counts.
+    /// Whether all responses in the database are obsolete.
     private var hidesAll = false
     private var changes: [String: Change] = [:]
-    /// The URLs about which the last write failed.
+    /// The URLs whose last write failed.
     private var failedURLs: Set<String> = []
-    /// How many removals of everything are to come.
+    /// The number of outstanding removals of all responses.
     private var clearCount = 0
     private var notedURLs: Set<String> = []
-    /// How many bytes wait to be written.
+    /// The number of bytes that wait for writing.
     private(set) var byteCount = 0
 
     subscript(url: String) -> Change? {
@@ -52,8 +52,8 @@ struct PendingWrites {
         changes[url] = new
     }
 
-    /// A write about a URL is over. What could not be written must not bring back what was there before: that does not count
-    /// until a later write about the URL has removed it.
+    /// Records the end of a write for a URL. After a failed write, the obsolete responses in the database stay hidden until a later
+    /// write for the URL removes them.
     mutating func end(_ url: String, isDone: Bool) {
         guard var change = changes[url] else { return }
         change.writeCount -= 1
@@ -80,13 +80,13 @@ struct PendingWrites {
         failedURLs = []
     }
 
-    /// The database is damaged.
+    /// Records that the database is damaged.
     mutating func endForGood() {
         isDamaged = true
         (changes, failedURLs, notedURLs, byteCount) = ([:], [], [], 0)
     }
 
-    /// Everything is to be removed.
+    /// Records the start of the removal of all responses.
     mutating func removeAll() {
         byteCount = 0
         for url in changes.keys { changes[url]?.responses = [] }
@@ -94,14 +94,14 @@ struct PendingWrites {
         clearCount += 1
     }
 
-    /// The removal of everything is over.
+    /// Records the end of the removal of all responses.
     mutating func endRemovingAll(isDone: Bool) {
         clearCount -= 1
         hidesAll = !isDone
         if isDone { forgetFailures() }
     }
 
-    /// Whether it is still to be noted that the responses to a URL were used.
+    /// Returns whether an update of a URL's last use must be scheduled, and marks it as scheduled.
     mutating func mustNote(_ url: String) -> Bool { notedURLs.insert(url).inserted }
 
     mutating func hasNoted(_ url: String) { notedURLs.remove(url) }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// State that several threads use, one at a time.
+/// State that is protected by a lock.
 final class Guarded<State>: @unchecked Sendable {
-    // Sendable because the state is used under the lock only.
+    // Sendable because the state is only used under the lock.
     private let lock = NSLock()
     private var state: State
 

@@ -7,90 +7,89 @@ import AfarCore
     public import Foundation
 #endif
 
-/// Keeps images by identifiers. May be used from any thread.
+/// A cache that stores images by identifier. Any thread can use it.
 public protocol ImageCache: Sendable {
-    /// Keeps an image, in place of one with the same identifier.
+    /// Stores an image and replaces any image with the same identifier.
     func add(_ image: Image, withIdentifier identifier: String)
 
     /// Removes the image with an identifier.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether an image was removed.
     @discardableResult
     func removeImage(withIdentifier identifier: String) -> Bool
 
     /// Removes all images.
     ///
-    /// - Returns: Whether there were any.
+    /// - Returns: Whether images were removed.
     @discardableResult
     func removeAllImages() -> Bool
 
-    /// The image with an identifier; nil when it is not there.
+    /// Returns the image with an identifier, or nil if the cache doesn't contain it.
     func image(withIdentifier identifier: String) -> Image?
 }
 
-/// Keeps images by the requests that brought them. May be used from any thread.
+/// A cache that stores images by request. Any thread can use it.
 public protocol ImageRequestCache: ImageCache {
-    /// Keeps the image of a request.
+    /// Stores the image of a request.
     ///
     /// - Parameters:
     ///   - image: The image.
-    ///   - request: What brought it.
-    ///   - identifier: What was done with it: a filter's identifier; nil for nothing.
+    ///   - request: The request for the image.
+    ///   - identifier: The identifier of the applied filter, or nil for an unfiltered image.
     func add(_ image: Image, for request: URLRequest, withIdentifier identifier: String?)
 
     /// Removes the image of a request.
     ///
     /// - Parameters:
-    ///   - request: What brought it.
-    ///   - identifier: What was done with it: a filter's identifier; nil for nothing.
-    /// - Returns: Whether there was one.
+    ///   - request: The request for the image.
+    ///   - identifier: The identifier of the applied filter, or nil for an unfiltered image.
+    /// - Returns: Whether an image was removed.
     @discardableResult
     func removeImage(for request: URLRequest, withIdentifier identifier: String?) -> Bool
 
-    /// The image of a request; nil when it is not there.
+    /// Returns the image of a request, or nil if the cache doesn't contain it.
     ///
     /// - Parameters:
-    ///   - request: What brought it.
-    ///   - identifier: What was done with it: a filter's identifier; nil for nothing.
+    ///   - request: The request for the image.
+    ///   - identifier: The identifier of the applied filter, or nil for an unfiltered image.
     func image(for request: URLRequest, withIdentifier identifier: String?) -> Image?
 }
 
 // MARK: - Images in memory
 
-/// Keeps images in memory, up to a number of bytes: what was used least recently goes when there are more. May be used from any
-/// thread.
+/// A cache that stores images in memory and removes the least recently used ones when it exceeds its capacity. Any thread can use it.
 ///
-/// On a disk, the responses themselves are kept by the session's HTTP cache, if it has one.
+/// To store responses on disk, use an HTTP cache in the session.
 public final class AutoPurgingImageCache: ImageRequestCache {
-    /// How many bytes the images may take together.
+    /// The maximum memory usage of the images in bytes.
     public let memoryCapacity: UInt64
-    /// How many bytes of them are left when images are purged.
+    /// The memory usage in bytes to which a purge reduces the cache.
     public let preferredMemoryUsageAfterPurge: UInt64
     private let contents = Guarded(Contents())
 
-    /// Makes a cache.
+    /// Creates a cache.
     ///
     /// - Parameters:
-    ///   - memoryCapacity: How many bytes the images may take together. The default is 100 MB.
-    ///   - preferredMemoryUsageAfterPurge: How many bytes of them are left when images are purged; at most as many as the
-    ///     capacity. The default is 60 MB.
+    ///   - memoryCapacity: The maximum memory usage of the images in bytes. The default is 100 MB.
+    ///   - preferredMemoryUsageAfterPurge: The memory usage in bytes to which a purge reduces the cache, limited to the capacity. The
+    ///     default is 60 MB.
     public init(memoryCapacity: UInt64 = 100_000_000, preferredMemoryUsageAfterPurge: UInt64 = 60_000_000) {
         self.memoryCapacity = memoryCapacity
         self.preferredMemoryUsageAfterPurge = min(preferredMemoryUsageAfterPurge, memoryCapacity)
     }
 
-    /// How many bytes the images take.
+    /// The current memory usage of the images in bytes.
     public var memoryUsage: UInt64 { contents.withLock { $0.bytes } }
 
     // MARK: By identifiers
 
-    /// Keeps an image, in place of one with the same identifier. One that is larger than the cache is not kept.
+    /// Stores an image and replaces any image with the same identifier. An image larger than the capacity isn't stored.
     public func add(_ image: Image, withIdentifier identifier: String) {
         guard image.byteCount <= memoryCapacity else {
             removeImage(withIdentifier: identifier)
             return
         }
-        // Released outside of the lock.
+        // Images are released outside the lock.
         _ = contents.withLock { contents -> [Image?] in
             let replaced = contents.add(image, identifier)
             guard contents.bytes > memoryCapacity else { return [replaced] }
@@ -98,12 +97,12 @@ public final class AutoPurgingImageCache: ImageRequestCache {
         }
     }
 
-    /// The image with an identifier; nil when it is not there.
+    /// Returns the image with an identifier, or nil if the cache doesn't contain it.
     public func image(withIdentifier identifier: String) -> Image? { contents.withLock { $0.use(identifier) } }
 
     /// Removes the image with an identifier.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether an image was removed.
     @discardableResult
     public func removeImage(withIdentifier identifier: String) -> Bool {
         contents.withLock { $0.remove(identifier) } != nil
@@ -111,41 +110,41 @@ public final class AutoPurgingImageCache: ImageRequestCache {
 
     /// Removes all images.
     ///
-    /// - Returns: Whether there were any.
+    /// - Returns: Whether images were removed.
     @discardableResult
     public func removeAllImages() -> Bool { contents.withLock { $0.removeAll() } > 0 }
 
     // MARK: By requests
 
-    /// Keeps the image of a request.
+    /// Stores the image of a request.
     public func add(_ image: Image, for request: URLRequest, withIdentifier identifier: String? = nil) {
         add(image, withIdentifier: imageCacheKey(for: request, withIdentifier: identifier))
     }
 
-    /// The image of a request; nil when it is not there.
+    /// Returns the image of a request, or nil if the cache doesn't contain it.
     public func image(for request: URLRequest, withIdentifier identifier: String? = nil) -> Image? {
         image(withIdentifier: imageCacheKey(for: request, withIdentifier: identifier))
     }
 
     /// Removes the image of a request.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether an image was removed.
     @discardableResult
     public func removeImage(for request: URLRequest, withIdentifier identifier: String? = nil) -> Bool {
         removeImage(withIdentifier: imageCacheKey(for: request, withIdentifier: identifier))
     }
 
-    /// Removes all images of a request, whatever was done with them.
+    /// Removes all images of a request, both filtered and unfiltered.
     ///
-    /// - Returns: Whether there were any.
+    /// - Returns: Whether images were removed.
     @discardableResult
     public func removeImages(matching request: URLRequest) -> Bool {
         let key = imageCacheKey(for: request, withIdentifier: nil)
         return contents.withLock { $0.removeAll { $0 == key || $0.hasPrefix("\(key)\0") } } > 0
     }
 
-    /// The identifier under which the image of a request is kept: the URL, the method, a hash of the header fields and the
-    /// body where there are any, and what was done with the image. It is good in this process only.
+    /// Returns the identifier of a request's image in the cache. It consists of the URL, the method, a hash of any header fields and
+    /// body, and the filter's identifier. It's only valid in this process.
     public func imageCacheKey(for request: URLRequest, withIdentifier identifier: String?) -> String {
         let key = request.imageIdentity
         return identifier.map { "\(key)\0\($0)" } ?? key
@@ -153,7 +152,7 @@ public final class AutoPurgingImageCache: ImageRequestCache {
 }
 
 extension AutoPurgingImageCache {
-    /// The images of a cache, and the order in which they were used.
+    /// The images of a cache, with the order of their last use.
     struct Contents {
         private struct Entry {
             let image: Image
@@ -165,9 +164,9 @@ extension AutoPurgingImageCache {
         private var uses: UInt64 = 0
         private(set) var bytes: UInt64 = 0
 
-        /// Keeps an image.
+        /// Stores an image.
         ///
-        /// - Returns: The one that was there.
+        /// - Returns: The replaced image, if any.
         mutating func add(_ image: Image, _ identifier: String) -> Image? {
             uses += 1
             let entry = Entry(image: image, bytes: UInt64(image.byteCount), lastUse: uses)
@@ -189,18 +188,18 @@ extension AutoPurgingImageCache {
             return entry.image
         }
 
-        /// Removes images that match.
+        /// Removes the images whose identifiers match.
         ///
-        /// - Returns: How many they were.
+        /// - Returns: The number of removed images.
         mutating func removeAll(where matches: (String) -> Bool = { _ in true }) -> Int {
             let identifiers = entries.keys.filter(matches)
             for identifier in identifiers { _ = remove(identifier) }
             return identifiers.count
         }
 
-        /// Removes what was used least recently.
+        /// Removes the least recently used images.
         ///
-        /// - Returns: What was removed.
+        /// - Returns: The removed images.
         mutating func purge(to limit: UInt64) -> [Image?] {
             var removed: [Image?] = []
             for (identifier, _) in entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) where bytes > limit {
@@ -211,25 +210,25 @@ extension AutoPurgingImageCache {
     }
 }
 
-// MARK: - Places in a cache
+// MARK: - Cache entries
 
 extension ImageDownloader {
-    /// The place of an image in a cache.
+    /// The entry of an image in a cache.
     struct CacheEntry: Sendable {
         private let cache: (any ImageRequestCache)?
         private let request: URLRequest
         private let key: String?
         private let identifier: String?
 
-        /// Makes the place of a request's image.
+        /// Creates the entry of a request's image.
         ///
         /// - Parameters:
-        ///   - cache: The cache; nil for none.
-        ///   - request: What brings the image.
+        ///   - cache: The cache, if any.
+        ///   - request: The request for the image.
         ///   - key: The caller's identifier, or nil to derive one from the other parameters.
-        ///   - serializer: Decodes the image, in a size of its own perhaps.
-        ///   - credential: What challenges are answered with: others may get another image.
-        ///   - filter: Changes the image.
+        ///   - serializer: The serializer, whose options can affect the image.
+        ///   - credential: The credential, on which the image can depend.
+        ///   - filter: The filter, if any.
         init(
             _ cache: (any ImageRequestCache)?, _ request: URLRequest, _ key: String?,
             _ serializer: ImageResponseSerializer, _ credential: URLCredential?, _ filter: (any ImageFilter)?
@@ -269,17 +268,17 @@ extension ImageDecodingOptions {
 }
 
 extension URLCredential {
-    /// What tells it apart from others, without telling what it is.
+    /// An identifier that doesn't reveal the credential.
     var imageIdentity: String { ImageIdentity.hash(of: user, password) }
 }
 
 // MARK: - Identities
 
 extension URLRequest {
-    /// What requests have in common that bring the same image: the URL, and what else a server may look at. A request with
-    /// another `Authorization` is another one.
+    /// An identifier that is equal for requests for the same image. It includes everything that a server can use, so requests with
+    /// different `Authorization` fields differ.
     ///
-    /// Header fields and bodies may be secret, so there is a hash of them only, another one in each process.
+    /// Header fields and bodies can be secret, so it contains only a hash of them, which varies between processes.
     var imageIdentity: String {
         var parts = [url?.absoluteString ?? ""]
         if let httpMethod, httpMethod != "GET" { parts.append(httpMethod) }
@@ -291,9 +290,9 @@ extension URLRequest {
     }
 }
 
-/// Names for what may be secret.
+/// Identifiers for secrets.
 enum ImageIdentity {
-    /// A hash of 128 bits that tells nothing, another one in each process.
+    /// Returns a 128-bit hash that doesn't reveal the parts. It varies between processes.
     static func hash<each Part: Hashable>(of part: repeat each Part) -> String {
         [0, 1].map { number in
             var hasher = Hasher()

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// Makes an image of another: what a downloader does with an image before it caches it.
+/// A type that creates an image from another. A downloader applies its filter before it caches an image.
 public protocol ImageFilter: Sendable {
-    /// Makes the new image. It may be called on any thread.
+    /// A closure that creates the filtered image. It can be called on any thread.
     var filter: @Sendable (Image) -> Image { get }
 
-    /// What tells this filter from others: filters with the same identifier must make the same image. The default is the
-    /// type's name, with its size and its radius where it has them.
+    /// The identifier. Filters with the same identifier must create the same image. The default is the name of the type, with its size
+    /// or radius, if any.
     var identifier: String { get }
 }
 
@@ -25,13 +25,13 @@ extension ImageFilter where Self: Roundable {
     public var identifier: String { "\(type(of: self))-radius:(\(radius))" }
 }
 
-/// Has a size.
+/// A type that has a size.
 public protocol Sizable {
     /// The size in points.
     var size: CGSize { get }
 }
 
-/// Has a radius.
+/// A type that has a radius.
 public protocol Roundable {
     /// The radius in points.
     var radius: CGFloat { get }
@@ -39,36 +39,36 @@ public protocol Roundable {
 
 // MARK: - Scaling
 
-/// Scales images to a size, whatever their shape becomes.
+/// A filter that scales images to a size, without preserving their proportions.
 public struct ScaledToSizeFilter: ImageFilter, Sizable {
-    /// The size in points. One that no image can have leaves images as they are.
+    /// The size in points. If it's invalid, images are returned unchanged.
     public let size: CGSize
 
-    /// Makes the filter.
+    /// Creates a filter.
     public init(size: CGSize) { self.size = size }
 
     /// Scales an image.
     public var filter: @Sendable (Image) -> Image { { [size] in $0.imageScaled(to: size) } }
 }
 
-/// Scales images until they fit into a size; the rest is transparent.
+/// A filter that scales images to fit a size with their proportions, on a transparent background.
 public struct AspectScaledToFitSizeFilter: ImageFilter, Sizable {
-    /// The size in points. One that no image can have leaves images as they are.
+    /// The size in points. If it's invalid, images are returned unchanged.
     public let size: CGSize
 
-    /// Makes the filter.
+    /// Creates a filter.
     public init(size: CGSize) { self.size = size }
 
     /// Scales an image.
     public var filter: @Sendable (Image) -> Image { { [size] in $0.imageAspectScaled(toFit: size) } }
 }
 
-/// Scales images until they fill a size, and crops what is outside.
+/// A filter that scales images to fill a size with their proportions, and crops them.
 public struct AspectScaledToFillSizeFilter: ImageFilter, Sizable {
-    /// The size in points. One that no image can have leaves images as they are.
+    /// The size in points. If it's invalid, images are returned unchanged.
     public let size: CGSize
 
-    /// Makes the filter.
+    /// Creates a filter.
     public init(size: CGSize) { self.size = size }
 
     /// Scales an image.
@@ -77,24 +77,24 @@ public struct AspectScaledToFillSizeFilter: ImageFilter, Sizable {
 
 // MARK: - Rounding and blurring
 
-/// Rounds the corners of images.
+/// A filter that rounds the corners of images.
 public struct RoundedCornersFilter: ImageFilter, Roundable {
     /// The radius in points.
     public let radius: CGFloat
-    /// Whether the radius is divided by the image's scale.
+    /// A Boolean value that indicates whether the radius is divided by the image's scale.
     public let divideRadiusByImageScale: Bool
 
-    /// Makes the filter.
+    /// Creates a filter.
     ///
     /// - Parameters:
     ///   - radius: The radius in points.
-    ///   - divideRadiusByImageScale: Whether it is divided by the image's scale. The default is false.
+    ///   - divideRadiusByImageScale: Whether to divide the radius by the image's scale. The default is false.
     public init(radius: CGFloat, divideRadiusByImageScale: Bool = false) {
         self.radius = radius
         self.divideRadiusByImageScale = divideRadiusByImageScale
     }
 
-    /// The name of the type, the radius and whether that is divided.
+    /// The name of the type, the radius and whether the radius is divided.
     public var identifier: String { "RoundedCornersFilter-radius:(\(radius))-divided:(\(divideRadiusByImageScale))" }
 
     /// Rounds the corners of an image.
@@ -103,21 +103,21 @@ public struct RoundedCornersFilter: ImageFilter, Roundable {
     }
 }
 
-/// Cuts circles out of the middle of images.
+/// A filter that crops images to a circle at their center.
 public struct CircleFilter: ImageFilter {
-    /// Makes the filter.
+    /// Creates a filter.
     public init() {}
 
-    /// Cuts a circle out of an image.
+    /// Crops an image to a circle.
     public var filter: @Sendable (Image) -> Image { { $0.imageRoundedIntoCircle() } }
 }
 
-/// Blurs images.
+/// A filter that blurs images.
 public struct BlurFilter: ImageFilter {
     /// The standard deviation of the blur in pixels.
     public let blurRadius: UInt
 
-    /// Makes the filter.
+    /// Creates a filter.
     ///
     /// - Parameter blurRadius: The standard deviation of the blur in pixels. The default is 10.
     public init(blurRadius: UInt = 10) { self.blurRadius = blurRadius }
@@ -129,20 +129,20 @@ public struct BlurFilter: ImageFilter {
     public var filter: @Sendable (Image) -> Image { { [blurRadius] in $0.imageBlurred(radius: CGFloat(blurRadius)) } }
 }
 
-// MARK: - Filters of closures
+// MARK: - Closures as filters
 
-/// A filter made of a closure.
+/// A filter that calls a closure.
 public struct DynamicImageFilter: ImageFilter {
-    /// What tells this filter from others.
+    /// The identifier.
     public let identifier: String
-    /// Makes the new image.
+    /// The closure that creates the filtered image.
     public let filter: @Sendable (Image) -> Image
 
-    /// Makes a filter.
+    /// Creates a filter.
     ///
     /// - Parameters:
-    ///   - identifier: Tells this filter from others: the same for the same closure and the same values in it.
-    ///   - filter: Makes the new image. It may be called on any thread.
+    ///   - identifier: The identifier, which must be unique for the closure and its captured values.
+    ///   - filter: The closure that creates the filtered image. It can be called on any thread.
     public init(_ identifier: String, filter: @escaping @Sendable (Image) -> Image) {
         self.identifier = identifier
         self.filter = filter
@@ -151,9 +151,9 @@ public struct DynamicImageFilter: ImageFilter {
 
 // MARK: - Several filters
 
-/// Several filters, one after the other.
+/// A filter that applies several filters in order.
 public protocol CompositeImageFilter: ImageFilter {
-    /// The filters, the first of which gets the image.
+    /// The filters in order.
     var filters: [any ImageFilter] { get }
 }
 
@@ -161,30 +161,30 @@ extension CompositeImageFilter {
     /// The identifiers of all filters, joined by `_`.
     public var identifier: String { filters.map(\.identifier).joined(separator: "_") }
 
-    /// Applies all filters in turn.
+    /// Applies all filters in order.
     public var filter: @Sendable (Image) -> Image {
         { [filters] image in filters.reduce(image) { $1.filter($0) } }
     }
 }
 
-/// Filters that are put together where they are needed.
+/// A filter that applies an array of filters in order.
 public struct DynamicCompositeImageFilter: CompositeImageFilter {
-    /// The filters, the first of which gets the image.
+    /// The filters in order.
     public let filters: [any ImageFilter]
 
-    /// Makes a filter of several.
+    /// Creates a filter from several filters.
     public init(_ filters: [any ImageFilter]) { self.filters = filters }
 
-    /// Makes a filter of several.
+    /// Creates a filter from several filters.
     public init(_ filters: any ImageFilter...) { self.filters = filters }
 }
 
-/// Scales images to a size, then cuts circles out of their middle.
+/// A filter that scales images to a size and crops them to a circle.
 public struct ScaledToSizeCircleFilter: CompositeImageFilter {
-    /// The filters that do it.
+    /// The filters in order.
     public let filters: [any ImageFilter]
 
-    /// Makes the filter.
+    /// Creates a filter.
     ///
     /// - Parameter size: The size in points.
     public init(size: CGSize) {
@@ -192,17 +192,17 @@ public struct ScaledToSizeCircleFilter: CompositeImageFilter {
     }
 }
 
-/// Scales images to a size, then rounds their corners.
+/// A filter that scales images to a size and rounds their corners.
 public struct ScaledToSizeWithRoundedCornersFilter: CompositeImageFilter {
-    /// The filters that do it.
+    /// The filters in order.
     public let filters: [any ImageFilter]
 
-    /// Makes the filter.
+    /// Creates a filter.
     ///
     /// - Parameters:
     ///   - size: The size in points.
     ///   - radius: The radius in points.
-    ///   - divideRadiusByImageScale: Whether it is divided by the scale of the image. The default is false.
+    ///   - divideRadiusByImageScale: Whether to divide the radius by the image's scale. The default is false.
     public init(size: CGSize, radius: CGFloat, divideRadiusByImageScale: Bool = false) {
         filters = [
             ScaledToSizeFilter(size: size),
@@ -211,12 +211,12 @@ public struct ScaledToSizeWithRoundedCornersFilter: CompositeImageFilter {
     }
 }
 
-/// Scales images until they fill a size, crops them, and cuts circles out of their middle.
+/// A filter that scales images to fill a size, and crops them to a circle.
 public struct AspectScaledToFillSizeCircleFilter: CompositeImageFilter {
-    /// The filters that do it.
+    /// The filters in order.
     public let filters: [any ImageFilter]
 
-    /// Makes the filter.
+    /// Creates a filter.
     ///
     /// - Parameter size: The size in points.
     public init(size: CGSize) {
@@ -224,17 +224,17 @@ public struct AspectScaledToFillSizeCircleFilter: CompositeImageFilter {
     }
 }
 
-/// Scales images until they fill a size, crops them, and rounds their corners.
+/// A filter that scales images to fill a size, crops them, and rounds their corners.
 public struct AspectScaledToFillSizeWithRoundedCornersFilter: CompositeImageFilter {
-    /// The filters that do it.
+    /// The filters in order.
     public let filters: [any ImageFilter]
 
-    /// Makes the filter.
+    /// Creates a filter.
     ///
     /// - Parameters:
     ///   - size: The size in points.
     ///   - radius: The radius in points.
-    ///   - divideRadiusByImageScale: Whether it is divided by the scale of the image. The default is false.
+    ///   - divideRadiusByImageScale: Whether to divide the radius by the image's scale. The default is false.
     public init(size: CGSize, radius: CGFloat, divideRadiusByImageScale: Bool = false) {
         filters = [
             AspectScaledToFillSizeFilter(size: size),

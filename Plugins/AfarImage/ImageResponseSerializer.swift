@@ -5,35 +5,35 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Decodes an image from a response: PNG, JPEG or WebP, which its first bytes tell.
+/// A serializer that decodes a PNG, JPEG or WebP image. It detects the format from the first bytes.
 public final class ImageResponseSerializer: ResponseSerializer {
-    /// Changes the bytes before they are serialized.
+    /// The preprocessor that is applied to the body before decoding.
     public let dataPreprocessor: any DataPreprocessor
     /// The ``Image/scale`` of images.
     public var imageScale: CGFloat { options.scale }
-    /// How images are decoded, and what they may cost.
+    /// The options for decoding images.
     public let options: ImageDecodingOptions
-    /// The formats that can be read.
+    /// The decoders for the supported formats.
     public let decoders: [any ImageDecoder]
-    /// The status codes whose responses may be empty.
+    /// The status codes for which an empty body is allowed.
     public let emptyResponseCodes: Set<Int>
-    /// The methods whose responses may be empty.
+    /// The methods for which an empty body is allowed.
     public let emptyRequestMethods: Set<HTTPMethod>
     private let ownContentTypes: Set<String>?
 
-    /// Makes a serializer.
+    /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - dataPreprocessor: Changes the bytes before.
+    ///   - dataPreprocessor: The preprocessor that is applied to the body before decoding.
     ///   - imageScale: The ``Image/scale`` of images. The default is ``defaultImageScale``, 1.
-    ///   - targetSize: The size in pixels that images will be shown in; see ``ImageDecodingOptions/targetSize``. The default
-    ///     is nil: that of the file.
-    ///   - limits: What an image may cost.
-    ///   - acceptableContentTypes: The media types that a response may have. The default is nil:
-    ///     ``acceptableImageContentTypes``, or none at all.
-    ///   - decoders: The formats that can be read. The default is ``Image/standardDecoders``.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - targetSize: The size in pixels in which images will be shown. See ``ImageDecodingOptions/targetSize``. The default is nil,
+    ///     which uses the file's size.
+    ///   - limits: The limits on images.
+    ///   - acceptableContentTypes: The accepted media types. The default is nil, which accepts ``acceptableImageContentTypes`` and
+    ///     responses without a Content-Type.
+    ///   - decoders: The decoders for the supported formats. The default is ``Image/standardDecoders``.
+    ///   - emptyResponseCodes: The status codes for which an empty body is allowed. The default is 204 and 205.
+    ///   - emptyRequestMethods: The methods for which an empty body is allowed. The default is HEAD.
     public init(
         dataPreprocessor: any DataPreprocessor = ImageResponseSerializer.defaultDataPreprocessor,
         imageScale: CGFloat = ImageResponseSerializer.defaultImageScale,
@@ -52,7 +52,7 @@ public final class ImageResponseSerializer: ResponseSerializer {
         ownContentTypes = acceptableContentTypes.map(Self.lowercased)
     }
 
-    /// What serializers have in common that make the same of the same response. One with parts of the caller's is like no other.
+    /// An identifier that is equal for serializers that return equal images. With a custom preprocessor or decoder, it's unique.
     var identity: String {
         let standard = Image.standardDecoders.map { ObjectIdentifier(type(of: $0)) }
         guard dataPreprocessor is PassthroughPreprocessor, decoders.map({ ObjectIdentifier(type(of: $0)) }) == standard
@@ -60,17 +60,17 @@ public final class ImageResponseSerializer: ResponseSerializer {
         return "\(options) \(ownContentTypes?.sorted() ?? []) \(emptyResponseCodes.sorted()) \(ownContentTypes == nil)"
     }
 
-    /// The media types that a response may have, in lower case.
+    /// The accepted media types, in lower case.
     public var acceptableContentTypes: Set<String> { ownContentTypes ?? Self.acceptableImageContentTypes }
 
-    /// The image.
+    /// Returns the image.
     ///
-    /// - Throws: The error of before,
+    /// - Throws: The input's error,
     ///   ``AfarCore/AFError/ResponseValidationFailureReason/unacceptableContentType(acceptableContentTypes:responseContentType:)``,
     ///   ``AfarCore/AFError/ResponseValidationFailureReason/missingContentType(acceptableContentTypes:)``,
     ///   ``AfarCore/AFError/ResponseSerializationFailureReason/inputDataNilOrZeroLength``,
-    ///   ``AfarCore/AFError/ResponseSerializationFailureReason/invalidEmptyResponse(type:)`` for an empty body that is
-    ///   allowed, as no image is empty, or an ``ImageError``, which reaches handlers inside of
+    ///   ``AfarCore/AFError/ResponseSerializationFailureReason/invalidEmptyResponse(type:)`` for an allowed empty body, because no
+    ///   image is empty, or an ``ImageError``, which handlers receive in
     ///   ``AfarCore/AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)``.
     public func serialize(_ input: SerializationInput) throws -> Image {
         if let error = input.error { throw error }
@@ -83,14 +83,14 @@ public final class ImageResponseSerializer: ResponseSerializer {
         return try Image(data: data, options: options, decoders: decoders)
     }
 
-    /// The image.
+    /// Returns the image.
     public func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> Image {
         try serialize(SerializationInput(request: request, response: response, data: data, error: error))
     }
 
-    /// The image in a file. One that is too large is not read.
+    /// Returns the image in a file. A file that exceeds the limit isn't read.
     public func serializeDownload(
         request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
     ) throws -> Image {
@@ -119,18 +119,18 @@ public final class ImageResponseSerializer: ResponseSerializer {
 // MARK: - Shorthands
 
 extension ResponseSerializer where Self == ImageResponseSerializer {
-    /// Decodes an image.
+    /// A serializer that decodes an image.
     public static var image: ImageResponseSerializer { ImageResponseSerializer() }
 
-    /// Decodes an image.
+    /// Returns a serializer that decodes an image.
     ///
     /// - Parameters:
     ///   - imageScale: The ``Image/scale`` of the image. The default is 1.
-    ///   - targetSize: The size in pixels that the image will be shown in; see ``ImageDecodingOptions/targetSize``. The
-    ///     default is nil: that of the file.
-    ///   - limits: What the image may cost.
-    ///   - acceptableContentTypes: The media types that the response may have. The default is nil:
-    ///     ``ImageResponseSerializer/acceptableImageContentTypes``.
+    ///   - targetSize: The size in pixels in which the image will be shown. See ``ImageDecodingOptions/targetSize``. The default is nil,
+    ///     which uses the file's size.
+    ///   - limits: The limits on the image.
+    ///   - acceptableContentTypes: The accepted media types. The default is nil, which accepts
+    ///     ``ImageResponseSerializer/acceptableImageContentTypes`` and responses without a Content-Type.
     public static func image(
         imageScale: CGFloat = ImageResponseSerializer.defaultImageScale,
         targetSize: CGSize? = nil,
@@ -151,17 +151,15 @@ extension ImageResponseSerializer {
         "image/png", "image/webp", "image/x-png",
     ])
 
-    /// The scale of images where nothing else is said: 1.
+    /// The default scale of images, 1.
     public static var defaultImageScale: CGFloat { 1 }
 
-    /// The media types that a response may have where a serializer has none of its own. A response without a
-    /// Content-Type is accepted there, too.
+    /// The media types that serializers accept by default. They also accept responses without a Content-Type.
     public static var acceptableImageContentTypes: Set<String> { contentTypes.withLock { $0 } }
 
-    /// Adds to the media types that a response may have, for all serializers that have none of their own. May be called from
-    /// any thread.
+    /// Adds media types to those that serializers accept by default. Any thread can call this method.
     ///
-    /// - Parameter types: Media types without parameters, "image/x-icon" say.
+    /// - Parameter types: Media types without parameters, such as "image/x-icon".
     public static func addAcceptableImageContentTypes(_ types: Set<String>) {
         contentTypes.withLock { $0.formUnion(lowercased(types)) }
     }

@@ -2,39 +2,38 @@ public import AfarCore
 import AfarSerializers
 public import Foundation
 
-/// Decodes values from JSON, several times as fast as a `JSONDecoder`, wherever Afar takes a ``AfarCore/DataDecoder``:
-/// `responseDecodable(of: User.self, decoder: .fastJSON)`.
+/// A type that decodes values from JSON, several times as fast as a `JSONDecoder`. Use it wherever Afar accepts a
+/// ``AfarCore/DataDecoder``: `responseDecodable(of: User.self, decoder: .fastJSON)`.
 ///
-/// The values are those of a `JSONDecoder` with the same strategies. It is stricter about the text, which has to be JSON to
-/// the letter (RFC 8259): no commas after the last element, no half surrogate pairs in strings. Its errors tell the line
-/// and the column, and integers and decimals are exact or refused.
+/// The decoded values are those of a `JSONDecoder` with the same strategies. The text must strictly conform to RFC 8259, so trailing
+/// commas and lone surrogates in strings are errors. Errors contain the line and the column. Integers and decimals are either exact
+/// or an error.
 ///
-/// A document may have 2 GiB less a byte, and arrays and objects 512 deep. While it is decoded, memory of up to 14 times its size is
-/// in use; of usual documents twice to three times.
+/// A document must be smaller than 2 GiB, with at most 512 levels of nested arrays and objects. Decoding uses up to 14 times the
+/// document's size in memory, and two to three times for typical documents.
 public struct FastJSONDecoder: DataDecoder {
-    /// Which names members have in Swift. The default is the same as in the document.
+    /// The strategy that converts member names to keys. By default, names are used unchanged.
     public var keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy
-    /// How a `Date` is written. The default is the date's own way, seconds since 2001.
+    /// The format of dates. The default is that of `Date` itself, seconds since 2001.
     public var dateDecodingStrategy: JSONDecoder.DateDecodingStrategy
-    /// How a `Data` is written. The default is Base64.
+    /// The format of `Data` values. The default is Base64.
     public var dataDecodingStrategy: JSONDecoder.DataDecodingStrategy
-    /// Whether infinities and NaN, which JSON has no numbers for, are written as strings. The default is that they are not.
+    /// The strings that represent infinity and NaN, which JSON numbers can't express. By default, there are none.
     public var nonConformingFloatDecodingStrategy: JSONDecoder.NonConformingFloatDecodingStrategy
-    /// What an object means in which a name stands twice. The default is the first of them, as for a `JSONDecoder`.
+    /// The strategy for objects with duplicate names. By default, the first member is used, as with a `JSONDecoder`.
     public var duplicateKeyStrategy: DuplicateKeyStrategy
-    /// What types that decode themselves find in their decoder's `userInfo`.
+    /// The contextual information that decoded types can read from their decoder.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
-    /// Makes a decoder.
+    /// Creates a decoder.
     ///
     /// - Parameters:
-    ///   - keyDecodingStrategy: Which names members have in Swift. The default is the same as in the document.
-    ///   - dateDecodingStrategy: How a `Date` is written. The default is the date's own way, seconds since 2001.
-    ///   - dataDecodingStrategy: How a `Data` is written. The default is Base64.
-    ///   - nonConformingFloatDecodingStrategy: Whether infinities and NaN are written as strings. The default is that they
-    ///     are not.
-    ///   - duplicateKeyStrategy: What an object means in which a name stands twice. The default is the first.
-    ///   - userInfo: What types that decode themselves find in their decoder. The default is nothing.
+    ///   - keyDecodingStrategy: The strategy that converts member names to keys. By default, names are used unchanged.
+    ///   - dateDecodingStrategy: The format of dates. The default is that of `Date` itself, seconds since 2001.
+    ///   - dataDecodingStrategy: The format of `Data` values. The default is Base64.
+    ///   - nonConformingFloatDecodingStrategy: The strings that represent infinity and NaN. By default, there are none.
+    ///   - duplicateKeyStrategy: The strategy for objects with duplicate names. By default, the first member is used.
+    ///   - userInfo: The contextual information that decoded types can read from their decoder. The default is empty.
     public init(
         keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy = .useDefaultKeys,
         dateDecodingStrategy: JSONDecoder.DateDecodingStrategy = .deferredToDate,
@@ -51,9 +50,9 @@ public struct FastJSONDecoder: DataDecoder {
         self.userInfo = userInfo
     }
 
-    /// Decodes a value from a text in UTF-8, or in another of Unicode's encodings as `JSONDecoder` takes them.
+    /// Decodes a value from text in UTF-8, or in another Unicode encoding that `JSONDecoder` supports.
     ///
-    /// - Throws: A `DecodingError`, with a ``JSONLocation`` as its `underlyingError`; for what is no JSON `dataCorrupted` with an
+    /// - Throws: A `DecodingError` with a ``JSONLocation`` as its `underlyingError`. For invalid JSON, `dataCorrupted` with an
     ///   ``AfarSerializers/InvalidJSON`` or an ``AfarSerializers/TextDecodingError``.
     public func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
         let document = try JSONDocument.open(data, options: self)
@@ -63,26 +62,26 @@ public struct FastJSONDecoder: DataDecoder {
 }
 
 extension FastJSONDecoder {
-    /// What an object means in which a name stands twice, which JSON leaves open (RFC 8259, section 4).
+    /// A strategy for objects with duplicate names, which JSON doesn't define (RFC 8259, section 4).
     public enum DuplicateKeyStrategy: Hashable, Sendable {
-        /// The first member with the name counts.
+        /// Uses the first member with the name.
         case useFirst
-        /// The last member with the name counts.
+        /// Uses the last member with the name.
         case useLast
-        /// The object is refused when a value is decoded from it: `DecodingError.dataCorrupted`.
+        /// Throws `DecodingError.dataCorrupted` when a value is decoded from the object.
         case refuse
     }
 }
 
 extension DataDecoder where Self == FastJSONDecoder {
-    /// Decodes JSON, several times as fast as a `JSONDecoder`.
+    /// A decoder for JSON that is several times as fast as a `JSONDecoder`.
     public static var fastJSON: FastJSONDecoder { FastJSONDecoder() }
 
-    /// Decodes JSON, several times as fast as a `JSONDecoder`.
+    /// Returns a decoder for JSON that is several times as fast as a `JSONDecoder`.
     ///
     /// - Parameters:
-    ///   - keyDecodingStrategy: Which names members have in Swift. The default is the same as in the document.
-    ///   - dateDecodingStrategy: How a `Date` is written. The default is the date's own way, seconds since 2001.
+    ///   - keyDecodingStrategy: The strategy that converts member names to keys. By default, names are used unchanged.
+    ///   - dateDecodingStrategy: The format of dates. The default is that of `Date` itself, seconds since 2001.
     public static func fastJSON(
         keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy = .useDefaultKeys,
         dateDecodingStrategy: JSONDecoder.DateDecodingStrategy = .deferredToDate

@@ -3,16 +3,16 @@ import CJSONDocument
 import CStack
 import Foundation
 
-/// A text that is JSON, and what is to be known for decoding from it: a name for its ``JSONDocumentContents``.
+/// A parsed JSON document. It refers to its ``JSONDocumentContents``.
 struct JSONDocument {
     private let contents: JSONDocumentContents.Address
 
-    /// How deep arrays and objects may be nested: what Foundation's parsers take.
+    /// The maximum nesting depth of arrays and objects, the same as that of Foundation's parsers.
     private static let maximumDepth: UInt32 = 512
 
     // MARK: Opening and closing
 
-    /// Reads a text. The document is to be closed.
+    /// Parses a text. The caller must close the document.
     ///
     /// - Throws: `DecodingError.dataCorrupted`.
     static func open(_ data: Data, options: FastJSONDecoder) throws -> JSONDocument {
@@ -30,7 +30,7 @@ struct JSONDocument {
         return JSONDocument(contents: contents)
     }
 
-    /// Frees what the document holds. Values that someone has kept are not open any more.
+    /// Frees the document's memory. Values that refer to it are then no longer open.
     func close() { JSONDocumentContents.close(contents) }
 
     private static func fault(in text: Data, _ status: afar_json_status, at offset: Int) -> InvalidJSON {
@@ -38,17 +38,17 @@ struct JSONDocument {
         switch status {
         case afar_json_too_large: problem = "The text has 2 GiB or more"
         case afar_json_out_of_memory: problem = "There is not enough memory for the text"
-        case afar_json_lone_surrogate: problem = "A string has half of a surrogate pair"
+        case afar_json_lone_surrogate: problem = "A string has a lone surrogate"
         case afar_json_unsupported_processor:
-            problem = "simdjson does not support this processor, and cannot read the text"
+            problem = "simdjson does not support this processor"
         default:
             if let fault = JSONText.fault(in: text) { return fault }
-            problem = "The text is no JSON"
+            problem = "The text is not valid JSON"
         }
         return InvalidJSON(problem: problem, location: text.withUnsafeBytes { JSONLocation(of: offset, in: $0) })
     }
 
-    // MARK: What it is
+    // MARK: Properties
 
     var generation: UInt32 { contents.pointee.generation }
     var nodes: UnsafeMutablePointer<afar_json_node> { contents.pointee.nodes }
@@ -63,7 +63,7 @@ struct JSONDocument {
     /// Whether names that are equal in Swift have equal bytes.
     var namesAreEqualByBytes: Bool { contents.pointee.index.keys_are_ascii }
 
-    /// Whether the stack has room for more values in each other. To ask the system where it ends is dear.
+    /// Whether the stack has room for further nesting. Avoids the slow system call for the stack's end if possible.
     var hasStack: Bool {
         let position = UInt(afar_stack_position())
         return contents.pointee.stackStart &- position < 32 << 10 || details.hasStack(at: position)
@@ -71,7 +71,7 @@ struct JSONDocument {
 
     var root: JSONValue { JSONValue(document: self, node: 0, parent: 0, place: JSONValue.noPlace) }
 
-    /// What stands for a member that is not there: `null`, which stands behind the text.
+    /// Returns the value for a missing member. Its node is the `null` after the end of the text.
     func absent(_ name: String, in parent: UInt32) -> JSONValue {
         details.absentNames.append(name)
         return JSONValue(
@@ -79,7 +79,7 @@ struct JSONDocument {
             place: JSONValue.firstAbsent + UInt32(details.absentNames.count - 1))
     }
 
-    /// The value of an array or an object that is known by its node.
+    /// Returns the array or object at a node.
     func value(_ node: UInt32) -> JSONValue {
         guard node != 0 else { return root }
         let container = container(node).pointee
@@ -88,10 +88,10 @@ struct JSONDocument {
 
     // MARK: Nodes
 
-    /// A value's first byte, which tells what it is.
+    /// Returns the first byte of a value, which determines its kind.
     func first(_ node: UInt32) -> UInt8 { UInt8(bitPattern: contents.pointee.text[offset(node)]) }
 
-    /// Where in the text a value or a key begins.
+    /// Returns the offset of a value or a key in the text.
     func offset(_ node: UInt32) -> Int { Int(nodes[Int(node)].offset & afar_json_length) }
 
     func isArray(_ node: UInt32) -> Bool { first(node) == UInt8(ascii: "[") }
@@ -102,27 +102,27 @@ struct JSONDocument {
         UnsafeMutableRawPointer(nodes + Int(node)).assumingMemoryBound(to: afar_json_container.self)
     }
 
-    /// How many elements or members an array or an object has.
+    /// Returns the number of elements or members in an array or object.
     func count(of node: UInt32) -> Int { Int(container(node).pointee.count & afar_json_count) }
 
-    /// Whether a name stands twice in an object.
+    /// Returns whether an object has duplicate names.
     func hasDuplicates(_ node: UInt32) -> Bool { container(node).pointee.count & afar_json_has_duplicates != 0 }
 
-    /// Whether an object's keys are data, and not names that a strategy converts.
+    /// Returns whether an object's keys are data instead of names that a strategy converts.
     func isDictionary(_ node: UInt32) -> Bool { container(node).pointee.count & afar_json_is_dictionary != 0 }
 
     func setDictionary(_ node: UInt32) { container(node).pointee.count |= afar_json_is_dictionary }
 
-    /// The number of the name in a key's node.
+    /// Returns the number of the name in a key's node.
     func keyNumber(_ node: UInt32) -> UInt32 { nodes[Int(node)].extent }
 
-    /// The node behind a value.
+    /// Returns the node after a value.
     func end(of node: UInt32) -> UInt32 {
         let value = nodes[Int(node)]
         return value.offset & afar_json_is_container == 0 ? node + 1 : value.extent
     }
 
-    /// The bytes of a string between the quotation marks, or of a number.
+    /// Returns the bytes of a string without its quotation marks, or of a number.
     func bytes(_ node: UInt32) -> UnsafeRawBufferPointer {
         let start = contents.pointee.text + offset(node)
         let isString = start.pointee == CChar(bitPattern: UInt8(ascii: "\""))
@@ -132,15 +132,15 @@ struct JSONDocument {
 
     // MARK: Types
 
-    /// How values of a type are decoded, if not by the type's own way.
+    /// Returns the type that decodes values directly, or nil if the type decodes itself.
     func direct<T>(_ type: T.Type) -> (any DirectlyDecodable.Type)? { contents.pointee.types.direct(type) }
 
-    /// The numbers that the keys of a type have here, if they are so few that they are looked up once only.
+    /// Returns the cached numbers of a type's keys in this document, or nil if the type can have too many keys.
     func numbers<Key: CodingKey>(of type: Key.Type) -> KeyNumbers? {
         contents.pointee.types.numbers(of: type, generation)
     }
 
-    /// The number of the key with a name in Swift, or `afar_json_no_key`.
+    /// Returns the number of the key with a converted name, or `afar_json_no_key`.
     func number(named name: String) -> UInt32 {
         if let numbers = details.names.numbers { return numbers[name] ?? afar_json_no_key }
         var name = name
@@ -155,10 +155,10 @@ struct JSONDocument {
 
 // MARK: - Contents
 
-/// What a document consists of. It stands at an address that stays good after the document was closed, and is then used for
-/// another one; the generation tells them apart.
+/// The contents of a document. Its address remains valid after the document is closed and is reused for another document, which has a
+/// different generation.
 struct JSONDocumentContents {
-    /// Another number for each document, and for none.
+    /// A number that changes whenever a document is opened or closed at this address.
     private(set) var generation: UInt32
     let text: UnsafePointer<CChar>
     let nodes: UnsafeMutablePointer<afar_json_node>
@@ -166,20 +166,20 @@ struct JSONDocumentContents {
     var types: DecodedTypes
     /// See ``JSONNames/dependOnPath``.
     let namesDependOnPath: Bool
-    /// Whether different names are one in Swift.
+    /// Whether different names have the same converted name.
     let namesAreAmbiguous: Bool
-    /// Where on the stack decoding began.
+    /// The stack position at which decoding began.
     let stackStart: UInt
     let details: Unmanaged<JSONDocumentDetails>
 
     typealias Address = UnsafeMutablePointer<JSONDocumentContents>
 
     private static let lock = NSLock()
-    /// The addresses that no document uses: as many as documents were open at a time.
-    // Safe because it is used under the lock only.
+    /// The addresses that no open document uses.
+    // Safe because it's only used under the lock.
     private nonisolated(unsafe) static var free: [Address] = []
 
-    /// Retains a document. Returns nil if the index has none.
+    /// Creates the contents of a document, or returns nil if the index is empty.
     static func make(_ index: afar_json_document, _ options: FastJSONDecoder) -> Address? {
         guard let text = index.text, let nodes = index.nodes else { return nil }
         let keys = UnsafeBufferPointer(start: index.keys, count: Int(index.key_count))
@@ -210,19 +210,19 @@ struct JSONDocumentContents {
     }
 }
 
-/// What is needed of a document now and then.
+/// The rarely used properties of a document.
 final class JSONDocumentDetails {
     let options: FastJSONDecoder
     private(set) lazy var userInfo: [CodingUserInfoKey: Any] = options.userInfo
     let names: JSONNames
-    /// Of large objects, the nodes of keys by their numbers.
+    /// The nodes of keys by number, for each large object.
     var indexes: [UInt32: [UInt32: UInt32]] = [:]
-    /// Of all objects, the nodes of keys by their names in Swift, where these depend on the path.
+    /// The nodes of keys by converted name, for each object if names depend on the path.
     var namedIndexes: [UInt32: [String: UInt32]] = [:]
-    /// The names of members that a decoder was asked for and that are not there.
+    /// The names of missing members that a decoder was requested for.
     var absentNames: [String] = []
     var locations = JSONLocations()
-    /// The path of an array or an object. The next one that is wanted is mostly that of a sibling, whose path begins alike.
+    /// The last computed path of an array or object. The next one is usually that of a sibling, which has a common prefix.
     var lastPath: (node: UInt32, path: [any CodingKey]) = (0, [])
     private var stackEnd: UInt?
 
@@ -231,7 +231,7 @@ final class JSONDocumentDetails {
         self.names = names
     }
 
-    /// Whether the stack has room for more values in each other; their own code is on it, too.
+    /// Returns whether the stack has room for further nesting, including the code of decoded types.
     func hasStack(at position: UInt) -> Bool {
         let end = stackEnd ?? UInt(afar_stack_end())
         stackEnd = end
@@ -241,26 +241,26 @@ final class JSONDocumentDetails {
 
 // MARK: - Types
 
-/// The numbers that keys have in a document, by their bytes.
+/// The numbers of one-byte keys in a document.
 typealias KeyNumbers = UnsafeMutablePointer<UInt32>
 
-/// What was found out about the types that are decoded. It is kept from document to document.
+/// A cache of facts about decoded types, which is shared by consecutive documents.
 struct DecodedTypes {
     private struct Entry {
         let type: ObjectIdentifier
         let direct: (any DirectlyDecodable.Type)?
-        /// Of a type of keys, their numbers in the document of the generation.
+        /// For a type of keys, the numbers in the document of the generation.
         var numbers: KeyNumbers?
         var generation: UInt32 = 0
     }
 
-    /// A hash table that is half empty at least. Types beyond that are not kept.
+    /// A hash table that is at most half full. Further types aren't cached.
     private let entries: UnsafeMutablePointer<Entry?>
     private var count = 0
 
     private static let capacity = 256
 
-    /// The number of a key that was not looked up yet. No document has so many keys.
+    /// The number of a key that hasn't been looked up yet. No document has this many keys.
     static let unknown = afar_json_no_key - 1
 
     init() {
@@ -268,14 +268,13 @@ struct DecodedTypes {
         entries.initialize(repeating: nil, count: Self.capacity)
     }
 
-    /// How values of a type are decoded, if not by the type's own way.
+    /// Returns the type that decodes values directly, or nil if the type decodes itself.
     mutating func direct<T>(_ type: T.Type) -> (any DirectlyDecodable.Type)? {
         guard let entry = entry(of: type) else { return type as? any DirectlyDecodable.Type }
         return entry.pointee?.direct
     }
 
-    /// The numbers of a type's keys; nil if there may be more than 256 of them. A key of one byte has no other name than the
-    /// one that this byte stands for.
+    /// Returns the numbers of a type's keys, or nil if a key has more than one byte. The byte of a one-byte key determines its name.
     mutating func numbers<Key: CodingKey>(of type: Key.Type, _ generation: UInt32) -> KeyNumbers? {
         guard MemoryLayout<Key>.size <= 1, let entry = entry(of: type) else { return nil }
         if let numbers = entry.pointee?.numbers, entry.pointee?.generation == generation { return numbers }
@@ -286,10 +285,10 @@ struct DecodedTypes {
         return numbers
     }
 
-    /// A type's entry; nil when there are too many.
+    /// Returns the entry of a type, or nil if the table is full.
     private mutating func entry<T>(of type: T.Type) -> UnsafeMutablePointer<Entry?>? {
         let identifier = ObjectIdentifier(type)
-        // Metadata lies at addresses that are multiples of 8.
+        // The addresses of metadata are multiples of 8.
         var index = Int(bitPattern: identifier) >> 3
         while let entry = entries[index & (Self.capacity - 1)] {
             if entry.type == identifier { return entries + index & (Self.capacity - 1) }

@@ -1,21 +1,20 @@
 import CJSONDocument
 import Foundation
 
-/// The names of a document's members, as they are written and as the strategy for keys has them in Swift.
+/// The names of a document's members, both as written and as converted by the key decoding strategy.
 final class JSONNames {
-    /// The key's number for each name in Swift, of equal ones the first. Nil where equal names have equal bytes, and where a
-    /// name depends on the path.
+    /// The number of the first key with each converted name. Nil if equal names have equal bytes, or if names depend on the path.
     let numbers: [String: UInt32]?
-    /// Whether different keys have one name in Swift.
+    /// Whether different keys have the same converted name.
     var areAmbiguous: Bool { firsts != nil }
-    /// Whether names depend on the path, so that there are no numbers for all objects.
+    /// Whether names depend on the path, so that keys have no common numbers.
     var dependOnPath: Bool { convert != nil }
     private let keys: UnsafeBufferPointer<afar_json_key>
     private let converted: [String]?
-    /// For each key, the first one with the same name in Swift; nil if they are all different.
+    /// For each key, the first one with the same converted name; nil if all converted names are different.
     private let firsts: [UInt32]?
     private let convert: (@Sendable ([any CodingKey]) -> any CodingKey)?
-    /// Those that were asked for.
+    /// The written names that have been requested so far.
     private var written: [String?] = []
 
     init(
@@ -31,7 +30,7 @@ final class JSONNames {
             names = keys.map { SnakeCase.camelCase(of: Self.text(of: $0)) }
             isConverted = true
         default:
-            // Two spellings of an accent are one in Swift.
+            // Swift strings with different encodings of an accent are equal.
             if !areASCII { names = keys.map { Self.text(of: $0) } }
         }
         self.convert = convert
@@ -45,10 +44,10 @@ final class JSONNames {
         }
     }
 
-    /// The number of the first key with the same name in Swift.
+    /// Returns the number of the first key with the same converted name.
     func canonical(_ number: UInt32) -> UInt32 { firsts?[Int(number)] ?? number }
 
-    /// A name as it is written.
+    /// Returns a name as written in the document.
     func written(_ number: UInt32) -> String {
         if written.isEmpty { written = Array(repeating: nil, count: keys.count) }
         let number = Int(number)
@@ -58,9 +57,9 @@ final class JSONNames {
         return name
     }
 
-    /// A name in Swift.
+    /// Returns a converted name.
     ///
-    /// - Parameter path: Where the object is.
+    /// - Parameter path: The path of the object.
     func name(_ number: UInt32, at path: @autoclosure () -> [any CodingKey]) -> String {
         if let converted { return converted[Int(number)] }
         guard let convert else { return written(number) }
@@ -74,9 +73,9 @@ final class JSONNames {
 
 // MARK: - Snake case
 
-/// Names with underscores between their words, as `JSONDecoder` converts them.
+/// Converts names in snake case like `JSONDecoder`.
 enum SnakeCase {
-    /// `user_name` becomes `userName`; underscores at the beginning and the end stay.
+    /// Converts `user_name` to `userName`. Leading and trailing underscores are preserved.
     static func camelCase(of name: String) -> String {
         let underscore = UInt8(ascii: "_")
         let bytes = name.utf8

@@ -1,8 +1,7 @@
 import CJSONDocument
 import Foundation
 
-/// A type whose values are not decoded by its own `init(from:)`: because Foundation's decoder does so too, or because it is
-/// faster.
+/// A type whose values are decoded without its `init(from:)`, either like Foundation's decoder or because it's faster.
 protocol DirectlyDecodable {
     static func decode(_ value: JSONValue) throws -> Self
 }
@@ -15,7 +14,7 @@ extension JSONValue {
     }
 
     func decode<Direct: DirectlyDecodable, T>(_ direct: Direct.Type, as type: T.Type) throws -> T {
-        // It is the same type.
+        // Direct and T are the same type.
         unsafeBitCast(try direct.decode(self), to: type)
     }
 }
@@ -42,7 +41,7 @@ extension Decimal: DirectlyDecodable {
 
 extension URL: DirectlyDecodable {
     static func decode(_ value: JSONValue) throws -> URL {
-        guard let url = URL(string: try value.string()) else { throw value.corrupted("This is no URL") }
+        guard let url = URL(string: try value.string()) else { throw value.corrupted("Invalid URL") }
         return url
     }
 }
@@ -52,7 +51,7 @@ extension Data: DirectlyDecodable {
         switch value.document.options.dataDecodingStrategy {
         case .deferredToData: return try Data(from: ValueDecoder(value))
         case .base64:
-            guard let data = Data(base64Encoded: try value.string()) else { throw value.corrupted("This is no Base64") }
+            guard let data = Data(base64Encoded: try value.string()) else { throw value.corrupted("Invalid Base64") }
             return data
         case .custom(let decode): return try decode(ValueDecoder(value))
         @unknown default: return try Data(from: ValueDecoder(value))
@@ -68,14 +67,14 @@ extension Date: DirectlyDecodable {
         case .millisecondsSince1970: return Date(timeIntervalSince1970: try value.double() / 1_000)
         case .iso8601:
             guard let date = try? Date.ISO8601FormatStyle().parse(try value.string()) else {
-                throw value.isString ? value.corrupted("This is no date of ISO 8601") : value.mismatch(String.self)
+                throw value.isString ? value.corrupted("Invalid ISO 8601 date") : value.mismatch(String.self)
             }
             return date
         #if canImport(Darwin)
-            // Elsewhere this strategy is a custom one.
+            // On other platforms, this is a custom strategy.
             case .formatted(let formatter):
                 guard let date = formatter.date(from: try value.string()) else {
-                    throw value.corrupted("This is no date of the format that is wanted")
+                    throw value.corrupted("Invalid date for the formatter")
                 }
                 return date
         #endif
@@ -89,7 +88,7 @@ extension Date: DirectlyDecodable {
 
 extension Array: DirectlyDecodable where Element: Decodable {
     static func decode(_ value: JSONValue) throws -> [Element] {
-        // What is known once for all elements.
+        // Selects the decoding once for all elements.
         if Element.self == String.self { return unsafeBitCast(try value.elements { try $0.string() }, to: Self.self) }
         if Element.self == Int.self {
             return unsafeBitCast(try value.elements { try $0.integer(Int.self) }, to: Self.self)
@@ -102,7 +101,7 @@ extension Array: DirectlyDecodable where Element: Decodable {
     }
 }
 
-/// Dictionaries whose keys are data, not names of members, so that no strategy converts them.
+/// The keys of these dictionaries are data instead of member names, so no strategy converts them.
 extension Dictionary: DirectlyDecodable where Key == String, Value: Decodable {
     static func decode(_ value: JSONValue) throws -> [String: Value] {
         try value.require(value.isObject, Self.self)
@@ -122,7 +121,7 @@ extension Dictionary: DirectlyDecodable where Key == String, Value: Decodable {
 }
 
 extension JSONValue {
-    /// An array's elements, each read.
+    /// Returns the elements of an array, converted by a closure.
     @inline(__always)
     fileprivate func elements<Element>(_ read: (JSONValue) throws -> Element) throws -> [Element] {
         try require(isArray, [Element].self)
@@ -169,7 +168,7 @@ extension JSONValue {
 
     // MARK: Numbers
 
-    /// An integer; one that is written with a fraction of zeros or with an exponent is one too.
+    /// Returns an integer, which can be written with a fraction of zeros or an exponent.
     func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
         let extent = document.nodes[Int(node)].extent
         let isShort = extent & afar_json_is_integer != 0 && extent & afar_json_length <= 18
@@ -232,16 +231,16 @@ extension JSONValue {
 /// A number in its written form, for types whose values a conversion to `Double` would round.
 struct DecimalText {
     private let isNegative: Bool
-    /// Without zeros at either end; nothing for zero.
+    /// The digits without leading and trailing zeros; empty for zero.
     private let digits: [UInt8]
-    /// The number is the digits, times ten to the power of this.
+    /// The power of ten by which the digits are multiplied.
     private let exponent: Int
 
-    /// - Parameter number: A number by RFC 8259, section 6.
+    /// - Parameter number: A number in the format of RFC 8259, section 6.
     init(_ number: UnsafeRawBufferPointer) {
         let mantissa = number.prefix { $0 | 0x20 != UInt8(ascii: "e") }
         let written = String(decoding: number[mantissa.endIndex...].dropFirst(), as: UTF8.self)
-        // An exponent that is no Int is beyond that of any number here, whatever its digits.
+        // An exponent outside the range of Int is out of range for all types, whatever the digits.
         let limit = 1 << 40
         var exponent = written.isEmpty ? 0 : Int(written) ?? (written.hasPrefix("-") ? -limit : limit)
         exponent = min(max(exponent, -limit), limit)
@@ -265,10 +264,10 @@ struct DecimalText {
         return T((isNegative ? "-" : "") + String(decoding: text, as: UTF8.self))
     }
 
-    /// The number as a decimal; nil if it has more digits than that, or is too large or too small.
+    /// The number as a decimal; nil if it has too many digits, or is too large or too small.
     var decimal: Decimal? {
         if digits.isEmpty { return 0 }
-        // A decimal is a number of 128 bits, which all numbers of 38 digits fit in, times ten to the power of -128 to 127.
+        // A decimal is a 128-bit mantissa, which can hold all numbers of 38 digits, and an exponent from -128 to 127.
         let power = min(exponent, 127)
         guard digits.count <= 38, power >= -128, exponent - power <= 38 - digits.count else { return nil }
         let zeros = String(repeating: "0", count: exponent - power)

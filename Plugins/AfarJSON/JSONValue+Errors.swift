@@ -2,7 +2,7 @@ import AfarSerializers
 import Foundation
 
 extension JSONValue {
-    /// The keys and indices from the root to here.
+    /// The keys and indices from the root to this value.
     var path: [any CodingKey] {
         let details = document.details
         var value = self
@@ -19,9 +19,9 @@ extension JSONValue {
         return path
     }
 
-    /// The last one of the path.
+    /// Returns the last key of the path.
     ///
-    /// - Parameter path: That of the array or object that this is in.
+    /// - Parameter path: The path of the containing array or object.
     private func key(at path: [any CodingKey]) -> JSONKey {
         let details = document.details
         if place >= Self.firstAbsent { return JSONKey(stringValue: details.absentNames[Int(place - Self.firstAbsent)]) }
@@ -30,7 +30,7 @@ extension JSONValue {
         return JSONKey(stringValue: isWritten ? details.names.written(place) : details.names.name(place, at: path))
     }
 
-    /// Checks that the value is of the kind that is wanted, and that there is room to go into it.
+    /// Checks that the value has the expected kind, and that the stack has room for its elements.
     ///
     /// - Throws: A `DecodingError`.
     func require(_ isOfKind: Bool, _ type: Any.Type) throws {
@@ -40,43 +40,43 @@ extension JSONValue {
         }
     }
 
-    /// The value is of another kind than what is wanted.
+    /// Returns the error for a value of the wrong kind.
     func mismatch(_ type: Any.Type) -> DecodingError {
-        let context = context("\(type) is wanted, and there is \(kind)")
+        let context = context("Expected \(type) but found \(kind)")
         return isNull ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
-    /// The number is none of the type's.
+    /// Returns the error for a number that the type can't represent.
     func unrepresentable(_ type: Any.Type) -> DecodingError {
-        corrupted("\(String(decoding: document.bytes(node).prefix(60), as: UTF8.self)) is no value of \(type)")
+        corrupted("\(String(decoding: document.bytes(node).prefix(60), as: UTF8.self)) is not a value of \(type)")
     }
 
     func corrupted(_ problem: String) -> DecodingError { .dataCorrupted(context(problem)) }
 
-    /// The object has no such member.
+    /// Returns the error for a missing member.
     func lacks(_ key: any CodingKey) -> DecodingError {
-        .keyNotFound(key, context("There is no member \(key.stringValue.debugDescription) in the object"))
+        .keyNotFound(key, context("The object has no member \(key.stringValue.debugDescription)"))
     }
 
-    /// The array has no such element.
+    /// Returns the error for a missing element.
     func lacks(_ type: Any.Type, at index: Int) -> DecodingError {
         .valueNotFound(
             type,
             context(
-                "There are no more than \(index) elements in the array", path: path + [JSONKey(intValue: index)]))
+                "The array has only \(index) elements", path: path + [JSONKey(intValue: index)]))
     }
 
-    /// A name stands in the object before, too.
+    /// Returns the error for a duplicate name.
     func duplicate(_ key: UInt32) -> DecodingError {
         let name = document.details.names.written(document.keyNumber(key)).prefix(60).debugDescription
-        return .dataCorrupted(context("The name \(name) stands in the object again", location: location(key)))
+        return .dataCorrupted(context("The object has several members \(name)", location: location(key)))
     }
 
-    /// Someone has kept a decoder, and uses it when its document is gone.
+    /// The error for the use of a decoder after its document was closed.
     static let closed = DecodingError.dataCorrupted(
         DecodingError.Context(
             codingPath: [],
-            debugDescription: "A decoder was used after decoding had ended. Read what is needed within init(from:)."))
+            debugDescription: "A decoder was used after decoding had ended. Use it only within init(from:)."))
 
     private func context(
         _ problem: String, path: [any CodingKey]? = nil, location: JSONLocation? = nil
@@ -87,7 +87,7 @@ extension JSONValue {
     }
 
     private func location(_ node: UInt32) -> JSONLocation {
-        // What is not there has the place of what it should be in.
+        // A missing value has the location of its container.
         let node = place >= Self.firstAbsent && place != Self.noPlace ? parent : node
         return document.details.locations.location(of: document.offset(node), in: document.text)
     }
@@ -104,9 +104,9 @@ extension JSONValue {
     }
 }
 
-// MARK: - Places
+// MARK: - Locations
 
-/// A place in a document as a coding path has it: a name, or an index.
+/// A key of a coding path: a name or an index.
 struct JSONKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -122,15 +122,14 @@ struct JSONKey: CodingKey {
     }
 }
 
-/// The locations in a text, found from marks on the way: a type may try several ways for each value, and each that fails
-/// makes an error.
+/// The locations in a text. Caches intermediate locations, because types that try several ways to decode each value create many errors.
 struct JSONLocations {
-    /// The location of each 1024th byte, as far as one was asked for.
+    /// The location of every 1024th byte, up to the last requested one.
     private var marks = [JSONLocation()]
 
     private static let distance = 1_024
 
-    /// The location of a byte.
+    /// Returns the location of a byte.
     mutating func location(of offset: Int, in text: UnsafeRawBufferPointer) -> JSONLocation {
         func advanced(_ mark: JSONLocation, to end: Int) -> JSONLocation {
             mark.advanced(over: UnsafeRawBufferPointer(rebasing: text[mark.byteOffset..<end]))

@@ -1,23 +1,23 @@
 import CJSONDocument
 import Foundation
 
-/// A value of a document: its node, and which place it has in which array or object.
+/// A value of a document: its node, and its place in an array or object.
 ///
-/// It holds no reference, so that containers, which the standard library copies for each member that is read, cost nothing to
-/// copy. A value whose document has been closed in the meantime knows it.
+/// It contains no references, so copies cost nothing: the standard library copies containers for each member that is read. A value
+/// detects that its document has been closed.
 struct JSONValue {
     let document: JSONDocument
-    /// The document's when this was made.
+    /// The generation of the document when the value was created.
     private let generation: UInt32
     let node: UInt32
-    /// The array or object that this is in; of the root, the root itself.
+    /// The containing array or object; for the root, the root itself.
     let parent: UInt32
-    /// An index, a key's number, ``firstAbsent`` and more, or ``noPlace``.
+    /// An index, the number of a key, ``firstAbsent`` or more, or ``noPlace``.
     let place: UInt32
 
     /// The place of the root.
     static let noPlace = UInt32.max
-    /// The place of the first member that a decoder asked for and the document does not have. No number of a key is as large.
+    /// The place of the first missing member. It's larger than all key numbers.
     static let firstAbsent: UInt32 = 0x8000_0000
 
     init(document: JSONDocument, node: UInt32, parent: UInt32, place: UInt32) {
@@ -28,12 +28,12 @@ struct JSONValue {
         self.place = place
     }
 
-    /// Whether the document is still open: someone may keep a decoder for longer than it decodes.
+    /// Whether the document is still open. Users can keep a decoder after decoding has ended.
     var isOpen: Bool { document.generation == generation }
 
-    /// This, if its document is still open.
+    /// The value itself.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` if it is not.
+    /// - Throws: `DecodingError.dataCorrupted` if the document is closed.
     var whileOpen: JSONValue {
         get throws {
             guard isOpen else { throw Self.closed }
@@ -41,9 +41,9 @@ struct JSONValue {
         }
     }
 
-    // MARK: What it is
+    // MARK: Kind
 
-    /// The first byte, which tells what it is.
+    /// The first byte, which determines the kind of value.
     var first: UInt8 { document.first(node) }
     var isNull: Bool { document.isNull(node) }
     var isObject: Bool { first == UInt8(ascii: "{") }
@@ -55,16 +55,15 @@ struct JSONValue {
         return first.isASCIIDigit || first == UInt8(ascii: "-")
     }
 
-    /// How many elements or members an array or an object has.
+    /// The number of elements or members in an array or object.
     var count: Int { document.count(of: node) }
 
-    /// The node behind the last one of an array or an object.
+    /// The node after the last one of an array or object.
     var end: UInt32 { document.nodes[Int(node)].extent }
 }
 
 // MARK: - Members
 
-/// How an object's members are found.
 extension JSONValue {
     /// The nodes of an object's keys.
     var keys: some Sequence<UInt32> {
@@ -76,23 +75,23 @@ extension JSONValue {
         }
     }
 
-    /// The value behind a key's node.
+    /// Returns the value after a key's node.
     func member(_ key: UInt32) -> JSONValue {
         JSONValue(document: document, node: key + 1, parent: node, place: document.keyNumber(key))
     }
 
-    /// Up to so many members are looked through, and more in an index.
+    /// The number of members up to which the search is linear. Larger objects have an index.
     private static let manyMembers = 64
 
-    /// Whether a name may stand twice in an object.
+    /// Whether the object can have duplicate names.
     private var isAmbiguous: Bool { document.namesAreAmbiguous || document.hasDuplicates(node) }
 
-    /// The node of the key with a name in Swift.
+    /// Returns the node of the key with a converted name.
     func key(named name: String) -> UInt32? {
         document.namesDependOnPath ? namedIndex[name] : key(numbered: document.number(named: name))
     }
 
-    /// The names in Swift, each of them once.
+    /// The unique converted names.
     var allNames: [String] {
         let names = document.details.names
         if document.namesDependOnPath { return namedIndex.sorted { $0.value < $1.value }.map(\.key) }
@@ -102,9 +101,9 @@ extension JSONValue {
 
     // MARK: By numbers
 
-    /// The node of the key with a number.
+    /// Returns the node of the key with a number.
     ///
-    /// Types mostly ask for members in the order in which they stand; so the search begins at the one that was found last.
+    /// Types usually decode members in the order of the document, so the search begins at the last match.
     func key(numbered number: UInt32) -> UInt32? {
         guard number != afar_json_no_key else { return nil }
         guard !isAmbiguous else { return ambiguousKey(numbered: number) }
@@ -133,7 +132,7 @@ extension JSONValue {
         return found
     }
 
-    /// The keys' nodes by their numbers, kept for the next search.
+    /// The nodes of the keys by number. Cached.
     private var index: [UInt32: UInt32] {
         let details = document.details
         if let index = details.indexes[node] { return index }
@@ -144,7 +143,7 @@ extension JSONValue {
 
     // MARK: By names
 
-    /// The keys' nodes by their names in Swift, kept for the next search.
+    /// The nodes of the keys by converted name. Cached.
     private var namedIndex: [String: UInt32] {
         let details = document.details
         if let index = details.namedIndexes[node] { return index }
@@ -154,23 +153,23 @@ extension JSONValue {
         return index
     }
 
-    /// The keys' nodes by their names as they are written.
+    /// The nodes of the keys by written name.
     var writtenIndex: [String: UInt32] {
         let names = document.details.names
         return index { names.written(document.keyNumber($0)) }
     }
 
-    // MARK: Names that stand twice
+    // MARK: Duplicate names
 
-    /// The keys' nodes by what a closure makes of them; where two are equal, by the rule.
+    /// Returns the nodes of the keys by the result of a closure. The strategy selects one of several equal names.
     private func index<Name: Hashable>(by name: (UInt32) -> Name) -> [Name: UInt32] {
         let isFirst = document.options.duplicateKeyStrategy != .useLast
         return Dictionary(keys.map { (name($0), $0) }) { first, last in isFirst ? first : last }
     }
 
-    /// Refuses an object in which a name stands twice, if that is the rule.
+    /// Rejects an object with duplicate names, if the strategy requires it.
     ///
-    /// - Parameter name: What names are compared by.
+    /// - Parameter name: A closure that returns the name to compare.
     /// - Throws: `DecodingError.dataCorrupted`.
     func checkNames<Name: Hashable>(_ name: (UInt32) -> Name) throws {
         guard document.options.duplicateKeyStrategy == .refuse else { return }
@@ -178,7 +177,7 @@ extension JSONValue {
         for key in keys where !names.insert(name(key)).inserted { throw duplicate(key) }
     }
 
-    /// Refuses an object in which a name in Swift stands twice, if that is the rule.
+    /// Rejects an object with duplicate converted names, if the strategy requires it.
     ///
     /// - Throws: `DecodingError.dataCorrupted`.
     func checkNames() throws {
@@ -187,7 +186,7 @@ extension JSONValue {
         guard document.namesDependOnPath else {
             return try checkNames { names.canonical(document.keyNumber($0)) }
         }
-        // The index has each name once.
+        // The index contains each name once.
         if document.options.duplicateKeyStrategy == .refuse, namedIndex.count < count {
             let path = path
             try checkNames { names.name(document.keyNumber($0), at: path) }

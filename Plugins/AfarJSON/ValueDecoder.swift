@@ -1,6 +1,6 @@
 import Foundation
 
-/// Decodes one value.
+/// The decoder of a value.
 struct ValueDecoder: Decoder {
     private let value: JSONValue
 
@@ -43,7 +43,7 @@ extension ValueDecoder: SingleValueDecodingContainer {
 /// The members of an object.
 struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let object: JSONValue
-    /// The numbers of all keys, if there are few and they do not depend on the path.
+    /// The numbers of all keys, if they have one byte and don't depend on the path.
     private let numbers: KeyNumbers?
 
     init(_ value: JSONValue) throws {
@@ -89,7 +89,7 @@ struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return value
     }
 
-    /// The value; nil where there is none, or null.
+    /// Returns the value, or nil if it's missing or null.
     private func present(_ key: Key) throws -> JSONValue? {
         guard object.isOpen else { throw JSONValue.closed }
         guard let value = member(key), !value.isNull else { return nil }
@@ -118,7 +118,7 @@ struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try value(key).decode(type)
     }
 
-    // Each key is looked for once only, which the protocol's own forms of these don't do.
+    // Unlike the protocol's implementations, these look up each key only once.
 
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
         try present(key)?.bool()

@@ -9,30 +9,30 @@ import HTTPTypes
 #endif
 
 #if !Metrics
-    #error("AfarMetrics needs the package trait Metrics: .package(url: …, traits: [\"Metrics\"])")
+    #error("AfarMetrics requires the package trait Metrics: .package(url: …, traits: [\"Metrics\"])")
 #endif
 
-/// Reports what a session's requests do to swift-metrics.
+/// A monitor that reports a session's requests to swift-metrics.
 ///
 /// ```swift
 /// let session = Session(eventMonitors: [MetricsMonitor()])
 /// ```
 ///
-/// | Label | Kind | What it is |
+/// | Label | Kind | Meaning |
 /// | --- | --- | --- |
-/// | `http.client.active_requests` | meter | requests that have been resumed and have not ended |
-/// | `http.client.request.duration` | timer | an attempt, from its beginning to its end |
-/// | `http.client.request.phase.duration` | timer | a part of it; the dimension `phase` is `dns`, `connect`, `tls`, `send`, `wait` or `receive` |
-/// | `http.client.request.body.size` | recorder | the bytes of its body that were sent |
-/// | `http.client.response.body.size` | recorder | the bytes of its response's body that were received, before decoding |
-/// | `http.client.connections` | counter | connections taken for it; the dimension `state` is `opened` or `reused` |
-/// | `http.client.retries` | counter | retries that were begun |
+/// | `http.client.active_requests` | meter | requests that have been resumed and haven't ended |
+/// | `http.client.request.duration` | timer | the duration of an attempt |
+/// | `http.client.request.phase.duration` | timer | a phase: `phase` is `dns`, `connect`, `tls`, `send`, `wait` or `receive` |
+/// | `http.client.request.body.size` | recorder | the sent bytes of the request body |
+/// | `http.client.response.body.size` | recorder | the received bytes of the response body, before decoding |
+/// | `http.client.connections` | counter | the used connections; the dimension `state` is `opened` or `reused` |
+/// | `http.client.retries` | counter | the started retries |
 ///
-/// An attempt is each request that goes out: each hop of a redirect, each answer to a challenge, each retry. Its dimensions are
-/// `server.address` (the host), `http.request.method`, and `http.response.status_class` (`2xx`) or, where there was no response,
-/// `error.type` (the code of the ``TransportError``). Meter and retries have no dimensions.
+/// Each sent request is an attempt: each hop of a redirect, each response to a challenge, each retry. An attempt has the dimensions
+/// `server.address` (the host), `http.request.method`, and `http.response.status_class` (`2xx`) or, without a response, `error.type`
+/// (the code of the ``TransportError``). The meter and the retries have no dimensions.
 public final class MetricsMonitor: EventMonitor {
-    /// Where the monitor is notified.
+    /// The queue on which the monitor is notified.
     public let queue = DispatchQueue(label: "afar.metrics")
 
     private let factory: any MetricsFactory
@@ -40,35 +40,35 @@ public final class MetricsMonitor: EventMonitor {
     private let active: Meter
     private let retries: Counter
     private let lock = NSLock()
-    // Safe because it is used under the lock only.
+    // Safe because it's only used under the lock.
     private nonisolated(unsafe) var state = State()
 
     private struct State {
         var running: Set<UUID> = []
-        /// Of the attempts that are being completed, by request.
+        /// The metrics of attempts that are being completed, by request.
         var gathered: [UUID: TaskMetrics] = [:]
         var hosts: Set<String> = []
         var instruments: [Attempt: Instruments] = [:]
     }
 
-    /// Makes a monitor.
+    /// Creates a monitor.
     ///
     /// - Parameters:
-    ///   - factory: Who makes the instruments. The default is the one that the program has bootstrapped.
-    ///   - hostLimit: How many hosts are told apart; those that come later are `other`. The default is 100.
+    ///   - factory: The factory for the instruments. The default is the bootstrapped factory.
+    ///   - hostLimit: The maximum number of hosts in the dimensions. Further hosts are reported as `other`. The default is 100.
     public init(factory: any MetricsFactory = MetricsSystem.factory, hostLimit: Int = 100) {
         (self.factory, self.hostLimit) = (factory, hostLimit)
         active = Meter(label: "http.client.active_requests", factory: factory)
         retries = Counter(label: "http.client.retries", factory: factory)
     }
 
-    /// A request is resumed, perhaps not for the first time.
+    /// Counts a request as active when it's resumed for the first time.
     public func requestDidResume(_ request: Request) {
         let isNew = lock.withLock { state.running.insert(request.id).inserted }
         if isNew { active.increment() }
     }
 
-    /// A request has ended.
+    /// Stops counting a request as active.
     public func requestDidFinish(_ request: Request) {
         let wasRunning = lock.withLock {
             state.gathered[request.id] = nil
@@ -77,17 +77,17 @@ public final class MetricsMonitor: EventMonitor {
         if wasRunning { active.decrement() }
     }
 
-    /// A request is retried.
+    /// Counts a retry.
     public func requestIsRetrying(_ request: Request) { retries.increment() }
 
-    /// An attempt was measured.
+    /// Stores the metrics of an attempt.
     public func request(_ request: Request, didGatherMetrics metrics: TaskMetrics) {
         lock.withLock { state.gathered[request.id] = metrics }
     }
 
-    /// An attempt is over.
+    /// Reports a completed attempt.
     public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-        // The request itself may be at its next attempt by now.
+        // The request itself can already be in its next attempt.
         let gathered = lock.withLock { state.gathered.removeValue(forKey: request.id) }
         for metrics in gathered?.transactionMetrics ?? [] {
             guard let head = metrics.requestHead else { continue }
@@ -114,7 +114,7 @@ public final class MetricsMonitor: EventMonitor {
     }
 }
 
-/// What attempts are told apart by.
+/// The dimensions of an attempt.
 private struct Attempt: Hashable {
     enum Outcome: Hashable {
         case statusClass(String)
@@ -138,7 +138,7 @@ private struct Attempt: Hashable {
 private enum Phase: String, CaseIterable {
     case dns, connect, tls, send, wait, receive
 
-    /// Nil where there was none.
+    /// Returns the duration of the phase, or nil if it didn't occur.
     func duration(in metrics: TransactionMetrics) -> TimeInterval? {
         switch self {
         case .dns: metrics.domainLookupStartDate.time(to: metrics.domainLookupEndDate)
@@ -194,7 +194,7 @@ private struct Instruments: Sendable {
 }
 
 extension Date? {
-    /// Seconds; nil where there is nothing, and where the clock was set back meanwhile.
+    /// Returns the seconds until another date, or nil if a date is missing or the clock was set back.
     fileprivate func time(to end: Date?) -> TimeInterval? {
         guard let self, let end, end >= self else { return nil }
         return end.timeIntervalSince(self)

@@ -1,11 +1,11 @@
 import AfarCore
 public import Foundation
 
-/// Says when to show that the network is in use: an indicator in a status bar, a spinner, a cursor.
+/// A manager that determines when to show a network activity indicator, such as one in a status bar, a spinner or a cursor.
 ///
-/// It counts the requests of all sessions while they are sent and answered, by the notifications that Afar posts about
-/// them. The indicator is to be shown when some have run for ``startDelay``, and to be hidden when none has run for
-/// ``completionDelay``, so that it neither flashes up for a short request nor flickers between two.
+/// It observes the notifications of Afar to count the active requests of all sessions. The indicator becomes visible once requests
+/// have been active for ``startDelay``, and hidden once no request has been active for ``completionDelay``. So it neither appears for
+/// short requests nor flickers between requests.
 ///
 /// ```swift
 /// NetworkActivityIndicatorManager.shared.networkActivityIndicatorVisibilityChanged = { isVisible in
@@ -14,10 +14,10 @@ public import Foundation
 /// NetworkActivityIndicatorManager.shared.isEnabled = true
 /// ```
 ///
-/// Notifications are posted on the main queue. A program whose main thread is blocked gives its sessions a
-/// ``AfarCore/RequestNotifications`` with another queue. All members may be used from any thread.
+/// Notifications are posted on the main queue. If your program blocks its main thread, add a ``AfarCore/RequestNotifications`` with
+/// another queue to its sessions. You can use all members from any thread.
 public final class NetworkActivityIndicatorManager: Sendable {
-    /// The manager that a program usually needs.
+    /// The shared manager.
     public static let shared = NetworkActivityIndicatorManager()
 
     private struct State {
@@ -28,22 +28,22 @@ public final class NetworkActivityIndicatorManager: Sendable {
         var visibilityChanged: (@Sendable (Bool) -> Void)?
         var watchers: [UUID: AsyncStream<Bool>.Continuation] = [:]
         var timer: Task<Void, Never>?
-        /// The attempts that are under way.
+        /// The active attempts.
         var attempts: Set<ObjectIdentifier> = []
         var observers: [any NSObjectProtocol] = []
     }
 
     private let lock = NSLock()
-    // Safe because it is used under the lock only.
+    // Safe because it's only used under the lock.
     private nonisolated(unsafe) var state = State()
-    /// Where the closure is called.
+    /// The queue on which the closure is called.
     private let queue: DispatchQueue
-    /// Waits for a delay's end.
+    /// Waits for the end of a delay.
     private let pause: @Sendable (Duration) async throws -> Void
 
-    /// Makes a manager of its own.
+    /// Creates a manager.
     ///
-    /// - Parameter queue: Where ``networkActivityIndicatorVisibilityChanged`` is called. The default is the main queue.
+    /// - Parameter queue: The queue on which ``networkActivityIndicatorVisibilityChanged`` is called. The default is the main queue.
     public convenience init(queue: DispatchQueue = .main) {
         self.init(queue: queue) { try await Task.sleep(for: $0) }
     }
@@ -60,43 +60,45 @@ public final class NetworkActivityIndicatorManager: Sendable {
 
     private func withState<Value>(_ body: (inout State) -> Value) -> Value { lock.withLock { body(&state) } }
 
-    // MARK: What it does
+    // MARK: Configuration
 
-    /// Whether requests are counted. The default is false. Those that are under way when this becomes true are not counted.
+    /// A Boolean value that indicates whether requests are counted. The default is false. Requests that are already active when it's
+    /// set to true aren't counted.
     public var isEnabled: Bool {
         get { withState { $0.isEnabled } }
         set { newValue ? enable() : disable() }
     }
 
-    /// How long requests must run before the indicator is shown, in seconds. The default is 1.
+    /// The number of seconds for which requests must be active before the indicator is shown. The default is 1.
     public var startDelay: TimeInterval {
         get { withState { $0.startDelay } }
         set { withState { $0.startDelay = newValue } }
     }
 
-    /// How long no request must run before the indicator is hidden, in seconds. The default is 0.2.
+    /// The number of seconds without active requests before the indicator is hidden. The default is 0.2.
     public var completionDelay: TimeInterval {
         get { withState { $0.completionDelay } }
         set { withState { $0.completionDelay = newValue } }
     }
 
-    // MARK: What it says
+    // MARK: Visibility
 
-    /// Whether the indicator is to be seen.
+    /// A Boolean value that indicates whether the indicator should be visible.
     public var isNetworkActivityIndicatorVisible: Bool { withState { $0.indicator.isVisible } }
 
-    /// Called when the indicator is to be shown (true) or hidden (false).
+    /// A closure that is called when the indicator should be shown (true) or hidden (false).
     @preconcurrency
     public var networkActivityIndicatorVisibilityChanged: (@Sendable (Bool) -> Void)? {
         get { withState { $0.visibilityChanged } }
         set {
-            // The old one is let go of outside of the lock, as that may run anybody's code.
+            // Releases the old closure outside the lock, because this can run user code.
             var closure = newValue
             withState { swap(&$0.visibilityChanged, &closure) }
         }
     }
 
-    /// Whether the indicator is to be seen: as it is now, then at each change. A loop that falls behind gets the newest.
+    /// Returns the visibility of the indicator as a sequence of its current value and all changes. A slow consumer receives only the
+    /// newest value.
     public func visibility() -> AsyncStream<Bool> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let id = UUID()
@@ -110,15 +112,15 @@ public final class NetworkActivityIndicatorManager: Sendable {
         }
     }
 
-    // MARK: What others do
+    // MARK: Other network activity
 
-    /// Counts something that uses the network and is none of Afar's requests. ``requestDidStop()`` must follow. Nothing is
-    /// counted while ``isEnabled`` is false.
+    /// Adds network activity that isn't a request of Afar. Call ``requestDidStop()`` when it ends. Has no effect while ``isEnabled`` is
+    /// false.
     public func requestDidStart() {
         change { if $0.isEnabled { $0.indicator.begin() } }
     }
 
-    /// What ``requestDidStart()`` has counted is over.
+    /// Ends the network activity of a call to ``requestDidStart()``.
     public func requestDidStop() {
         change { if $0.isEnabled { $0.indicator.end() } }
     }
@@ -170,7 +172,7 @@ public final class NetworkActivityIndicatorManager: Sendable {
 
     // MARK: Changes
 
-    /// Makes a change, and does what follows from it: a wait begins or ends, and who wants to know is told.
+    /// Changes the state, starts or cancels the delay, and notifies observers of a new visibility.
     private func change(_ body: (inout State) -> Void) {
         withState { state in
             let before = state.indicator
@@ -192,7 +194,7 @@ public final class NetworkActivityIndicatorManager: Sendable {
         case .delayingCompletion: delay = state.completionDelay
         case .notActive, .active: return nil
         }
-        // Within a day, so that no value can be too much for a duration.
+        // Limited to a day, so that the value can't overflow a duration.
         let duration = Duration.seconds(max(0, min(delay, 86_400)))
         return Task { [weak self, pause] in
             guard (try? await pause(duration)) != nil else { return }
@@ -213,25 +215,24 @@ extension NetworkActivityIndicatorManager {
 
 // MARK: - State of the indicator
 
-/// When the indicator is to be seen. A value without any time: it says when to wait, and is told when the wait is over.
+/// A state machine for the indicator's visibility. It has no timer: its owner starts a delay for a phase and reports the end.
 struct IndicatorState: Equatable, Sendable {
-    /// Where the indicator is.
     enum Phase: Equatable, Sendable {
         case notActive
-        /// There are requests, perhaps not for long enough to show anything.
+        /// Requests are active, but the start delay hasn't passed.
         case delayingStart
         case active
-        /// There are no requests, perhaps not for long enough to hide what is shown.
+        /// No requests are active, but the completion delay hasn't passed.
         case delayingCompletion
     }
 
     private(set) var phase = Phase.notActive
     private(set) var count = 0
 
-    /// Whether the indicator is to be seen.
+    /// Whether the indicator should be visible.
     var isVisible: Bool { phase == .active || phase == .delayingCompletion }
 
-    /// A request has begun.
+    /// Counts the start of a request.
     mutating func begin() {
         count += 1
         switch phase {
@@ -241,7 +242,7 @@ struct IndicatorState: Equatable, Sendable {
         }
     }
 
-    /// A request is over. One that was never begun changes nothing.
+    /// Counts the end of a request. Has no effect if no request is active.
     mutating func end() {
         guard count > 0 else { return }
         count -= 1
@@ -253,7 +254,7 @@ struct IndicatorState: Equatable, Sendable {
         }
     }
 
-    /// What was waited for in this phase is over.
+    /// Ends the delay of the current phase.
     mutating func delayDidEnd() {
         switch phase {
         case .delayingStart: phase = .active

@@ -2,24 +2,24 @@ public import Foundation
 public import SwiftProtobuf
 
 #if !Protobuf
-    #error("AfarProtobuf needs the package trait Protobuf: .package(url: …, traits: [\"Protobuf\"])")
+    #error("AfarProtobuf requires the package trait Protobuf: .package(url: …, traits: [\"Protobuf\"])")
 #endif
 
-/// How messages are decoded, and what they may cost.
+/// Options and limits for decoding messages.
 public struct ProtobufDecodingOptions: Sendable {
-    /// The bytes of a message; one of more fails with a ``ProtobufError``. The default is 4 MiB, as with gRPC. In memory a
-    /// message takes more: one of many that are empty, each two bytes, may take a hundred times as much.
+    /// The maximum size of a message in bytes. A larger message fails with a ``ProtobufError``. The default is 4 MiB, as in gRPC. A
+    /// decoded message uses more memory. If it consists of many empty messages of two bytes, it can use a hundred times as much.
     public var maximumSize: Int
-    /// How the binary format is decoded: how deep messages may be nested, by default 100 levels, and whether unknown fields
-    /// are kept.
+    /// The options for the binary format, such as the maximum nesting depth of messages (100 by default) and whether unknown fields are
+    /// kept.
     public var binary: BinaryDecodingOptions
-    /// How JSON is decoded: how deep messages may be nested, by default 100 levels, and whether unknown fields are an error,
-    /// which they are by default.
+    /// The options for JSON, such as the maximum nesting depth of messages (100 by default) and whether unknown fields are an error (the
+    /// default).
     public var json: JSONDecodingOptions
-    /// The extensions that are known. The default is nil: none, so that in the binary format they stay unknown fields.
+    /// The known extensions. The default is nil, so that extensions in the binary format are unknown fields.
     public var extensions: (any ExtensionMap)?
 
-    /// Makes options.
+    /// Creates options.
     public init(
         maximumSize: Int = 4 << 20,
         binary: BinaryDecodingOptions = BinaryDecodingOptions(),
@@ -35,7 +35,7 @@ public struct ProtobufDecodingOptions: Sendable {
     /// Decodes a message.
     ///
     /// - Parameters:
-    ///   - index: The message's number in its stream; nil where there is one message only.
+    ///   - index: The index of the message in its stream; nil for a single message.
     func decode<M: Message>(
         _ type: M.Type, from bytes: some SwiftProtobufContiguousBytes, as format: ProtobufFormat, index: Int? = nil
     ) throws(ProtobufError) -> M {
@@ -55,14 +55,14 @@ public struct ProtobufDecodingOptions: Sendable {
 
 // MARK: - Formats
 
-/// How a message is written.
+/// A format of messages.
 public enum ProtobufFormat: String, Sendable, Hashable {
     /// The binary wire format.
     case binary
     /// The JSON format of Protocol Buffers ("ProtoJSON").
     case json
 
-    /// `application/x-protobuf` or `application/json`.
+    /// The content type: `application/x-protobuf` or `application/json`.
     public var contentType: String {
         switch self {
         case .binary: "application/x-protobuf"
@@ -70,7 +70,7 @@ public enum ProtobufFormat: String, Sendable, Hashable {
         }
     }
 
-    /// How a message of a Content-Type is written. Of several types it is the first.
+    /// Creates the format for a Content-Type. Uses the first of several types.
     init(contentType: String?) {
         let bytes = (contentType ?? "").utf8.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
         let type = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespaces).lowercased()
@@ -80,28 +80,28 @@ public enum ProtobufFormat: String, Sendable, Hashable {
 
 // MARK: - Errors
 
-/// A message of Protocol Buffers that cannot be read.
+/// An error that occurs when a Protocol Buffers message is decoded.
 public struct ProtobufError: Error, Sendable {
-    /// What was wrong.
+    /// The cause of an error.
     public enum Reason: Sendable {
-        /// The bytes are no such message; the error is swift-protobuf's.
+        /// The bytes aren't a valid message of the type. The associated error is from swift-protobuf.
         case malformed(ProtobufFormat, any Error)
         /// The message has more bytes than ``ProtobufDecodingOptions/maximumSize``.
         case tooLarge(maximum: Int)
-        /// What stands before a message in a stream is no length below 2 GiB. Nothing is read after it.
+        /// The length before a message in a stream is invalid or at least 2 GiB. The rest of the stream isn't read.
         case malformedLength
-        /// A stream has come to its end within a message.
+        /// The stream ended within a message.
         case truncatedStream
     }
 
-    /// What was wrong.
+    /// The cause of the error.
     public let reason: Reason
-    /// The full name of the message's type, `google.protobuf.Timestamp` say.
+    /// The full name of the message's type, such as `google.protobuf.Timestamp`.
     public let messageName: String
-    /// The message's number in its stream; the first is 0. Nil where there is one message only.
+    /// The index of the message in its stream, starting from 0. Nil for a single message.
     public let index: Int?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ reason: Reason, messageName: String, index: Int?) {
         self.reason = reason
         self.messageName = messageName
@@ -110,22 +110,22 @@ public struct ProtobufError: Error, Sendable {
 }
 
 extension ProtobufError: LocalizedError, CustomStringConvertible {
-    /// What was wrong, where, and what can be done.
+    /// A description of the cause, the position, and a possible solution.
     public var description: String {
         let message = messageName + (index.map { " at index \($0) of the stream" } ?? "")
         return switch reason {
         case .malformed(.binary, let error):
-            "The bytes are no message \(message): \(error). Look whether the response is of this type and in the binary "
-                + "format; as JSON it is read if its Content-Type says so."
+            "The bytes are not a valid message \(message): \(error). Check the type of the response and its format. It's "
+                + "decoded as JSON only if its Content-Type is JSON."
         case .malformed(.json, let error):
-            "The JSON is no message \(message): \(error). Look whether the response is of this type, and whether unknown "
-                + "fields should be ignored (ProtobufDecodingOptions.json)."
+            "The JSON is not a valid message \(message): \(error). Check the type of the response, and whether to ignore "
+                + "unknown fields (ProtobufDecodingOptions.json)."
         case .tooLarge(let maximum):
-            "The message \(message) has more than \(maximum) bytes. Decode it with larger limits "
-                + "(ProtobufDecodingOptions.maximumSize) if its sender can be trusted."
+            "The message \(message) has more than \(maximum) bytes. If you trust its sender, increase "
+                + "ProtobufDecodingOptions.maximumSize."
         case .malformedLength:
-            "What stands before the message \(message) is no length. Look whether the stream has length-delimited messages."
-        case .truncatedStream: "The stream has come to its end within the message \(message)."
+            "The length of the message \(message) is invalid. Check that the messages of the stream are length-delimited."
+        case .truncatedStream: "The stream ended within the message \(message)."
         }
     }
 

@@ -6,32 +6,32 @@ public import SwiftProtobuf
     public import FoundationNetworking
 #endif
 
-/// A message of Protocol Buffers, in a ``ProtobufBody``, as a body.
+/// An encoder that writes a Protocol Buffers message in a ``ProtobufBody`` as a request body.
 public struct ProtobufParameterEncoder: ParameterEncoder {
-    /// How messages are written.
+    /// The format of messages.
     public var format: ProtobufFormat
-    /// The content type, set unless the request has one.
+    /// The content type to set if the request has none.
     public var contentType: String
-    /// How the binary format is written: whether equal messages give equal bytes, which maps may not otherwise.
+    /// The options for the binary format, such as whether equal messages with maps are always encoded as equal bytes.
     public var binary = BinaryEncodingOptions()
-    /// How JSON is written.
+    /// The options for JSON.
     public var json = JSONEncodingOptions()
 
-    /// Makes an encoder.
+    /// Creates an encoder.
     ///
     /// - Parameters:
-    ///   - format: How messages are written. The default is the binary format.
-    ///   - contentType: The content type, set unless the request has one. The default, nil, is `application/x-protobuf`, and
-    ///     for JSON `application/json`.
+    ///   - format: The format of messages. The default is the binary format.
+    ///   - contentType: The content type to set if the request has none. The default, nil, means `application/x-protobuf`, or
+    ///     `application/json` for JSON.
     public init(format: ProtobufFormat = .binary, contentType: String? = nil) {
         self.format = format
         self.contentType = contentType ?? format.contentType
     }
 
-    /// The request with the message as its body.
+    /// Returns the request with the message as its body.
     ///
-    /// - Throws: `AFError.parameterEncoderFailed` with swift-protobuf's error for a message that lacks required fields, and
-    ///   with a ``ProtobufEncodingError`` for parameters that are no ``ProtobufBody``.
+    /// - Throws: `AFError.parameterEncoderFailed` with an error of swift-protobuf if the message lacks required fields, or with a
+    ///   ``ProtobufEncodingError`` if the parameters aren't a ``ProtobufBody``.
     public func encode<Parameters: Encodable>(
         _ parameters: Parameters?, into request: URLRequest
     ) throws -> URLRequest {
@@ -58,15 +58,15 @@ public struct ProtobufParameterEncoder: ParameterEncoder {
 }
 
 extension ParameterEncoder where Self == ProtobufParameterEncoder {
-    /// An encoder of messages in the binary format.
+    /// An encoder that writes messages in the binary format.
     public static var protobuf: ProtobufParameterEncoder { ProtobufParameterEncoder() }
 
-    /// An encoder of messages.
+    /// Returns an encoder that writes messages.
     ///
     /// - Parameters:
-    ///   - format: How messages are written. The default is the binary format.
-    ///   - contentType: The content type, set unless the request has one. The default, nil, is `application/x-protobuf`, and
-    ///     for JSON `application/json`.
+    ///   - format: The format of messages. The default is the binary format.
+    ///   - contentType: The content type to set if the request has none. The default, nil, means `application/x-protobuf`, or
+    ///     `application/json` for JSON.
     public static func protobuf(
         format: ProtobufFormat = .binary, contentType: String? = nil
     ) -> ProtobufParameterEncoder {
@@ -76,18 +76,18 @@ extension ParameterEncoder where Self == ProtobufParameterEncoder {
 
 // MARK: - Messages as parameters
 
-/// A message of Protocol Buffers as the parameters of a request, for ``ProtobufParameterEncoder``: messages are not
-/// `Encodable`, which parameters must be.
+/// A Protocol Buffers message as request parameters for ``ProtobufParameterEncoder``. Parameters must be `Encodable`, which messages
+/// aren't.
 ///
-/// `AF.request(url, method: .post, protobuf: message)` makes one by itself.
+/// `AF.request(url, method: .post, protobuf: message)` creates one automatically.
 public struct ProtobufBody<M: Message>: Encodable, Sendable {
     /// The message.
     public var message: M
 
-    /// Makes parameters of a message.
+    /// Creates parameters from a message.
     public init(_ message: M) { self.message = message }
 
-    /// Refuses: only a ``ProtobufParameterEncoder`` can write messages.
+    /// Always throws an error, because only a ``ProtobufParameterEncoder`` can encode messages.
     ///
     /// - Throws: A ``ProtobufEncodingError``.
     public func encode(to encoder: any Encoder) throws {
@@ -95,7 +95,7 @@ public struct ProtobufBody<M: Message>: Encodable, Sendable {
     }
 }
 
-/// Parameters that are a message, whatever its type.
+/// Parameters that are a message of any type.
 protocol ProtobufParameters {
     associatedtype M: Message
     var message: M { get }
@@ -103,22 +103,22 @@ protocol ProtobufParameters {
 
 extension ProtobufBody: ProtobufParameters {}
 
-/// Parameters that cannot be written as they should. Their content is not in the error, which may end in a log.
+/// An error for parameters that can't be encoded as a message. It omits their content, because errors can end up in logs.
 public struct ProtobufEncodingError: Error, Hashable, Sendable {
-    /// What was wrong.
+    /// The cause of an error.
     public enum Reason: Hashable, Sendable {
-        /// The parameters of a ``ProtobufParameterEncoder`` are no ``ProtobufBody``.
+        /// The parameters of a ``ProtobufParameterEncoder`` aren't a ``ProtobufBody``.
         case noMessage
-        /// Another encoder than a ``ProtobufParameterEncoder`` was to write a message.
+        /// The encoder for a message isn't a ``ProtobufParameterEncoder``.
         case otherEncoder
     }
 
-    /// What was wrong.
+    /// The cause of the error.
     public let reason: Reason
-    /// The type of the parameters, or the full name of the message's type, `google.protobuf.Timestamp` say.
+    /// The type of the parameters, or the full name of the message's type, such as `google.protobuf.Timestamp`.
     public let typeName: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ reason: Reason, typeName: String) {
         self.reason = reason
         self.typeName = typeName
@@ -126,12 +126,12 @@ public struct ProtobufEncodingError: Error, Hashable, Sendable {
 }
 
 extension ProtobufEncodingError: LocalizedError, CustomStringConvertible {
-    /// What was wrong, and what can be done.
+    /// A description of the cause and a possible solution.
     public var description: String {
         switch reason {
-        case .noMessage: "\(typeName) is no message of Protocol Buffers. Pass a ProtobufBody."
+        case .noMessage: "\(typeName) is not a Protocol Buffers message. Pass a ProtobufBody."
         case .otherEncoder:
-            "The message \(typeName) can be written by a ProtobufParameterEncoder only. Pass the encoder .protobuf."
+            "Only a ProtobufParameterEncoder can encode the message \(typeName). Pass the encoder .protobuf."
         }
     }
 
@@ -142,21 +142,21 @@ extension ProtobufEncodingError: LocalizedError, CustomStringConvertible {
 // MARK: - Sessions
 
 extension Session {
-    /// Makes a request with a message of Protocol Buffers as its body.
+    /// Creates a request with a Protocol Buffers message as its body.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to `startRequestsImmediately`. What cannot be made or encoded reaches
-    /// the handlers as their error.
+    /// The request is sent once it's started by `resume()` or its first handler. Errors in creating the request or encoding the message
+    /// are reported to its handlers.
     ///
     /// - Parameters:
     ///   - convertible: The URL.
     ///   - method: The method. The default is POST.
     ///   - message: The message.
-    ///   - encoder: How the message is written. The default is the binary format, as `application/x-protobuf`.
-    ///   - headers: Header fields. ``AfarCore/HTTPHeader/acceptProtobuf`` asks for a message in return.
-    ///   - interceptor: Adapts and retries this request.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request.
-    ///   - requestModifier: Changes the `URLRequest` before the message is put into it.
+    ///   - encoder: The encoder for the message. The default is the binary format with the content type `application/x-protobuf`.
+    ///   - headers: The header fields. To request a message in response, use ``AfarCore/HTTPHeader/acceptProtobuf``.
+    ///   - interceptor: The interceptor that adapts and retries this request.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. The default is nil, which uses the session's
+    ///     `startRequestsImmediately`.
+    ///   - requestModifier: A closure that changes the `URLRequest` before the message is encoded.
     public func request(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .post,
@@ -173,22 +173,22 @@ extension Session {
             requestModifier: requestModifier)
     }
 
-    /// Makes a request with a message of Protocol Buffers as its body, whose response is handed on while it arrives.
+    /// Creates a request with a Protocol Buffers message as its body, whose response is delivered as it arrives.
     ///
-    /// Nothing is sent before the request is started, by `resume()` or by its first handler; `shouldAutomaticallyResume`
-    /// says whether handlers start it, nil leaves that to `startRequestsImmediately`. What cannot be made or encoded reaches
-    /// the handlers as their error.
+    /// The request is sent once it's started by `resume()` or its first handler. Errors in creating the request or encoding the message
+    /// are reported to its handlers.
     ///
     /// - Parameters:
     ///   - convertible: The URL.
     ///   - method: The method. The default is POST.
     ///   - message: The message.
-    ///   - encoder: How the message is written. The default is the binary format, as `application/x-protobuf`.
-    ///   - headers: Header fields. ``AfarCore/HTTPHeader/acceptProtobuf`` asks for messages in return.
-    ///   - automaticallyCancelOnStreamError: Whether a failure in the stream cancels the request. The default is false.
-    ///   - interceptor: Adapts and retries this request.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request.
-    ///   - requestModifier: Changes the `URLRequest` before the message is put into it.
+    ///   - encoder: The encoder for the message. The default is the binary format with the content type `application/x-protobuf`.
+    ///   - headers: The header fields. To request messages in response, use ``AfarCore/HTTPHeader/acceptProtobuf``.
+    ///   - automaticallyCancelOnStreamError: Whether an error in the stream cancels the request. The default is false.
+    ///   - interceptor: The interceptor that adapts and retries this request.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. The default is nil, which uses the session's
+    ///     `startRequestsImmediately`.
+    ///   - requestModifier: A closure that changes the `URLRequest` before the message is encoded.
     public func streamRequest(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .post,
@@ -210,7 +210,7 @@ extension Session {
 // MARK: - Headers
 
 extension HTTPHeader {
-    /// An `Accept` header for messages of Protocol Buffers: in the binary format, or else in JSON.
+    /// An `Accept` header for Protocol Buffers messages, which prefers the binary format to JSON.
     public static var acceptProtobuf: HTTPHeader {
         .accept(
             "application/x-protobuf, application/protobuf, application/vnd.google.protobuf, application/json;q=0.5")

@@ -7,22 +7,22 @@ public import SwiftProtobuf
     public import FoundationNetworking
 #endif
 
-/// Decodes a message of Protocol Buffers from a response.
+/// A serializer that decodes a Protocol Buffers message from a response.
 ///
-/// The response's Content-Type says how: `application/json`, `text/json` and types ending in `+json` mean JSON, all others,
-/// and none, the binary format (`application/x-protobuf`, `application/protobuf`, `application/vnd.google.protobuf`). In the
-/// binary format a body without bytes is a message in which nothing is set.
+/// The Content-Type of the response determines the format. `application/json`, `text/json` and types that end in `+json` mean JSON.
+/// Other types and a missing Content-Type mean the binary format (`application/x-protobuf`, `application/protobuf`,
+/// `application/vnd.google.protobuf`), in which an empty body is a message without set fields.
 public final class ProtobufResponseSerializer<M: Message>: ResponseSerializer {
-    /// Changes the bytes before they are serialized.
+    /// The preprocessor that is applied to the body before decoding.
     public let dataPreprocessor: any DataPreprocessor
-    /// How messages are decoded, and what they may cost.
+    /// The options and limits for decoding.
     public let options: ProtobufDecodingOptions
 
-    /// Makes a serializer.
+    /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - options: How messages are decoded, and what they may cost.
+    ///   - dataPreprocessor: The preprocessor that is applied to the body before decoding.
+    ///   - options: The options and limits for decoding.
     public init(
         dataPreprocessor: any DataPreprocessor = ProtobufResponseSerializer.defaultDataPreprocessor,
         options: ProtobufDecodingOptions = ProtobufDecodingOptions()
@@ -31,10 +31,10 @@ public final class ProtobufResponseSerializer<M: Message>: ResponseSerializer {
         self.options = options
     }
 
-    /// The message.
+    /// Returns the message.
     ///
-    /// - Throws: ``AfarCore/AFError/ResponseSerializationFailureReason/decodingFailed(error:)`` with a ``ProtobufError``,
-    ///   the input's error, the preprocessor's.
+    /// - Throws: ``AfarCore/AFError/ResponseSerializationFailureReason/decodingFailed(error:)`` with a ``ProtobufError``, or the
+    ///   error of the input or the preprocessor.
     public func serialize(_ input: SerializationInput) throws -> M {
         if let error = input.error { throw error }
         let format = ProtobufFormat(contentType: input.head?.values(for: .contentType).last)
@@ -50,7 +50,7 @@ public final class ProtobufResponseSerializer<M: Message>: ResponseSerializer {
         }
     }
 
-    /// The message.
+    /// Returns the message.
     public func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> M {
@@ -59,12 +59,12 @@ public final class ProtobufResponseSerializer<M: Message>: ResponseSerializer {
 }
 
 extension ResponseSerializer {
-    /// Decodes a message of Protocol Buffers, in the binary format or, where the Content-Type says so, in JSON.
+    /// Returns a serializer that decodes a Protocol Buffers message in the binary format, or in JSON if that's the Content-Type.
     ///
     /// - Parameters:
-    ///   - type: The message's type.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - options: How messages are decoded, and what they may cost.
+    ///   - type: The type of the message.
+    ///   - dataPreprocessor: The preprocessor that is applied to the body before decoding.
+    ///   - options: The options and limits for decoding.
     public static func protobuf<M: Message>(
         of type: M.Type,
         dataPreprocessor: any DataPreprocessor = ProtobufResponseSerializer<M>.defaultDataPreprocessor,
@@ -76,32 +76,32 @@ extension ResponseSerializer {
 
 // MARK: - Streams
 
-/// Decodes each message of a stream in the binary format, wherever its chunks end. Before each stands its length as a varint,
-/// as `writeDelimitedTo` and its like write it.
+/// A parser that decodes each message of a stream in the binary format. Chunks can end anywhere. Each message is preceded by its length
+/// as a varint, as written by functions such as `writeDelimitedTo`.
 ///
-/// A message that cannot be decoded, or is too large, is a failure; the messages after it are read. Where a length cannot be
-/// read, nothing after it can be.
+/// A message that can't be decoded or is too large is a failure, and parsing continues with the next message. An invalid length ends
+/// the parsing.
 public struct ProtobufMessagesParser<M: Message>: DataStreamParser {
-    /// How messages are decoded, and what each may cost.
+    /// The options and limits for each message.
     public let options: ProtobufDecodingOptions
     private var state = State.length(LengthPrefix())
     private var index = 0
 
     private enum State {
         case length(LengthPrefix)
-        /// The begin of a message, and how many bytes are missing.
+        /// The start of a message, and the number of missing bytes.
         case message(Data, missing: Int)
-        /// A message that is too large, of which so many bytes are still to come.
+        /// A skipped message that is too large, and the number of missing bytes.
         case passing(missing: Int)
         case ended
     }
 
-    /// Makes a parser.
+    /// Creates a parser.
     ///
-    /// - Parameter options: How messages are decoded, and what each may cost.
+    /// - Parameter options: The options and limits for each message.
     public init(options: ProtobufDecodingOptions = ProtobufDecodingOptions()) { self.options = options }
 
-    /// The messages that a chunk completes.
+    /// Returns the messages that a chunk completes.
     public mutating func parse(_ chunk: Data) -> [Result<M, AFError>] {
         var results: [Result<M, AFError>] = []
         var rest = chunk
@@ -119,7 +119,7 @@ public struct ProtobufMessagesParser<M: Message>: DataStreamParser {
             case .message(let begin, let missing):
                 let piece = rest.prefix(missing)
                 rest = rest.dropFirst(missing)
-                // The copy that the state has would make this one copy what it changes.
+                // Releases the copy in the state, so that the message is changed in place.
                 state = .ended
                 guard begin.isEmpty, piece.count == missing else {
                     var message = begin
@@ -138,13 +138,13 @@ public struct ProtobufMessagesParser<M: Message>: DataStreamParser {
         return results
     }
 
-    /// A failure if the body has ended within a message.
+    /// Returns a failure if the body ended within a message.
     public mutating func finish() -> [Result<M, AFError>] {
         var results: [Result<M, AFError>] = []
         switch state {
         case .length(let prefix) where prefix.isEmpty: break
         case .length, .message: fail(.truncatedStream, &results)
-        // The failure has come.
+        // The failure has already been returned.
         case .passing, .ended: break
         }
         return results
@@ -179,32 +179,31 @@ public struct ProtobufMessagesParser<M: Message>: DataStreamParser {
     }
 }
 
-/// A varint that is a length: seven bits a byte, the lowest first.
+/// A length as a varint: seven bits per byte, in little-endian order.
 private struct LengthPrefix {
     private var value: UInt64 = 0
     private var shift: UInt64 = 0
 
     var isEmpty: Bool { shift == 0 }
 
-    /// Takes a byte.
+    /// Adds a byte.
     ///
-    /// - Returns: The length, if this was the last byte; nil in it for what is no length of a message, which has less than
-    ///   2 GiB.
+    /// - Returns: Nil if more bytes follow. Otherwise, the length, or an inner nil if it's invalid or at least 2 GiB.
     mutating func take(_ byte: UInt8) -> Int?? {
         value |= UInt64(byte & 0x7F) << shift
         shift += 7
-        // Ten bytes are the most that a varint has; what counts in the tenth is one bit.
+        // A varint has at most ten bytes. Only one bit of the tenth is significant.
         if byte < 0x80 { return .some(value <= UInt64(Int32.max) ? Int(value) : nil) }
         return shift < 70 ? nil : .some(nil)
     }
 }
 
 extension DataStreamParser {
-    /// Decodes each message of a stream of length-delimited ones.
+    /// Returns a parser that decodes each message of a stream of length-delimited messages.
     ///
     /// - Parameters:
-    ///   - type: The messages' type.
-    ///   - options: How messages are decoded, and what each may cost.
+    ///   - type: The type of the messages.
+    ///   - options: The options and limits for each message.
     public static func protobufMessages<M: Message>(
         of type: M.Type, options: ProtobufDecodingOptions = ProtobufDecodingOptions()
     ) -> Self where Self == ProtobufMessagesParser<M> {

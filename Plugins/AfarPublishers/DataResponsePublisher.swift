@@ -8,14 +8,14 @@ public import Foundation
     public import OpenCombine
 #endif
 
-/// Publishes the response of a ``DataRequest``, and finishes.
+/// A publisher that emits the response of a ``DataRequest`` and then finishes.
 ///
-/// The first demand resumes the request, and cancelling the subscription cancels it. Each subscription adds a handler to the one
-/// request; they all get its response. Failures are in the response, so this never fails; ``value()`` does.
+/// The first demand resumes the request, and canceling the subscription cancels it. Each subscription adds a handler to the same
+/// request and receives its response. The publisher never fails, because the response contains any error. ``value()`` can fail.
 public struct DataResponsePublisher<Value: Sendable>: Publisher {
-    /// A response with its result, the request, the head and metrics.
+    /// A response with its result, request, head and metrics.
     public typealias Output = AFDataResponse<Value>
-    /// There is none.
+    /// The publisher never fails.
     public typealias Failure = Never
 
     private typealias Completion = @Sendable (AFDataResponse<Value>) -> Void
@@ -23,28 +23,28 @@ public struct DataResponsePublisher<Value: Sendable>: Publisher {
     private let request: DataRequest
     private let addHandler: (@escaping Completion) -> Void
 
-    /// Publishes what a serializer makes of the response.
+    /// Creates a publisher for the serialized response.
     ///
     /// - Parameters:
-    ///   - request: The request. It is resumed by the first demand.
-    ///   - queue: Where subscribers are called.
-    ///   - serializer: Makes the value.
+    ///   - request: The request, which the first demand resumes.
+    ///   - queue: The queue on which subscribers are called.
+    ///   - serializer: The serializer that creates the value.
     public init<Serializer: ResponseSerializer>(_ request: DataRequest, queue: DispatchQueue, serializer: Serializer)
     where Serializer.SerializedObject == Value {
         self.request = request
         addHandler = { request.response(queue: queue, responseSerializer: serializer, completionHandler: $0) }
     }
 
-    /// Publishes the response with its bytes as they are, nil where there are none.
+    /// Creates a publisher for the unserialized response. Its value is nil if the body is empty.
     public init(_ request: DataRequest, queue: DispatchQueue) where Value == Data? {
         self.request = request
         addHandler = { request.response(queue: queue, completionHandler: $0) }
     }
 
-    /// The result alone.
+    /// Returns a publisher for only the result.
     public func result() -> AnyPublisher<AFResult<Value>, Never> { map(\.result).eraseToAnyPublisher() }
 
-    /// The value alone; the request's error is the publisher's.
+    /// Returns a publisher for only the value, which fails with the request's error.
     public func value() -> AnyPublisher<Value, AFError> { result().unwrapped() }
 
     /// Adds a subscriber.
@@ -62,24 +62,24 @@ public struct DataResponsePublisher<Value: Sendable>: Publisher {
 // MARK: - Requests
 
 extension DataRequest {
-    /// Publishes what a serializer makes of the response.
+    /// Returns a publisher for the serialized response.
     ///
     /// - Parameters:
-    ///   - serializer: Makes the value.
-    ///   - queue: Where subscribers are called. The default is the main queue.
+    ///   - serializer: The serializer that creates the value.
+    ///   - queue: The queue on which subscribers are called. The default is the main queue.
     public func publishResponse<Serializer: ResponseSerializer, T>(
         using serializer: Serializer, on queue: DispatchQueue = .main
     ) -> DataResponsePublisher<T> where Serializer.SerializedObject == T {
         DataResponsePublisher(self, queue: queue, serializer: serializer)
     }
 
-    /// Publishes the response with its bytes.
+    /// Returns a publisher for the response with its bytes.
     ///
     /// - Parameters:
-    ///   - queue: Where subscribers are called. The default is the main queue.
-    ///   - preprocessor: Changes the bytes first. The default leaves them.
-    ///   - emptyResponseCodes: The statuses for which no bytes are no error. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods for which they are none. The default is HEAD.
+    ///   - queue: The queue on which subscribers are called. The default is the main queue.
+    ///   - preprocessor: The preprocessor that is applied to the body. The default returns it unchanged.
+    ///   - emptyResponseCodes: The status codes for which an empty body is allowed. The default is 204 and 205.
+    ///   - emptyRequestMethods: The methods for which an empty body is allowed. The default is HEAD.
     public func publishData(
         queue: DispatchQueue = .main,
         preprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
@@ -92,14 +92,14 @@ extension DataRequest {
                 emptyRequestMethods: emptyRequestMethods), on: queue)
     }
 
-    /// Publishes the response with its text.
+    /// Returns a publisher for the response with its text.
     ///
     /// - Parameters:
-    ///   - queue: Where subscribers are called. The default is the main queue.
-    ///   - preprocessor: Changes the bytes first. The default leaves them.
-    ///   - encoding: The text's encoding; nil for the one that the response names.
-    ///   - emptyResponseCodes: The statuses for which no bytes are no error. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods for which they are none. The default is HEAD.
+    ///   - queue: The queue on which subscribers are called. The default is the main queue.
+    ///   - preprocessor: The preprocessor that is applied to the body. The default returns it unchanged.
+    ///   - encoding: The text's encoding. The default is nil, which uses the response's encoding.
+    ///   - emptyResponseCodes: The status codes for which an empty body is allowed. The default is 204 and 205.
+    ///   - emptyRequestMethods: The methods for which an empty body is allowed. The default is HEAD.
     public func publishString(
         queue: DispatchQueue = .main,
         preprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
@@ -113,15 +113,15 @@ extension DataRequest {
                 emptyRequestMethods: emptyRequestMethods), on: queue)
     }
 
-    /// Publishes the response with a value decoded from it.
+    /// Returns a publisher for the response with a decoded value.
     ///
     /// - Parameters:
     ///   - type: The value's type.
-    ///   - queue: Where subscribers are called. The default is the main queue.
-    ///   - preprocessor: Changes the bytes first. The default leaves them.
-    ///   - decoder: Decodes. The default is a `JSONDecoder`.
-    ///   - emptyResponseCodes: The statuses for which no bytes are no error. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods for which they are none. The default is HEAD.
+    ///   - queue: The queue on which subscribers are called. The default is the main queue.
+    ///   - preprocessor: The preprocessor that is applied to the body. The default returns it unchanged.
+    ///   - decoder: The decoder. The default is a `JSONDecoder`.
+    ///   - emptyResponseCodes: The status codes for which an empty body is allowed. The default is 204 and 205.
+    ///   - emptyRequestMethods: The methods for which an empty body is allowed. The default is HEAD.
     public func publishDecodable<T: Decodable & Sendable>(
         type: T.Type = T.self,
         queue: DispatchQueue = .main,
@@ -136,9 +136,9 @@ extension DataRequest {
                 emptyRequestMethods: emptyRequestMethods), on: queue)
     }
 
-    /// Publishes the response with its bytes as they are, nil where there are none.
+    /// Returns a publisher for the unserialized response. Its value is nil if the body is empty.
     ///
-    /// - Parameter queue: Where subscribers are called. The default is the main queue.
+    /// - Parameter queue: The queue on which subscribers are called. The default is the main queue.
     public func publishUnserialized(queue: DispatchQueue = .main) -> DataResponsePublisher<Data?> {
         DataResponsePublisher(self, queue: queue)
     }

@@ -8,14 +8,14 @@ public import Foundation
     public import OpenCombine
 #endif
 
-/// Publishes what a ``DataStreamRequest`` brings, its completion last, and finishes.
+/// A publisher that emits the values of a ``DataStreamRequest`` and its completion, and then finishes.
 ///
-/// The first demand resumes the request, and cancelling the subscription cancels it. Demand beyond the first holds nothing back:
-/// who cannot keep up puts a buffer between.
+/// The first demand resumes the request, and canceling the subscription cancels it. Later demand doesn't limit the values: a slow
+/// subscriber needs a buffer in between.
 public struct DataStreamPublisher<Value: Sendable>: Publisher {
     /// A value, or the completion.
     public typealias Output = DataStreamRequest.Stream<Value, AFError>
-    /// There is none.
+    /// The publisher never fails.
     public typealias Failure = Never
 
     private typealias Handler = DataStreamRequest.Handler<Value, AFError>
@@ -23,12 +23,12 @@ public struct DataStreamPublisher<Value: Sendable>: Publisher {
     private let request: DataStreamRequest
     private let addHandler: (@escaping Handler) -> Void
 
-    /// Publishes what a serializer makes of each piece.
+    /// Creates a publisher for the serialized chunks.
     ///
     /// - Parameters:
-    ///   - request: The request. It is resumed by the first demand.
-    ///   - queue: Where subscribers are called.
-    ///   - serializer: Makes the values.
+    ///   - request: The request, which the first demand resumes.
+    ///   - queue: The queue on which subscribers are called.
+    ///   - serializer: The serializer that creates the values.
     public init<Serializer: DataStreamSerializer>(
         _ request: DataStreamRequest, queue: DispatchQueue, serializer: Serializer
     ) where Serializer.SerializedObject == Value {
@@ -36,7 +36,7 @@ public struct DataStreamPublisher<Value: Sendable>: Publisher {
         addHandler = { request.responseStream(using: serializer, on: queue, stream: $0) }
     }
 
-    /// The results alone; an error that ended the request is the last.
+    /// Returns a publisher for only the results. An error that ended the request is the last result.
     public func result() -> AnyPublisher<Result<Value, AFError>, Never> {
         compactMap { stream in
             switch stream.event {
@@ -46,7 +46,7 @@ public struct DataStreamPublisher<Value: Sendable>: Publisher {
         }.eraseToAnyPublisher()
     }
 
-    /// The values alone; the first error is the publisher's.
+    /// Returns a publisher for only the values, which fails with the first error.
     public func value() -> AnyPublisher<Value, AFError> { result().unwrapped() }
 
     /// Adds a subscriber.
@@ -64,38 +64,38 @@ public struct DataStreamPublisher<Value: Sendable>: Publisher {
 // MARK: - Requests
 
 extension DataStreamRequest {
-    /// Publishes what a serializer makes of each piece.
+    /// Returns a publisher for the serialized chunks.
     ///
     /// - Parameters:
-    ///   - serializer: Makes the values.
-    ///   - queue: Where subscribers are called. The default is the main queue.
+    ///   - serializer: The serializer that creates the values.
+    ///   - queue: The queue on which subscribers are called. The default is the main queue.
     public func publishStream<Serializer: DataStreamSerializer>(
         using serializer: Serializer, on queue: DispatchQueue = .main
     ) -> DataStreamPublisher<Serializer.SerializedObject> {
         DataStreamPublisher(self, queue: queue, serializer: serializer)
     }
 
-    /// Publishes the bytes as they come.
+    /// Returns a publisher for the bytes of each chunk.
     ///
-    /// - Parameter queue: Where subscribers are called. The default is the main queue.
+    /// - Parameter queue: The queue on which subscribers are called. The default is the main queue.
     public func publishData(queue: DispatchQueue = .main) -> DataStreamPublisher<Data> {
         publishStream(using: PassthroughStreamSerializer(), on: queue)
     }
 
-    /// Publishes each piece as text in UTF-8.
+    /// Returns a publisher for each chunk as UTF-8 text.
     ///
-    /// - Parameter queue: Where subscribers are called. The default is the main queue.
+    /// - Parameter queue: The queue on which subscribers are called. The default is the main queue.
     public func publishString(queue: DispatchQueue = .main) -> DataStreamPublisher<String> {
         publishStream(using: StringStreamSerializer(), on: queue)
     }
 
-    /// Publishes a value decoded from each piece.
+    /// Returns a publisher for a value decoded from each chunk.
     ///
     /// - Parameters:
-    ///   - type: The values' type.
-    ///   - queue: Where subscribers are called. The default is the main queue.
-    ///   - decoder: Decodes. The default is a `JSONDecoder`.
-    ///   - preprocessor: Changes the bytes first. The default leaves them.
+    ///   - type: The type of the values.
+    ///   - queue: The queue on which subscribers are called. The default is the main queue.
+    ///   - decoder: The decoder. The default is a `JSONDecoder`.
+    ///   - preprocessor: The preprocessor that is applied to each chunk. The default returns it unchanged.
     public func publishDecodable<T: Decodable & Sendable>(
         type: T.Type = T.self, queue: DispatchQueue = .main, decoder: any DataDecoder = JSONDecoder(),
         preprocessor: any DataPreprocessor = PassthroughPreprocessor()

@@ -8,11 +8,11 @@ public import Foundation
     public import OpenCombine
 #endif
 
-/// Publishes the response of a ``DownloadRequest``, and finishes. It behaves as ``DataResponsePublisher``.
+/// A publisher that emits the response of a ``DownloadRequest`` and then finishes. It behaves like ``DataResponsePublisher``.
 public struct DownloadResponsePublisher<Value: Sendable>: Publisher {
-    /// A response with its result, the request, the head, the file and metrics.
+    /// A response with its result, request, head, file and metrics.
     public typealias Output = AFDownloadResponse<Value>
-    /// There is none.
+    /// The publisher never fails.
     public typealias Failure = Never
 
     private typealias Completion = @Sendable (AFDownloadResponse<Value>) -> Void
@@ -20,12 +20,12 @@ public struct DownloadResponsePublisher<Value: Sendable>: Publisher {
     private let request: DownloadRequest
     private let addHandler: (@escaping Completion) -> Void
 
-    /// Publishes what a serializer makes of the file.
+    /// Creates a publisher for the serialized file.
     ///
     /// - Parameters:
-    ///   - request: The request. It is resumed by the first demand.
-    ///   - queue: Where subscribers are called.
-    ///   - serializer: Makes the value.
+    ///   - request: The request, which the first demand resumes.
+    ///   - queue: The queue on which subscribers are called.
+    ///   - serializer: The serializer that creates the value.
     public init<Serializer: DownloadResponseSerializerProtocol>(
         _ request: DownloadRequest, queue: DispatchQueue, serializer: Serializer
     ) where Serializer.SerializedObject == Value {
@@ -33,16 +33,16 @@ public struct DownloadResponsePublisher<Value: Sendable>: Publisher {
         addHandler = { request.response(queue: queue, responseSerializer: serializer, completionHandler: $0) }
     }
 
-    /// Publishes the response with the file's URL, nil where there is none.
+    /// Creates a publisher for the response with the file's URL, if any.
     public init(_ request: DownloadRequest, queue: DispatchQueue) where Value == URL? {
         self.request = request
         addHandler = { request.response(queue: queue, completionHandler: $0) }
     }
 
-    /// The result alone.
+    /// Returns a publisher for only the result.
     public func result() -> AnyPublisher<AFResult<Value>, Never> { map(\.result).eraseToAnyPublisher() }
 
-    /// The value alone; the request's error is the publisher's.
+    /// Returns a publisher for only the value, which fails with the request's error.
     public func value() -> AnyPublisher<Value, AFError> { result().unwrapped() }
 
     /// Adds a subscriber.
@@ -60,31 +60,31 @@ public struct DownloadResponsePublisher<Value: Sendable>: Publisher {
 // MARK: - Requests
 
 extension DownloadRequest {
-    /// Publishes what a serializer makes of the response.
+    /// Returns a publisher for the serialized response.
     ///
     /// - Parameters:
-    ///   - serializer: Makes the value.
-    ///   - queue: Where subscribers are called. The default is the main queue.
+    ///   - serializer: The serializer that creates the value.
+    ///   - queue: The queue on which subscribers are called. The default is the main queue.
     public func publishResponse<Serializer: DownloadResponseSerializerProtocol, T>(
         using serializer: Serializer, on queue: DispatchQueue = .main
     ) -> DownloadResponsePublisher<T> where Serializer.SerializedObject == T {
         DownloadResponsePublisher(self, queue: queue, serializer: serializer)
     }
 
-    /// Publishes the response with the file's URL.
+    /// Returns a publisher for the response with the file's URL.
     ///
-    /// - Parameter queue: Where subscribers are called. The default is the main queue.
+    /// - Parameter queue: The queue on which subscribers are called. The default is the main queue.
     public func publishURL(queue: DispatchQueue = .main) -> DownloadResponsePublisher<URL> {
         publishResponse(using: URLResponseSerializer(), on: queue)
     }
 
-    /// Publishes the response with its bytes.
+    /// Returns a publisher for the response with its bytes.
     ///
     /// - Parameters:
-    ///   - queue: Where subscribers are called. The default is the main queue.
-    ///   - preprocessor: Changes the bytes first. The default leaves them.
-    ///   - emptyResponseCodes: The statuses for which no bytes are no error. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods for which they are none. The default is HEAD.
+    ///   - queue: The queue on which subscribers are called. The default is the main queue.
+    ///   - preprocessor: The preprocessor that is applied to the file's bytes. The default returns them unchanged.
+    ///   - emptyResponseCodes: The status codes for which an empty body is allowed. The default is 204 and 205.
+    ///   - emptyRequestMethods: The methods for which an empty body is allowed. The default is HEAD.
     public func publishData(
         queue: DispatchQueue = .main,
         preprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
@@ -97,14 +97,14 @@ extension DownloadRequest {
                 emptyRequestMethods: emptyRequestMethods), on: queue)
     }
 
-    /// Publishes the response with its text.
+    /// Returns a publisher for the response with its text.
     ///
     /// - Parameters:
-    ///   - queue: Where subscribers are called. The default is the main queue.
-    ///   - preprocessor: Changes the bytes first. The default leaves them.
-    ///   - encoding: The text's encoding; nil for the one that the response names.
-    ///   - emptyResponseCodes: The statuses for which no bytes are no error. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods for which they are none. The default is HEAD.
+    ///   - queue: The queue on which subscribers are called. The default is the main queue.
+    ///   - preprocessor: The preprocessor that is applied to the file's bytes. The default returns them unchanged.
+    ///   - encoding: The text's encoding. The default is nil, which uses the response's encoding.
+    ///   - emptyResponseCodes: The status codes for which an empty body is allowed. The default is 204 and 205.
+    ///   - emptyRequestMethods: The methods for which an empty body is allowed. The default is HEAD.
     public func publishString(
         queue: DispatchQueue = .main,
         preprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
@@ -118,15 +118,15 @@ extension DownloadRequest {
                 emptyRequestMethods: emptyRequestMethods), on: queue)
     }
 
-    /// Publishes the response with a value decoded from it.
+    /// Returns a publisher for the response with a decoded value.
     ///
     /// - Parameters:
     ///   - type: The value's type.
-    ///   - queue: Where subscribers are called. The default is the main queue.
-    ///   - preprocessor: Changes the bytes first. The default leaves them.
-    ///   - decoder: Decodes. The default is a `JSONDecoder`.
-    ///   - emptyResponseCodes: The statuses for which no bytes are no error. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods for which they are none. The default is HEAD.
+    ///   - queue: The queue on which subscribers are called. The default is the main queue.
+    ///   - preprocessor: The preprocessor that is applied to the file's bytes. The default returns them unchanged.
+    ///   - decoder: The decoder. The default is a `JSONDecoder`.
+    ///   - emptyResponseCodes: The status codes for which an empty body is allowed. The default is 204 and 205.
+    ///   - emptyRequestMethods: The methods for which an empty body is allowed. The default is HEAD.
     public func publishDecodable<T: Decodable & Sendable>(
         type: T.Type = T.self,
         queue: DispatchQueue = .main,
@@ -141,9 +141,9 @@ extension DownloadRequest {
                 emptyRequestMethods: emptyRequestMethods), on: queue)
     }
 
-    /// Publishes the response with the file's URL, nil where there is none.
+    /// Returns a publisher for the response with the file's URL, if any.
     ///
-    /// - Parameter queue: Where subscribers are called. The default is the main queue.
+    /// - Parameter queue: The queue on which subscribers are called. The default is the main queue.
     public func publishUnserialized(queue: DispatchQueue = .main) -> DownloadResponsePublisher<URL?> {
         DownloadResponsePublisher(self, queue: queue)
     }

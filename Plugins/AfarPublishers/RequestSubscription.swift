@@ -9,12 +9,12 @@ import Foundation
 #endif
 
 #if !Publishers
-    #error("AfarPublishers needs the package trait Publishers: .package(url: …, traits: [\"Publishers\"])")
+    #error("AfarPublishers requires the package trait Publishers: .package(url: …, traits: [\"Publishers\"])")
 #endif
 
-/// A subscriber's hold on a request: the first demand resumes it, and cancelling cancels it.
+/// A subscription to a request. The first demand resumes the request, and canceling the subscription cancels it.
 final class RequestSubscription<Output>: Subscription, @unchecked Sendable {
-    // Sendable because all that changes is under the lock, and the subscriber is called on one queue, one call at a time.
+    // Sendable because the lock protects the state, and the subscriber is called serially on one queue.
 
     private struct State {
         var receive: ((Output) -> Void)?
@@ -26,7 +26,7 @@ final class RequestSubscription<Output>: Subscription, @unchecked Sendable {
     private let lock = NSLock()
     private var state: State
 
-    /// - Parameter start: Called once, on the first demand. It adds a handler to the request.
+    /// - Parameter start: A closure that adds a handler to the request. It's called once, on the first demand.
     init<Downstream: Subscriber>(
         _ downstream: Downstream, to request: Request, start: @escaping (RequestSubscription) -> Void
     ) where Downstream.Input == Output, Downstream.Failure == Never {
@@ -50,7 +50,7 @@ final class RequestSubscription<Output>: Subscription, @unchecked Sendable {
 
     func finish() { end().finish?() }
 
-    /// What there was, to be released when the lock is free: a subscriber that goes may cancel.
+    /// Clears the state and returns it for release outside the lock, because a subscriber can cancel when it's released.
     private func end() -> State {
         lock.withLock {
             let former = state
@@ -61,7 +61,7 @@ final class RequestSubscription<Output>: Subscription, @unchecked Sendable {
 }
 
 extension Publisher {
-    /// The values, and the first failure as the publisher's.
+    /// Returns a publisher for the values, which fails with the first failure.
     func unwrapped<Value>() -> AnyPublisher<Value, AFError> where Output == Result<Value, AFError>, Failure == Never {
         setFailureType(to: AFError.self).flatMap { result -> AnyPublisher<Value, AFError> in
             switch result {

@@ -5,30 +5,30 @@ import HTTPTypes
 public import Tracing
 
 #if !Tracing
-    #error("AfarTracing needs the package trait Tracing: .package(url: …, traits: [\"Tracing\"])")
+    #error("AfarTracing requires the package trait Tracing: .package(url: …, traits: [\"Tracing\"])")
 #endif
 
-/// A stage that makes a client span of each request that goes out, with the names that OpenTelemetry has for HTTP, and tells
-/// the server of it in header fields.
+/// A stage that creates a client span for each sent request, with OpenTelemetry's names for HTTP, and propagates it to the server in
+/// header fields.
 ///
 /// ```swift
 /// let session = Session(stages: [TracingStage()])
 /// ```
 ///
-/// A span is a child of the one in whose task the request was made. Redirects, answers to challenges and retries are requests
-/// of their own, with spans of their own (`http.request.resend_count` counts the former two). A span ends when the response is
-/// there, with its body; of one whose body is streamed, when its head is. It is an error when the response's status is 400 or
-/// more, or when there is none: `error.type` is the status, or the code of the ``TransportError``. Secrets in URLs are hidden.
+/// A span is a child of the current span of the task in which the request was created. Redirects, responses to challenges and retries
+/// have their own spans (`http.request.resend_count` counts the first two). A span ends when the response and its body have arrived, or
+/// for a streamed body, when the head has arrived. It's an error if the status is 400 or higher or if there is no response: `error.type`
+/// is the status, or the code of the ``TransportError``. Secrets in URLs are hidden.
 public struct TracingStage: ExchangeStage {
     private let tracer: (any Tracer)?
 
-    /// Makes a stage.
+    /// Creates a stage.
     ///
-    /// - Parameter tracer: Who makes the spans. The default is the one that the program has bootstrapped, looked up for each
-    ///   request; without any, nothing is done.
+    /// - Parameter tracer: The tracer that creates the spans. The default is nil, which uses the bootstrapped tracer of each request. If
+    ///   no tracer is bootstrapped, the stage has no effect.
     public init(tracer: (any Tracer)? = nil) { self.tracer = tracer }
 
-    /// Takes part in each exchange.
+    /// Returns the run for an exchange, or nil without a tracer.
     public func begin(_ hop: Hop) -> (any StageRun)? {
         let tracer = tracer ?? InstrumentationSystem.tracer
         return tracer is NoOpTracer ? nil : Run(tracer, context: .current ?? .topLevel)
@@ -38,7 +38,7 @@ public struct TracingStage: ExchangeStage {
         private let tracer: any Tracer
         private let context: ServiceContext
         private let lock = NSLock()
-        // Safe because it is used under the lock only.
+        // Safe because it's only used under the lock.
         private nonisolated(unsafe) var span: (any Span)?
 
         init(_ tracer: any Tracer, context: ServiceContext) { (self.tracer, self.context) = (tracer, context) }
@@ -73,7 +73,7 @@ private struct FieldInjector: Injector {
     }
 }
 
-/// The names are those of OpenTelemetry's semantic conventions for HTTP client spans.
+/// Attributes with the names of OpenTelemetry's semantic conventions for HTTP client spans.
 extension Span {
     fileprivate func describe(_ hop: Hop, method: String) {
         let request = hop.exchange.request

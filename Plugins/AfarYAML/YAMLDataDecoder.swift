@@ -3,25 +3,25 @@ public import Foundation
 import Yams
 
 #if !YAML
-    #error("AfarYAML needs the package trait YAML: .package(url: …, traits: [\"YAML\"])")
+    #error("AfarYAML requires the package trait YAML: .package(url: …, traits: [\"YAML\"])")
 #endif
 
-/// Decodes values from YAML, wherever Afar takes a ``DataDecoder``: `responseDecodable(of: T.self, decoder:
-/// YAMLDataDecoder())`.
+/// A type that decodes values from YAML. Use it wherever Afar accepts a ``DataDecoder``:
+/// `responseDecodable(of: T.self, decoder: YAMLDataDecoder())`.
 public struct YAMLDataDecoder: DataDecoder {
-    /// What a document may cost.
+    /// The limits on a document.
     public var limits: YAMLLimits
 
-    /// Makes a decoder.
+    /// Creates a decoder.
     ///
-    /// - Parameter limits: What a document may cost.
+    /// - Parameter limits: The limits on a document.
     public init(limits: YAMLLimits = YAMLLimits()) { self.limits = limits }
 
     /// Decodes a value from a single document in UTF-8, UTF-16 or UTF-32.
     ///
-    /// - Throws: ``YAMLLimitExceeded`` for a document beyond the limits, else a `DecodingError`.
+    /// - Throws: ``YAMLLimitExceeded`` if the document exceeds a limit, otherwise a `DecodingError`.
     public func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
-        // UTF-16 and UTF-32 take at most 4 bytes for what takes one in UTF-8.
+        // Text has at most four times as many bytes in UTF-16 and UTF-32 as in UTF-8.
         guard data.count / 4 <= limits.maximumSize else {
             throw YAMLLimitExceeded(limit: .size, maximum: limits.maximumSize, line: nil)
         }
@@ -33,26 +33,24 @@ public struct YAMLDataDecoder: DataDecoder {
 
 // MARK: - Limits
 
-/// What a YAML document may cost. Documents from a server can be small and cost a lot: aliases that multiply ("billion
-/// laughs"), deep nesting, mappings whose keys are searched one by one.
+/// Limits on YAML documents. Small documents from a server can be expensive to decode because of aliases that multiply ("billion
+/// laughs"), deep nesting, or mappings whose keys are searched linearly.
 ///
-/// A document beyond a limit fails with a ``YAMLLimitExceeded``, before anything is made of it.
+/// A document that exceeds a limit fails with a ``YAMLLimitExceeded`` before it's decoded.
 public struct YAMLLimits: Hashable, Sendable {
-    /// The bytes of a document, and those of its scalars, with each alias counted as what it stands for. The default is
-    /// 10 MiB.
+    /// The maximum number of bytes in a document, and in its scalars with aliases expanded. The default is 10 MiB.
     public var maximumSize: Int
-    /// How deep sequences and mappings may lie in each other, with each alias counted as what it stands for. The default is
-    /// 100.
+    /// The maximum nesting depth of sequences and mappings with aliases expanded. The default is 100.
     public var maximumDepth: Int
-    /// The number of scalars, sequences and mappings, with each alias counted as what it stands for. The default is 100,000.
+    /// The maximum number of scalars, sequences and mappings with aliases expanded. The default is 100,000.
     public var maximumNodes: Int
-    /// The bytes of a scalar, in UTF-8. The default is 1 MiB.
+    /// The maximum length of a scalar in bytes of UTF-8. The default is 1 MiB.
     public var maximumScalarLength: Int
-    /// The keys of a mapping, with those that are merged into it. Decoding a mapping takes time that grows with the square
-    /// of this. The default is 1,000.
+    /// The maximum number of keys in a mapping, including merged ones. The time for decoding a mapping grows with the square of this
+    /// number. The default is 1,000.
     public var maximumMappingCount: Int
 
-    /// Makes limits.
+    /// Creates limits.
     public init(
         maximumSize: Int = 10 << 20,
         maximumDepth: Int = 100,
@@ -68,9 +66,9 @@ public struct YAMLLimits: Hashable, Sendable {
     }
 }
 
-/// A YAML document is beyond one of its ``YAMLLimits``. Nothing was made of it.
+/// An error for a YAML document that exceeds one of the ``YAMLLimits``. The document wasn't decoded.
 public struct YAMLLimitExceeded: Error, Hashable, Sendable {
-    /// The limits.
+    /// A limit.
     public enum Limit: String, Sendable {
         /// ``YAMLLimits/maximumSize``.
         case size
@@ -84,14 +82,14 @@ public struct YAMLLimitExceeded: Error, Hashable, Sendable {
         case mappingCount
     }
 
-    /// Which limit.
+    /// The exceeded limit.
     public let limit: Limit
-    /// What would have been allowed.
+    /// The maximum value of the limit.
     public let maximum: Int
-    /// The line where it was too much; the first is 1. Nil when the bytes were counted before any was read.
+    /// The line on which the limit was exceeded, starting from 1. Nil if the document's size exceeds the limit.
     public let line: Int?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(limit: Limit, maximum: Int, line: Int?) {
         self.limit = limit
         self.maximum = maximum
@@ -100,18 +98,18 @@ public struct YAMLLimitExceeded: Error, Hashable, Sendable {
 }
 
 extension YAMLLimitExceeded: LocalizedError, CustomStringConvertible {
-    /// What was too much, where, and what can be done.
+    /// A description of the limit, the position, and a possible solution.
     public var description: String {
         let excess =
             switch limit {
-            case .size: "has more than \(maximum) bytes, counting what its aliases stand for"
-            case .depth: "is nested more than \(maximum) levels deep"
-            case .nodes: "has more than \(maximum) nodes, counting what its aliases stand for"
+            case .size: "has more than \(maximum) bytes with its aliases expanded"
+            case .depth: "has more than \(maximum) levels of nesting"
+            case .nodes: "has more than \(maximum) nodes with its aliases expanded"
             case .scalarLength: "has a scalar of more than \(maximum) bytes"
-            case .mappingCount: "has a mapping of more than \(maximum) keys"
+            case .mappingCount: "has a mapping with more than \(maximum) keys"
             }
         let place = line.map { " (line \($0))" } ?? ""
-        return "The YAML document \(excess)\(place). Decode it with larger limits if its sender can be trusted."
+        return "The YAML document \(excess)\(place). If you trust its sender, increase the limits (YAMLLimits)."
     }
 
     /// The same as ``description``.
@@ -120,9 +118,11 @@ extension YAMLLimitExceeded: LocalizedError, CustomStringConvertible {
 
 // MARK: - Encodings
 
-/// The text of a YAML document, whose encoding shows in its first bytes (YAML 1.2.2, section 5.2).
+/// Detects the encoding of a YAML document from its first bytes (YAML 1.2.2, section 5.2).
 enum YAMLText {
-    /// - Throws: `DecodingError.dataCorrupted` when the bytes are not of their encoding.
+    /// Returns the text of a document.
+    ///
+    /// - Throws: `DecodingError.dataCorrupted` if the bytes are invalid in their encoding.
     static func text(of data: Data) throws -> String {
         let (encoding, name) = encoding(of: Array(data.prefix(4)))
         guard let text = String(data: data, encoding: encoding) else {

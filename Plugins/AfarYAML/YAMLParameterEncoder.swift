@@ -8,20 +8,20 @@ import Yams
     public import Foundation
 #endif
 
-/// An `Encodable` value as a YAML body.
+/// An encoder that writes an `Encodable` value as a YAML body.
 public struct YAMLParameterEncoder: ParameterEncoder {
-    /// Whether keys are sorted, so that equal values give equal bodies.
+    /// A Boolean value that indicates whether keys are sorted, so that equal values have equal bodies.
     public var sortsKeys: Bool
 
-    /// Makes an encoder.
+    /// Creates an encoder.
     ///
     /// - Parameter sortsKeys: Whether keys are sorted. The default is false.
     public init(sortsKeys: Bool = false) { self.sortsKeys = sortsKeys }
 
-    /// The request with the parameters as its body. The content type `application/yaml` (RFC 9512) is set unless there is
+    /// Returns the request with the parameters as its body. Sets the content type `application/yaml` (RFC 9512) unless the request has
     /// one.
     ///
-    /// - Throws: `AFError.parameterEncoderFailed` if the value cannot be encoded.
+    /// - Throws: `AFError.parameterEncoderFailed` if the value can't be encoded.
     public func encode<Parameters: Encodable>(
         _ parameters: Parameters?, into request: URLRequest
     ) throws -> URLRequest {
@@ -41,10 +41,10 @@ public struct YAMLParameterEncoder: ParameterEncoder {
 }
 
 extension ParameterEncoder where Self == YAMLParameterEncoder {
-    /// An encoder of YAML bodies.
+    /// An encoder that writes YAML bodies.
     public static var yaml: YAMLParameterEncoder { YAMLParameterEncoder() }
 
-    /// An encoder of YAML bodies.
+    /// Returns an encoder that writes YAML bodies.
     ///
     /// - Parameter sortsKeys: Whether keys are sorted.
     public static func yaml(sortsKeys: Bool) -> YAMLParameterEncoder { YAMLParameterEncoder(sortsKeys: sortsKeys) }

@@ -6,24 +6,24 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Decodes a value from a YAML response (`application/yaml`, RFC 9512).
+/// A serializer that decodes a value from a YAML response (`application/yaml`, RFC 9512).
 public final class YAMLResponseSerializer<T: Decodable>: ResponseSerializer {
-    /// Changes the bytes before they are serialized.
+    /// The preprocessor that is applied to the body before decoding.
     public let dataPreprocessor: any DataPreprocessor
-    /// What a document may cost.
+    /// The limits on a document.
     public let limits: YAMLLimits
-    /// The status codes whose responses may be empty.
+    /// The status codes for which an empty body is allowed.
     public let emptyResponseCodes: Set<Int>
-    /// The methods whose responses may be empty.
+    /// The methods for which an empty body is allowed.
     public let emptyRequestMethods: Set<HTTPMethod>
 
-    /// Makes a serializer.
+    /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - limits: What a document may cost.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - dataPreprocessor: The preprocessor that is applied to the body before decoding.
+    ///   - limits: The limits on a document.
+    ///   - emptyResponseCodes: The status codes for which an empty body is allowed. The default is 204 and 205.
+    ///   - emptyRequestMethods: The methods for which an empty body is allowed. The default is HEAD.
     public init(
         dataPreprocessor: any DataPreprocessor = YAMLResponseSerializer.defaultDataPreprocessor,
         limits: YAMLLimits = YAMLLimits(),
@@ -36,10 +36,10 @@ public final class YAMLResponseSerializer<T: Decodable>: ResponseSerializer {
         self.emptyRequestMethods = emptyRequestMethods
     }
 
-    /// The value. An allowed empty body is `T`'s empty value, if `T` is an ``AfarCore/EmptyResponse``.
+    /// Returns the value. For an allowed empty body, this is the empty value of `T` if `T` is an ``AfarCore/EmptyResponse``.
     ///
-    /// - Throws: ``AfarCore/AFError/ResponseSerializationFailureReason/decodingFailed(error:)`` with a
-    ///   ``YAMLLimitExceeded`` or a `DecodingError`, and what a `DecodableResponseSerializer` throws.
+    /// - Throws: ``AfarCore/AFError/ResponseSerializationFailureReason/decodingFailed(error:)`` with a ``YAMLLimitExceeded`` or a
+    ///   `DecodingError`, or another error of `DecodableResponseSerializer`.
     public func serialize(_ input: SerializationInput) throws -> T {
         try DecodableResponseSerializer<T>(
             dataPreprocessor: dataPreprocessor, decoder: YAMLDataDecoder(limits: limits),
@@ -47,7 +47,7 @@ public final class YAMLResponseSerializer<T: Decodable>: ResponseSerializer {
         ).serialize(input)
     }
 
-    /// The value.
+    /// Returns the value.
     public func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> T {
@@ -56,7 +56,7 @@ public final class YAMLResponseSerializer<T: Decodable>: ResponseSerializer {
 }
 
 extension ResponseSerializer {
-    /// Decodes a value from YAML.
+    /// Returns a serializer that decodes a value from YAML.
     public static func yaml<T: Decodable>(
         of type: T.Type,
         dataPreprocessor: any DataPreprocessor = YAMLResponseSerializer<T>.defaultDataPreprocessor,
@@ -72,27 +72,27 @@ extension ResponseSerializer {
 
 // MARK: - Streams
 
-/// Decodes a value from each document of a YAML stream, wherever its chunks end.
+/// A parser that decodes a value from each document of a YAML stream. Chunks can end anywhere.
 ///
-/// A document ends where `---` begins the next, with `...`, or with the body. Documents of nothing but comments are passed
-/// over. One that cannot be decoded is a failure; the documents after it are read.
+/// A document ends before the `---` of the next one, at `...`, or at the end of the body. Documents that contain only comments are
+/// skipped. A document that can't be decoded is a failure, and parsing continues with the next document.
 public struct YAMLDocumentsParser<T: Decodable & Sendable>: DataStreamParser {
-    /// What a document may cost.
+    /// The limits on a document.
     public let limits: YAMLLimits
     private var document = Data()
     private var line = Data()
     private var hasContent = false
-    /// Whether the document's first marker has come; directives and comments may stand before it.
+    /// Whether the document's first marker has been read. Directives and comments can precede it.
     private var hasBegun = false
-    /// Whether the rest of the document is to be passed over.
+    /// Whether the rest of the document is skipped.
     private var isPassing = false
 
-    /// Makes a parser.
+    /// Creates a parser.
     ///
-    /// - Parameter limits: What a document may cost.
+    /// - Parameter limits: The limits on a document.
     public init(limits: YAMLLimits = YAMLLimits()) { self.limits = limits }
 
-    /// The values of the documents that a chunk completes.
+    /// Returns the values of the documents that a chunk completes.
     public mutating func parse(_ chunk: Data) -> [Result<T, AFError>] {
         var results: [Result<T, AFError>] = []
         for piece in chunk.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
@@ -102,7 +102,7 @@ public struct YAMLDocumentsParser<T: Decodable & Sendable>: DataStreamParser {
         return results
     }
 
-    /// The value of the last document.
+    /// Returns the value of the last document.
     public mutating func finish() -> [Result<T, AFError>] {
         var results: [Result<T, AFError>] = []
         endLine(&results)
@@ -112,7 +112,7 @@ public struct YAMLDocumentsParser<T: Decodable & Sendable>: DataStreamParser {
 
     private mutating func add(_ bytes: Data, _ results: inout [Result<T, AFError>]) {
         if isPassing {
-            // Enough to see whether a marker begins the line.
+            // Enough to detect a marker at the start of the line.
             line += bytes.prefix(max(0, 4 - line.count))
         } else {
             line += bytes
@@ -136,7 +136,7 @@ public struct YAMLDocumentsParser<T: Decodable & Sendable>: DataStreamParser {
             let first = line.dropFirst(3).first { !Self.isBlank($0) }
             hasContent = first != nil && first != UInt8(ascii: "#")
         } else if let first = line.first(where: { !Self.isBlank($0) }) {
-            // Comments and directives make no document.
+            // Comments and directives alone aren't a document.
             let isAside = first == UInt8(ascii: "#") || line.first == UInt8(ascii: "%")
             hasContent = hasContent || !isAside
         }
@@ -163,7 +163,7 @@ public struct YAMLDocumentsParser<T: Decodable & Sendable>: DataStreamParser {
 }
 
 extension DataStreamParser {
-    /// Decodes a value from each document of a YAML stream.
+    /// Returns a parser that decodes a value from each document of a YAML stream.
     public static func yamlDocuments<T: Decodable & Sendable>(
         of type: T.Type, limits: YAMLLimits = YAMLLimits()
     ) -> Self where Self == YAMLDocumentsParser<T> {

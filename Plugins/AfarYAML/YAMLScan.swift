@@ -1,9 +1,9 @@
 import CYaml
 
-/// Looks at a document without making anything of it, and refuses what would cost too much.
+/// Scans a document without decoding it, and rejects documents that exceed the limits.
 ///
-/// It reads the events of the C library that Yams stands on, which Yams itself keeps to itself: by the time that Yams has
-/// made nodes of them it is too late.
+/// It reads the events of the C library that Yams uses. Yams doesn't expose these events, and its nodes would be created too late for
+/// the limits.
 struct YAMLScan {
     private let limits: YAMLLimits
     private var open: [Collection] = []
@@ -12,17 +12,17 @@ struct YAMLScan {
     private var bytes = 0
     private var line = 1
 
-    /// What a node costs, with each alias counted as what it stands for.
+    /// The size of a node with aliases expanded.
     private struct Extent {
         var nodes = 1
         /// The bytes of scalars.
         var bytes = 0
         var height = 0
-        /// The keys that come into a mapping into which this is merged.
+        /// The number of keys that merging this node adds to a mapping.
         var mergedKeys = 0
     }
 
-    /// A sequence or a mapping whose end has not come.
+    /// A sequence or mapping that hasn't ended.
     private struct Collection {
         let isMapping: Bool
         let anchor: String?
@@ -31,7 +31,7 @@ struct YAMLScan {
         var isMerging = false
     }
 
-    /// Refuses a document beyond the limits. Nothing is said about whether it is valid.
+    /// Rejects a document that exceeds the limits. Doesn't check whether it's valid.
     ///
     /// - Throws: ``YAMLLimitExceeded``.
     static func check(_ text: String, _ limits: YAMLLimits) throws(YAMLLimitExceeded) {
@@ -56,7 +56,7 @@ struct YAMLScan {
         yaml_parser_set_input_string(&parser, bytes.baseAddress, bytes.count)
         while true {
             var event = yaml_event_t()
-            // What is no YAML is refused again by Yams, which tells why.
+            // Yams reports the error in invalid YAML later.
             guard yaml_parser_parse(&parser, &event) == 1 else { return }
             defer { yaml_event_delete(&event) }
             guard event.type != YAML_STREAM_END_EVENT else { return }
@@ -84,7 +84,7 @@ struct YAMLScan {
             let isMergeKey = Self.isMergeKey(scalar.value, length: scalar.length, tag: scalar.tag)
             try add(extent, anchor: Self.name(scalar.anchor), isMergeKey: isMergeKey)
         case YAML_ALIAS_EVENT:
-            // An alias for nothing is refused by Yams.
+            // Yams rejects aliases without an anchor later.
             let extent = Self.name(event.data.alias.anchor).flatMap { anchors[$0] } ?? Extent()
             try require(.depth, open.count + extent.height, atMost: limits.maximumDepth)
             try count(extent)
@@ -106,7 +106,7 @@ struct YAMLScan {
         try require(.size, bytes, atMost: limits.maximumSize)
     }
 
-    /// Adds a node that is complete to what it lies in.
+    /// Adds a complete node to its collection.
     private mutating func add(
         _ extent: Extent, anchor: String?, isMergeKey: Bool = false
     ) throws(YAMLLimitExceeded) {
@@ -137,7 +137,7 @@ struct YAMLScan {
         pointer.map { String(cString: $0) }
     }
 
-    /// Whether a scalar can be a key that merges (https://yaml.org/type/merge.html). One in quotation marks counts as well.
+    /// Returns whether a scalar can be a merge key (https://yaml.org/type/merge.html). This includes quoted scalars.
     private static func isMergeKey(
         _ value: UnsafePointer<yaml_char_t>?, length: Int, tag: UnsafeMutablePointer<yaml_char_t>?
     ) -> Bool {
@@ -147,7 +147,7 @@ struct YAMLScan {
 }
 
 extension Int {
-    /// The sum, or the largest number where there is none: limits may be as large as that.
+    /// Returns the sum, or the largest integer if it overflows, because limits can be that large.
     fileprivate func adding(_ other: Int) -> Int {
         let (sum, isTooMuch) = addingReportingOverflow(other)
         return isTooMuch ? .max : sum

@@ -1,7 +1,7 @@
 public import AfarCore
 public import Foundation
 
-/// Makes a request on ``Session/default`` with parameters that an encoding puts into its URL or its body.
+/// Creates a data request on ``Session/default`` with parameters that an encoding adds to its URL or body.
 public func request(
     _ convertible: any URLConvertible,
     method: HTTPMethod = .get,
@@ -18,7 +18,7 @@ public func request(
         requestModifier: requestModifier)
 }
 
-/// Makes a request on ``Session/default`` with `Encodable` parameters that an encoder puts into its URL or its body.
+/// Creates a data request on ``Session/default`` with `Encodable` parameters that an encoder adds to its URL or body.
 public func request<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible,
     method: HTTPMethod = .get,
@@ -35,7 +35,7 @@ public func request<Parameters: Encodable & Sendable>(
         requestModifier: requestModifier)
 }
 
-/// Makes a request on ``Session/default`` from a value that can make a `URLRequest`.
+/// Creates a data request on ``Session/default`` from a value that converts to a `URLRequest`.
 public func request(
     _ urlRequest: any URLRequestConvertible,
     interceptor: (any RequestInterceptor)? = nil,
@@ -44,7 +44,7 @@ public func request(
     AF.request(urlRequest, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
 }
 
-/// Makes a request on ``Session/default`` without parameters, whose response is handed on while it arrives.
+/// Creates a stream request without parameters on ``Session/default``. It delivers the response's body as it arrives.
 public func streamRequest(
     _ convertible: any URLConvertible,
     method: HTTPMethod = .get,
@@ -60,7 +60,7 @@ public func streamRequest(
         shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
 }
 
-/// Makes a request on ``Session/default`` with `Encodable` parameters, whose response is handed on while it arrives.
+/// Creates a stream request on ``Session/default`` with `Encodable` parameters. It delivers the response's body as it arrives.
 public func streamRequest<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible,
     method: HTTPMethod = .get,
@@ -78,8 +78,8 @@ public func streamRequest<Parameters: Encodable & Sendable>(
         shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
 }
 
-/// Makes a request on ``Session/default`` from a value that can make a `URLRequest`, whose response is handed on while it
-/// arrives.
+/// Creates a stream request on ``Session/default`` from a value that converts to a `URLRequest`. It delivers the response's body as
+/// it arrives.
 public func streamRequest(
     _ urlRequest: any URLRequestConvertible,
     automaticallyCancelOnStreamError: Bool = false,
@@ -91,7 +91,7 @@ public func streamRequest(
         shouldAutomaticallyResume: shouldAutomaticallyResume)
 }
 
-/// Makes a download on ``Session/default`` with parameters that an encoding puts into its URL or its body.
+/// Creates a download on ``Session/default`` with parameters that an encoding adds to its URL or body.
 public func download(
     _ convertible: any URLConvertible,
     method: HTTPMethod = .get,
@@ -109,7 +109,7 @@ public func download(
         requestModifier: requestModifier, to: destination)
 }
 
-/// Makes a download on ``Session/default`` with `Encodable` parameters that an encoder puts into its URL or its body.
+/// Creates a download on ``Session/default`` with `Encodable` parameters that an encoder adds to its URL or body.
 public func download<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible,
     method: HTTPMethod = .get,
@@ -127,7 +127,7 @@ public func download<Parameters: Encodable & Sendable>(
         requestModifier: requestModifier, to: destination)
 }
 
-/// Makes a download on ``Session/default`` from a value that can make a `URLRequest`.
+/// Creates a download on ``Session/default`` from a value that converts to a `URLRequest`.
 public func download(
     _ urlRequest: any URLRequestConvertible,
     interceptor: (any RequestInterceptor)? = nil,
@@ -138,7 +138,7 @@ public func download(
         urlRequest, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
 }
 
-/// Makes a download on ``Session/default`` that resumes another.
+/// Creates a download on ``Session/default`` that resumes an earlier one.
 public func download(
     resumingWith resumeData: Data,
     interceptor: (any RequestInterceptor)? = nil,
@@ -150,7 +150,7 @@ public func download(
         to: destination)
 }
 
-/// Makes a request on ``Session/default`` that sends bytes from memory.
+/// Creates an upload of data in memory on ``Session/default``.
 public func upload(
     _ data: Data,
     to convertible: any URLConvertible,
@@ -167,7 +167,7 @@ public func upload(
         fileManager: fileManager, requestModifier: requestModifier)
 }
 
-/// Makes a request on ``Session/default`` that sends bytes from memory, from a value that can make a `URLRequest`.
+/// Creates an upload of data in memory on ``Session/default``, from a value that converts to a `URLRequest`.
 public func upload(
     _ data: Data,
     with convertible: any URLRequestConvertible,
@@ -180,7 +180,7 @@ public func upload(
         fileManager: fileManager)
 }
 
-/// Makes a request on ``Session/default`` that sends a file.
+/// Creates an upload of a file on ``Session/default``.
 public func upload(
     _ fileURL: URL,
     to convertible: any URLConvertible,
@@ -197,7 +197,7 @@ public func upload(
         fileManager: fileManager, requestModifier: requestModifier)
 }
 
-/// Makes a request on ``Session/default`` that sends a file, from a value that can make a `URLRequest`.
+/// Creates an upload of a file on ``Session/default``, from a value that converts to a `URLRequest`.
 public func upload(
     _ fileURL: URL,
     with convertible: any URLRequestConvertible,
@@ -210,7 +210,7 @@ public func upload(
         fileManager: fileManager)
 }
 
-/// Makes a request on ``Session/default`` that sends what a stream holds.
+/// Creates an upload of a stream on ``Session/default``.
 public func upload(
     _ stream: InputStream,
     to convertible: any URLConvertible,
@@ -227,7 +227,7 @@ public func upload(
         fileManager: fileManager, requestModifier: requestModifier)
 }
 
-/// Makes a request on ``Session/default`` that sends what a stream holds, from a value that can make a `URLRequest`.
+/// Creates an upload of a stream on ``Session/default``, from a value that converts to a `URLRequest`.
 public func upload(
     _ stream: InputStream,
     with convertible: any URLRequestConvertible,
@@ -240,7 +240,7 @@ public func upload(
         fileManager: fileManager)
 }
 
-/// Makes a request on ``Session/default`` that sends a sequence of chunks.
+/// Creates an upload of a sequence of chunks on ``Session/default``.
 public func upload<Chunks: AsyncSequence & Sendable>(
     _ chunks: Chunks,
     length: Int64? = nil,
@@ -256,7 +256,7 @@ public func upload<Chunks: AsyncSequence & Sendable>(
         shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
 }
 
-/// Makes a request on ``Session/default`` that sends a sequence of chunks, from a value that can make a `URLRequest`.
+/// Creates an upload of a sequence of chunks on ``Session/default``, from a value that converts to a `URLRequest`.
 public func upload<Chunks: AsyncSequence & Sendable>(
     _ chunks: Chunks,
     length: Int64? = nil,
@@ -269,7 +269,7 @@ public func upload<Chunks: AsyncSequence & Sendable>(
         shouldAutomaticallyResume: shouldAutomaticallyResume)
 }
 
-/// Makes a request on ``Session/default`` that sends a multipart form, which a closure fills.
+/// Creates an upload of a multipart form on ``Session/default``. A closure adds the form's parts.
 public func upload(
     multipartFormData: @escaping (MultipartFormData) -> Void,
     to convertible: any URLConvertible,
@@ -287,8 +287,8 @@ public func upload(
         fileManager: fileManager, requestModifier: requestModifier)
 }
 
-/// Makes a request on ``Session/default`` that sends a multipart form, which a closure fills, from a value that can make a
-/// `URLRequest`.
+/// Creates an upload of a multipart form on ``Session/default``, from a value that converts to a `URLRequest`. A closure adds the
+/// form's parts.
 public func upload(
     multipartFormData: @escaping (MultipartFormData) -> Void,
     with convertible: any URLRequestConvertible,
@@ -302,7 +302,7 @@ public func upload(
         interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
 }
 
-/// Makes a request on ``Session/default`` that sends a multipart form.
+/// Creates an upload of a multipart form on ``Session/default``.
 public func upload(
     multipartFormData: MultipartFormData,
     to convertible: any URLConvertible,
@@ -320,8 +320,7 @@ public func upload(
         fileManager: fileManager, requestModifier: requestModifier)
 }
 
-/// Makes a request on ``Session/default`` that sends a multipart form, from a value that can make a
-/// `URLRequest`.
+/// Creates an upload of a multipart form on ``Session/default``, from a value that converts to a `URLRequest`.
 public func upload(
     multipartFormData: MultipartFormData,
     with convertible: any URLRequestConvertible,
@@ -335,7 +334,7 @@ public func upload(
         interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
 }
 
-/// Makes a request on ``Session/default`` for a connection of TCP, over which bytes go both ways.
+/// Creates a request on ``Session/default`` for a bidirectional TCP connection.
 public func stream(
     withHostName hostName: String, port: Int, isSecure: Bool = false, interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil

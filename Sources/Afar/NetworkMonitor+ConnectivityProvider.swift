@@ -1,12 +1,12 @@
 public import AfarCore
 public import AfarReachability
 
-/// Tells sessions what the system knows of the network.
+/// Provides sessions with the system's network state.
 extension NetworkMonitor: ConnectivityProvider {
-    /// The path's status, the interfaces' types, and everything of the path as the identity.
+    /// The path's status, the types of its interfaces, and the whole path as the identity.
     public var connectivity: Connectivity { Connectivity(currentPath) }
 
-    /// The connectivity of each of the monitor's paths.
+    /// Returns the connectivity of each path that the monitor reports.
     public func connectivityUpdates() -> AsyncStream<Connectivity> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let paths = paths

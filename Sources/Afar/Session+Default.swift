@@ -15,33 +15,34 @@ public import Foundation
 #endif
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The session that everybody shares: ``Session/default``.
+/// The shared session, ``Session/default``.
 public let AF = Session.default
 
 extension Session {
-    /// The session behind ``AF`` and the functions of this module, with the default configuration.
+    /// The session of ``AF`` and the functions of this module. It has the default configuration.
     public static let `default` = Session()
 
     /// Creates a session with this platform's transport: on Linux, `HTTPTransport`, and `CurlTransport` for HTTP/2, HTTP/3, Negotiate and
     /// NTLM; on Apple platforms, `URLSessionTransport`.
     ///
     /// - Parameters:
-    ///   - configuration: Timeouts, limits, default headers, connections per host.
-    ///   - delegate: The hub of the session's events; give each session its own.
-    ///   - rootQueue: Where the delegate's closures are called. It must be serial.
+    ///   - configuration: The session's timeouts, limits, default headers and connections per host.
+    ///   - delegate: The receiver of the session's events. Each session needs its own.
+    ///   - rootQueue: The serial queue on which the delegate's closures are called.
     ///   - startRequestsImmediately: Whether a request starts when its first handler is added. The default is true.
-    ///   - requestSetup: When `URLRequest`s are made. The default is `.lazy`.
-    ///   - requestQueue: Where they are made. The default is nil: in the request's own task.
-    ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
-    ///   - interceptor: Adapts and retries every request.
-    ///   - serverTrustManager: Knows who decides on servers' certificates. The default is nil: the transport does.
-    ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
-    ///   - cachedResponseHandler: Decides what the configuration's cache keeps. The default is nil: all that may be kept.
-    ///   - eventMonitors: Observe the events of every request. The default is none.
-    ///   - stages: Take part in every exchange with a server, redirects and answers to challenges included, in this order.
-    ///     The default is none.
-    ///   - connectivity: Knows whether there is a network. From its first request on the session listens to it, and closes
-    ///     its idle connections when the network has changed. The default is this machine's own.
+    ///   - requestSetup: When a `URLRequest` is created. The default is `.lazy`.
+    ///   - requestQueue: The queue on which it is created. The default is nil: in the request's own task.
+    ///   - serializationQueue: The queue on which serializers run. The default is nil: in the request's own task.
+    ///   - interceptor: Adapts and retries every request. The default is nil.
+    ///   - serverTrustManager: The evaluators of servers' certificates. The default is nil: the transport evaluates them.
+    ///   - redirectHandler: Decides whether redirects are followed. The default is nil: all are followed.
+    ///   - cachedResponseHandler: Decides which responses the configuration's cache stores. The default is nil: all that can be
+    ///     stored.
+    ///   - eventMonitors: Receive the events of every request. The default is none.
+    ///   - stages: Process every exchange with a server, including redirects and responses to challenges, in this order. The
+    ///     default is none.
+    ///   - connectivity: Reports whether a network is available. From its first request on, the session observes it, and closes its
+    ///     idle connections when the network changes. The default monitors this machine.
     public convenience init(
         configuration: SessionConfiguration = .default,
         delegate: SessionDelegate = SessionDelegate(),
@@ -72,30 +73,30 @@ extension Session {
             transport: platformTransport(for: configuration), connectivity: connectivity)
     }
 
-    /// Makes a session from Foundation's configuration, of which it takes over the timeouts, the headers and the
-    /// connections per host.
+    /// Creates a session from Foundation's configuration: its timeouts, headers and connections per host.
     ///
-    /// Its `protocolClasses` need `URLSessionTransport`: where that is not this platform's transport (on Linux), give it to
+    /// Its `protocolClasses` require `URLSessionTransport`. Where that isn't the platform's transport (on Linux), pass it to
     /// ``Session/init(configuration:delegate:rootQueue:startRequestsImmediately:requestSetup:requestQueue:serializationQueue:interceptor:serverTrustManager:redirectHandler:cachedResponseHandler:eventMonitors:stages:transport:connectivity:)``
-    /// together with `SessionConfiguration(configuration)`, or requests fail before they are sent.
+    /// together with `SessionConfiguration(configuration)`. Otherwise, requests fail before they are sent.
     ///
     /// - Parameters:
     ///   - configuration: Foundation's configuration.
-    ///   - delegate: The hub of the session's events; give each session its own.
-    ///   - rootQueue: Where the delegate's closures are called. It must be serial.
+    ///   - delegate: The receiver of the session's events. Each session needs its own.
+    ///   - rootQueue: The serial queue on which the delegate's closures are called.
     ///   - startRequestsImmediately: Whether a request starts when its first handler is added. The default is true.
-    ///   - requestSetup: When `URLRequest`s are made. The default is `.lazy`.
-    ///   - requestQueue: Where they are made. The default is nil: in the request's own task.
-    ///   - serializationQueue: Where serializers run. The default is nil: in the request's own task.
-    ///   - interceptor: Adapts and retries every request.
-    ///   - serverTrustManager: Knows who decides on servers' certificates. The default is nil: the transport does.
-    ///   - redirectHandler: Decides about redirects. The default is nil: they are followed.
-    ///   - cachedResponseHandler: Decides what the configuration's cache keeps. The default is nil: all that may be kept.
-    ///   - eventMonitors: Observe the events of every request. The default is none.
-    ///   - stages: Take part in every exchange with a server, redirects and answers to challenges included, in this order.
-    ///     The default is none.
-    ///   - connectivity: Knows whether there is a network. From its first request on the session listens to it, and closes
-    ///     its idle connections when the network has changed. The default is this machine's own.
+    ///   - requestSetup: When a `URLRequest` is created. The default is `.lazy`.
+    ///   - requestQueue: The queue on which it is created. The default is nil: in the request's own task.
+    ///   - serializationQueue: The queue on which serializers run. The default is nil: in the request's own task.
+    ///   - interceptor: Adapts and retries every request. The default is nil.
+    ///   - serverTrustManager: The evaluators of servers' certificates. The default is nil: the transport evaluates them.
+    ///   - redirectHandler: Decides whether redirects are followed. The default is nil: all are followed.
+    ///   - cachedResponseHandler: Decides which responses the configuration's cache stores. The default is nil: all that can be
+    ///     stored.
+    ///   - eventMonitors: Receive the events of every request. The default is none.
+    ///   - stages: Process every exchange with a server, including redirects and responses to challenges, in this order. The
+    ///     default is none.
+    ///   - connectivity: Reports whether a network is available. From its first request on, the session observes it, and closes its
+    ///     idle connections when the network changes. The default monitors this machine.
     @_disfavoredOverload
     public convenience init(
         configuration: URLSessionConfiguration,

@@ -4,7 +4,8 @@
     public import AfarHTTP
 
     extension HTTPTransport.Configuration: SessionConfigured {
-        /// Takes the settings of a session for connections and TLS. At least 64 idle connections are kept, and as many as one host may have.
+        /// Creates a configuration from a session's settings for connections and TLS. It keeps at least 64 idle connections, or as
+        /// many as the limit for one host.
         public init(_ configuration: SessionConfiguration) {
             self.init()
             take(configuration)
@@ -12,14 +13,15 @@
     }
 
     extension CurlTransport.Configuration: SessionConfigured {
-        /// Takes the settings of a session for connections and TLS. At least 64 idle connections are kept, and as many as one host may have.
+        /// Creates a configuration from a session's settings for connections and TLS. It keeps at least 64 idle connections, or as
+        /// many as the limit for one host.
         public init(_ configuration: SessionConfiguration) {
             self.init()
             take(configuration)
         }
     }
 
-    /// The settings that a transport's configuration has in common with a session's.
+    /// The settings that the configurations of transports and sessions have in common.
     private protocol SessionConfigured {
         var maximumConnectionsPerHost: Int { get set }
         var maximumIdleConnections: Int { get set }

@@ -2,18 +2,18 @@ import Afar
 import ArgumentParser
 
 #if !Tool
-    #error("The tool afar needs the trait Tool: build it with make, or with --enable-all-traits")
+    #error("The afar tool requires the package trait Tool. Build it with make, or pass --enable-all-traits.")
 #endif
 
-/// The command `afar`.
+/// The root command, `afar`.
 @main
 struct AfarTool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "afar",
-        abstract: "HTTP from the command line, on the networking library Afar.",
+        abstract: "HTTP from the command line, built on the Afar networking library.",
         discussion: """
-            A terminal gets colours and indented JSON, a pipe gets the body's bytes exactly as they are. An address \
-            without a scheme is taken for https, and for http on this machine: "localhost:8080/x", or just ":8080/x".
+            On a terminal, output is colored and JSON is indented. A pipe receives the body's exact bytes. A URL \
+            without a scheme uses https, or http on this machine: "localhost:8080/x", or just ":8080/x".
 
             \(CommandConfiguration.section([
                 "afar get example.com",
@@ -35,7 +35,7 @@ struct AfarTool: AsyncParsableCommand {
             EXIT CODES:
             \(ExitReason.table)
 
-            The manual is "man afar". Completions for a shell: afar --generate-completion-script bash, zsh or fish.
+            For the manual, run "man afar". For shell completions, run afar --generate-completion-script bash, zsh or fish.
             """,
         version: "afar \(AFInfo.version)",
         subcommands: [
@@ -45,10 +45,9 @@ struct AfarTool: AsyncParsableCommand {
             Serve.self, Demo.self,
         ])
 
-    /// Runs the tool and ends the process. Replaces what ArgumentParser brings, for the exit codes of ``ExitReason`` and
-    /// errors of one line.
+    /// Runs the tool and exits. Replaces ArgumentParser's `main()` to use the exit codes of ``ExitReason`` and one-line errors.
     static func main() async {
-        // A reader that has seen enough ("| head") must end the tool quietly: a failed write says so instead.
+        // Reports a reader that has closed the pipe, such as "| head", as a failed write.
         signal(SIGPIPE, SIG_IGN)
         StandardOutput.guardStreams()
         do {
@@ -70,11 +69,11 @@ struct AfarTool: AsyncParsableCommand {
         }
     }
 
-    /// Says what there is to say about an error, and gives the code to exit with.
+    /// Reports an error and returns the exit code.
     private static func status(after error: any Error) -> ExitReason {
         if error is StandardOutput.Closed { return .success }
         if let failure = error as? Failure { return failure.reported() }
-        // Help and version come as errors too.
+        // ArgumentParser also throws for --help and --version.
         guard exitCode(for: error) == .success else {
             return parsingFailure(error).reported()
         }
@@ -96,7 +95,7 @@ struct AfarTool: AsyncParsableCommand {
 // MARK: - Examples in the help
 
 extension CommandConfiguration {
-    /// Makes a configuration whose help ends with examples, one a line.
+    /// Creates a configuration whose help ends with examples, one per line.
     init(
         commandName: String? = nil, abstract: String, usage: String? = nil, discussion: String = "", examples: [String],
         subcommands: [any ParsableCommand.Type] = []
@@ -107,7 +106,7 @@ extension CommandConfiguration {
             subcommands: subcommands)
     }
 
-    /// A section of examples, as it stands in a help.
+    /// Returns the examples section of a help text.
     static func section(_ examples: [String]) -> String {
         "EXAMPLES:\n" + examples.map { "  \($0)" }.joined(separator: "\n")
     }

@@ -1,26 +1,26 @@
 import Afar
 import Foundation
 
-/// Why the tool ends before its work is done: an exit code, and one line for the person who called it.
+/// The reason that the tool ends early: an exit code and a one-line message.
 struct Failure: Error, Equatable {
     var status: ExitReason
-    /// What, where, and what to do.
+    /// What failed, where, and what to do about it.
     var message: String
-    /// Lines to stand below the message, ended by a line break; mostly none.
+    /// Additional lines below the message, each with a line break; usually empty.
     var excerpt = ""
 
-    /// Makes a failure. Whatever a server or a file put into the message, it stays one line, and URLs in it show no secrets.
+    /// Creates a failure. Escapes control characters of the message, so that it remains one line, and redacts its URLs.
     init(_ status: ExitReason, _ message: String) {
         self.status = status
         self.message = Redaction.standard.line(message)
     }
 
-    /// Makes the failure of a command line that cannot be parsed.
+    /// Creates the failure of a command line that cannot be parsed.
     ///
     /// - Parameters:
-    ///   - message: What the parser says about it.
-    ///   - isUsage: Whether the person can mend it by another command line.
-    ///   - arguments: The command line; the first argument is the tool's own name.
+    ///   - message: The parser's message.
+    ///   - isUsage: Whether a different command line would avoid the failure.
+    ///   - arguments: The command line, beginning with the tool's name.
     ///   - commands: The names of the tool's commands.
     init(parsing message: String, isUsage: Bool, arguments: [String], commands: [String]) {
         let command = arguments.dropFirst().first { !$0.hasPrefix("-") }
@@ -36,12 +36,12 @@ struct Failure: Error, Equatable {
         }
     }
 
-    /// Why the last call of the system failed, fit to stand inside a sentence.
+    /// The reason that the last system call failed, for use within a sentence.
     static var systemReason: String { systemReason(of: errno) }
 
     static func systemReason(of code: Int32) -> String { String(cString: strerror(code)).lowercased() }
 
-    /// Writes the message to the standard error stream and gives the status back.
+    /// Writes the message to the standard error stream and returns the exit code.
     func reported() -> ExitReason {
         StandardError.write("afar: \(message)\n\(excerpt)")
         return status
@@ -55,16 +55,16 @@ struct Failure: Error, Equatable {
 
 // MARK: - Exit codes
 
-/// What the tool's exit code says; `afar --help` lists the same.
+/// The tool's exit codes, which `afar --help` lists too.
 ///
-/// - 0: all went well
+/// - 0: success
 /// - 1: nothing matches the XPath expression of `afar xml`
-/// - 2: bad usage, a bad URL, a request that must not be sent
-/// - 3: the host was not found, did not accept the connection, TLS could not be agreed on, or `afar reach` found no way
-/// - 4: the status is not 2xx, with `--check-status` (the body is printed all the same), `--sse` or in a download
-/// - 5: a timeout passed
-/// - 6: the response broke off, was malformed, too large or (with `--sse`) no stream of events, or a redirect leads nowhere
-/// - 70: anything else, and a step of `afar demo` that did not come out as expected
+/// - 2: invalid usage, an invalid URL, or a request that cannot be sent
+/// - 3: host not found, connection refused, TLS handshake failed, or no route according to `afar reach`
+/// - 4: the status isn't 2xx, with `--check-status` (the body is still printed) or `--sse`, or in `afar download` or `afar ws`
+/// - 5: timeout
+/// - 6: incomplete, malformed or oversized response, no event stream with `--sse`, or an invalid redirect
+/// - 70: other errors, and a failed step of `afar demo`
 enum ExitReason: Int32, CaseIterable {
     case success = 0
     case noMatch = 1
@@ -77,22 +77,21 @@ enum ExitReason: Int32, CaseIterable {
 
     var meaning: String {
         switch self {
-        case .success: "all went well"
+        case .success: "success"
         case .noMatch: "nothing matches the XPath expression of afar xml"
-        case .usage: "bad usage, a bad URL, a request that must not be sent"
-        case .connection: "host not found, connection refused, no TLS, or no network"
-        case .httpStatus: "the status is not 2xx, with --check-status, --sse or in a download"
+        case .usage: "invalid usage, an invalid URL, or a request that cannot be sent"
+        case .connection: "host not found, connection refused, TLS failure, or no network"
+        case .httpStatus: "status not 2xx, with --check-status or --sse, or in afar download or ws"
         case .timeout: "timeout"
         case .response:
-            "the response broke off, was malformed, too large or no stream of events, or a redirect leads nowhere"
-        case .other: "anything else; a step of the demo that went wrong"
+            "incomplete, malformed or oversized response, no event stream, or an invalid redirect"
+        case .other: "other errors, or a failed step of afar demo"
         }
     }
 
-    /// Ends the process.
     func exit() -> Never { Foundation.exit(rawValue) }
 
-    /// All codes and their meanings, one a line, for the help.
+    /// All codes and their meanings, one per line, for the help.
     static var table: String {
         allCases.map { status in
             let code = "\(status.rawValue)"
@@ -104,7 +103,7 @@ enum ExitReason: Int32, CaseIterable {
 // MARK: - Errors of the library
 
 extension Failure {
-    /// The failure of a request to `url`.
+    /// Creates the failure of a request to `url`.
     init(_ error: AFError, url: String) {
         let place = Redaction.standard.url(url)
         if let cause = error.transportError {
@@ -128,7 +127,7 @@ extension Failure {
 
     private static func trustHint(_ host: String) -> String { "\"afar trust \(host)\" shows the certificates." }
 
-    /// What a transport's failure means to the person who asked for `url`.
+    /// Creates the failure of a transport that sent a request to `url`.
     init(_ error: TransportError, url: String) {
         let host = URLText.host(of: url)
         let reason = error.systemError.map { Failure.systemReason(of: $0) } ?? error.message
@@ -143,40 +142,42 @@ extension Failure {
             self.init(.usage, "The user name or password for \(host) cannot be sent: \(error.message).")
         case .cannotFindHost:
             self.init(
-                .connection, "The host \(host) was not found: \(error.message). Check its spelling, and your network.")
+                .connection, "The host \(host) was not found: \(error.message). Check its spelling and your network.")
         case .cannotConnect:
             self.init(.connection, "Could not connect to \(host): \(reason). Is a server running there?")
         case .proxyFailed:
-            self.init(.connection, "\(host) cannot be reached: \(error.message). Choose another with --proxy, or none.")
+            self.init(
+                .connection, "\(host) cannot be reached: \(error.message). Use another --proxy, or --proxy none.")
         case .notConnected:
             self.init(.connection, "\(host) cannot be reached: \(reason). Check your network.")
         case .secureConnectionFailed:
-            // What OpenSSL says of bytes that are no TLS.
+            // OpenSSL's message for bytes that aren't TLS.
             let advice =
-                reason.contains("wrong version number") ? " If it speaks plain HTTP, write http:// before it." : ""
-            self.init(.connection, "No TLS with \(host): \(reason).\(advice)")
+                reason.contains("wrong version number") ? " For plain HTTP, begin the URL with http://." : ""
+            self.init(.connection, "The TLS handshake with \(host) failed: \(reason).\(advice)")
         case .certificateUntrusted, .certificateHasBadDate, .certificateNotYetValid, .certificateHasUnknownRoot:
             self.init(
                 .connection,
-                "The certificate of \(host) is not to be trusted: \(reason). Nothing was sent to it. \(Self.trustHint(host))"
+                "The certificate of \(host) is not trusted: \(reason). Nothing was sent to it. \(Self.trustHint(host))"
             )
         case .clientCertificateRejected, .clientCertificateRequired:
             self.init(
                 .connection,
-                "\(host) wants another client certificate than this, or one at all (--cert, --key): \(reason).")
+                "\(host) requires a client certificate or rejected this one (--cert, --key): \(reason).")
         case .connectionLost where error.phase.isBeforeSending:
-            self.init(.connection, "The connection to \(host) broke before anything was sent: \(reason).")
+            self.init(.connection, "The connection to \(host) was lost before anything was sent: \(reason).")
         case .timedOut where error.phase.isBeforeSending && error.phase != .queued:
             self.init(
-                .timeout, "No connection to \(host) in time: \(error.message). Is it up, and is nothing in between?")
+                .timeout,
+                "No connection to \(host) in time: \(error.message). Is it running, or does a firewall block it?")
         case .timedOut:
-            self.init(.timeout, "\(url) took too long: \(error.message). Allow more with --timeout.")
+            self.init(.timeout, "\(url) took too long: \(error.message). Allow more time with --timeout.")
         case .connectionLost, .bodyIncomplete:
-            self.init(.response, "The response from \(url) broke off: \(reason). Try again.")
+            self.init(.response, "The response from \(url) was cut off: \(reason). Try again.")
         case .malformedResponse:
-            self.init(.response, "What \(host) answered is not valid HTTP: \(error.message). Is it a web server?")
+            self.init(.response, "The response from \(host) is not valid HTTP: \(error.message). Is it a web server?")
         case .headTooLarge:
-            self.init(.response, "The response from \(url) has too large a head.")
+            self.init(.response, "The headers of the response from \(url) are too large.")
         case .responseTooLarge:
             self.init(.response, "The response from \(url) is too large: \(error.message).")
         case .undecodableContent:
@@ -186,14 +187,14 @@ extension Failure {
         case .tooManyRedirects:
             self.init(
                 .response,
-                "\(error.message.capitalizedFirst). Allow more with --max-redirects, or see where it begins with "
+                "\(error.message.capitalizedFirst). Allow more with --max-redirects, or show the first with "
                     + "--no-follow.")
         case .invalidRedirect, .insecureRedirect:
             let cause = error.underlying.map { ": \($0.localizedDescription)" } ?? "."
             self.init(
                 .response, "\(error.message.capitalizedFirst)\(cause) To see the response itself, use --no-follow.")
         case .deliveryFailed:
-            self.init(.other, "What \(url) sent cannot be kept: \(reason).")
+            self.init(.other, "The response from \(url) cannot be saved: \(reason).")
         default:
             self.init(.other, "The request to \(url) failed while \(error.phase.rawValue): \(reason) (\(error.code)).")
         }

@@ -1,27 +1,27 @@
 import AfarCore
 import Foundation
 
-/// Catches the signals that end a program, so that it can tidy up before it goes.
+/// Catches termination signals, so that the tool can clean up before it exits.
 final class Interruption: @unchecked Sendable {
-    // Sendable because dispatch sources may be used from any thread.
+    // Sendable because dispatch sources are thread-safe.
 
     private struct State {
         var arrived: Int32?
         var handler: (@Sendable () -> Void)?
     }
 
-    /// How many catch signals now.
+    /// The number of instances that are catching signals.
     private static let count = Locked(0)
-    /// The signals that end a program, and that its caller does not ignore (nohup, a background job).
+    /// The termination signals, except those that the caller ignores (nohup, a background job).
     private static let signals = [SIGINT, SIGTERM, SIGHUP].filter { !ignore($0) }
 
     private let state = Locked(State())
     private let sources: [(signal: Int32, source: any DispatchSourceSignal)]
 
-    /// Whether nobody else has something to do before the process ends.
+    /// Whether no other instance is catching signals.
     var isLast: Bool { Self.count.withLock { $0 } == 1 }
 
-    /// Returns when signals are caught.
+    /// Creates an instance and returns once it catches signals.
     init() async {
         Self.count.withLock { $0 += 1 }
         sources = Self.signals.map { signal in
@@ -35,7 +35,7 @@ final class Interruption: @unchecked Sendable {
                 }
                 handler?()
             }
-            // A signal before that would be lost.
+            // A signal before the registration would be lost.
             await withCheckedContinuation { continuation in
                 source.setRegistrationHandler { continuation.resume() }
                 source.resume()
@@ -43,7 +43,7 @@ final class Interruption: @unchecked Sendable {
         }
     }
 
-    /// Sets what is to be done when a signal arrives, at once if one has.
+    /// Sets the handler for a signal, and calls it immediately if a signal has already arrived.
     func handle(with handler: @escaping @Sendable () -> Void) {
         let hasArrived = state.withLock { state in
             state.handler = handler
@@ -52,7 +52,7 @@ final class Interruption: @unchecked Sendable {
         if hasArrived { handler() }
     }
 
-    /// Ends the process as the signal would have, if one has arrived: a shell must be able to tell. Archives are saved before.
+    /// If a signal has arrived, saves archives and ends the process with that signal, so that a shell can detect it.
     func reraise() {
         Self.count.withLock { $0 -= 1 }
         for (signal, source) in sources {
@@ -61,7 +61,7 @@ final class Interruption: @unchecked Sendable {
         }
         guard let signal = state.withLock({ $0.arrived }) else { return }
         ArchiveFile.save()
-        // The threads that tasks run on may be closed to signals.
+        // The threads of tasks can block signals.
         var set = sigset_t()
         sigemptyset(&set)
         sigaddset(&set, signal)
@@ -69,7 +69,7 @@ final class Interruption: @unchecked Sendable {
         raise(signal)
     }
 
-    /// Returns whether the signal was ignored before.
+    /// Ignores a signal and returns whether it was already ignored.
     private static func ignore(_ signal: Int32) -> Bool {
         let previous = Foundation.signal(signal, SIG_IGN)
         return unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)

@@ -1,13 +1,13 @@
 /// The code points of an index of the Encoding Standard, by pointer.
 ///
-/// A code point is three characters, each six bits more than "0" (U+0030), the highest first. So a table is a literal that
-/// compiles at once, takes no time to load, and is read where it lies. Who reads many code points fetches the table once:
-/// reading from it is inlined, fetching it is not.
+/// Each code point is encoded as three characters of six bits each, most significant first, offset by "0" (U+0030). The
+/// table is a literal that compiles quickly and is read in place without loading. To read many code points, store the
+/// table in a local variable first: reading a code point is inlined, but accessing the table isn't.
 package struct CodePointTable: @unchecked Sendable {
-    // Sendable because the digits are part of the program and never change.
+    // Sendable because the digits are an immutable part of the program.
 
     @usableFromInline let digits: UnsafePointer<UInt8>
-    /// How many pointers there are.
+    /// The number of pointers.
     @usableFromInline package let count: Int
 
     init(_ digits: StaticString) {
@@ -15,7 +15,7 @@ package struct CodePointTable: @unchecked Sendable {
         count = digits.utf8CodeUnitCount / 3
     }
 
-    /// The code point; 0 where the index has none.
+    /// Returns the code point for a pointer, or 0 if the index has none.
     @inlinable package subscript(pointer: Int) -> UInt32 {
         guard pointer >= 0, pointer < count else { return 0 }
         let digit = digits + 3 * pointer

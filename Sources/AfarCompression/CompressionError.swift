@@ -1,14 +1,14 @@
 public import Foundation
 
-/// Why a body could not be compressed: zlib ran out of memory, or is not the version that this was built for.
+/// An error of zlib: it ran out of memory, or isn't the version that Afar was built with.
 public struct CompressionError: Error, Equatable, Sendable {
     /// zlib's status, such as -4 for too little memory.
     public let status: Int32
 
-    /// zlib's own words; empty where it has none.
+    /// zlib's message; empty if it has none.
     public let message: String
 
-    /// Makes the error.
+    /// Creates the error.
     public init(status: Int32, message: String) {
         self.status = status
         self.message = message
@@ -16,9 +16,9 @@ public struct CompressionError: Error, Equatable, Sendable {
 }
 
 extension CompressionError: LocalizedError {
-    /// What went wrong, for a person.
+    /// A description for users.
     public var errorDescription: String? {
-        "The body could not be compressed: zlib gave the status \(status)\(message.isEmpty ? "" : ", \(message)")."
-            + " Send it as it is."
+        "The body could not be compressed: zlib returned status \(status)\(message.isEmpty ? "" : ", \(message)")."
+            + " Send it uncompressed."
     }
 }

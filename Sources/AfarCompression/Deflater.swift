@@ -7,7 +7,7 @@ final class Deflater {
         case zlib
         case gzip
 
-        /// What zlib takes for the format: the largest window, with 16 added for a gzip header.
+        /// zlib's value for the format: the largest window, plus 16 for a gzip header.
         fileprivate var windowBits: Int32 {
             switch self {
             case .zlib: 15
@@ -16,7 +16,7 @@ final class Deflater {
         }
     }
 
-    /// zlib keeps the stream's address, so it must stay where it is.
+    /// zlib keeps the stream's address, so the stream must not move.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
 
     init(_ format: Format) throws {
@@ -32,13 +32,13 @@ final class Deflater {
         stream.deallocate()
     }
 
-    /// The data compressed. It can be asked for once.
+    /// Returns the compressed data. Call this method once.
     func compress(_ data: Data) throws -> Data {
         var result = Data()
         try data.withUnsafeBytes { bytes in
             var rest = bytes[...]
             repeat {
-                // zlib counts in 32 bits.
+                // zlib's counters have 32 bits.
                 let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(1 << 30))
                 rest = rest.dropFirst(piece.count)
                 try write(piece, isLast: rest.isEmpty, to: &result)
@@ -55,7 +55,7 @@ final class Deflater {
                 stream.pointee.next_out = buffer.baseAddress
                 stream.pointee.avail_out = UInt32(buffer.count)
                 let status = deflate(stream, isLast ? Z_FINISH : Z_NO_FLUSH)
-                // A buffer error means only that there was nothing left to do.
+                // A buffer error means that no input was left.
                 guard status >= Z_OK || status == Z_BUF_ERROR else { throw failure(status) }
                 result.append(contentsOf: buffer.prefix(buffer.count - Int(stream.pointee.avail_out)))
             } while stream.pointee.avail_out == 0

@@ -5,51 +5,49 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Sends the bodies of requests with the content coding `deflate`.
+/// An interceptor that compresses request bodies with the content coding `deflate`.
 public typealias DeflateRequestCompressor = RequestCompressor<DeflateCoding>
 
-/// Sends the bodies of requests with the content coding `gzip`.
+/// An interceptor that compresses request bodies with the content coding `gzip`.
 public typealias GzipRequestCompressor = RequestCompressor<GzipCoding>
 
-/// Sends the bodies of requests compressed, and says so in `Content-Encoding`.
+/// An interceptor that compresses request bodies and sets `Content-Encoding`.
 ///
-/// It changes bodies that a `URLRequest` has in memory, as those that a parameter encoder makes. A request without one, one
-/// whose body is a stream, and the data or file of an upload stay as they are.
+/// It compresses bodies that a `URLRequest` holds in memory, such as those of parameter encoders. It doesn't change requests
+/// without a body, streamed bodies, or the data or file of an upload.
 ///
-/// A client cannot know beforehand what a server decodes, so ask before you use this: one that decodes nothing answers 415
-/// at best. Small bodies become no smaller in effect, and images are compressed already; `shouldCompressBodyData` can leave
-/// them alone. Compressing takes the time of the task that prepares the request, or of the session's `requestQueue`: about
-/// a second for 50 MB.
+/// Clients can't detect which codings a server decodes, so make sure that yours does: a server that doesn't responds with 415 at
+/// best. Compressing small bodies or images saves little; exclude them with `shouldCompressBodyData`. Compression runs in the task
+/// that prepares the request, or on the session's `requestQueue`, and takes about a second for 50 MB.
 public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
-    /// What to do with a request that has a `Content-Encoding` already.
+    /// The treatment of a request that already has a `Content-Encoding`.
     public enum DuplicateHeaderBehavior: Sendable {
-        /// Fail the request with a ``DuplicateHeaderError``.
+        /// Fails the request with a ``DuplicateHeaderError``.
         case error
-        /// Compress the body, whatever it is, and put this coding in the header's place.
+        /// Compresses the body, and replaces the header with this coding.
         case replace
-        /// Send the request as it is.
+        /// Sends the request unchanged.
         case skip
     }
 
-    /// A request has a `Content-Encoding` already, which may mean that its body is compressed already.
+    /// An error of a request that already has a `Content-Encoding`, so its body may already be compressed.
     public struct DuplicateHeaderError: Error, Sendable {
-        /// Makes the error.
+        /// Creates the error.
         public init() {}
     }
 
-    /// What to do with a request that has a `Content-Encoding` already.
+    /// The treatment of a request that already has a `Content-Encoding`.
     public let duplicateHeaderBehavior: DuplicateHeaderBehavior
 
-    /// Whether a body is to be compressed.
+    /// A closure that returns whether to compress a body.
     public let shouldCompressBodyData: @Sendable (_ bodyData: Data) -> Bool
 
-    /// Makes a compressor.
+    /// Creates a compressor.
     ///
     /// - Parameters:
-    ///   - duplicateHeaderBehavior: What to do with a request that has a `Content-Encoding` already. The default is
-    ///     `.error`.
-    ///   - shouldCompressBodyData: Whether a body is to be compressed. It is called on an unspecified thread. By
-    ///     default every body is.
+    ///   - duplicateHeaderBehavior: The treatment of a request that already has a `Content-Encoding`. The default is `.error`.
+    ///   - shouldCompressBodyData: Returns whether to compress a body. It is called on an unspecified thread. By default, every
+    ///     body is compressed.
     @preconcurrency
     public init(
         duplicateHeaderBehavior: DuplicateHeaderBehavior = .error,
@@ -59,10 +57,10 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
         self.shouldCompressBodyData = shouldCompressBodyData
     }
 
-    /// Compresses the request's body, sets `Content-Encoding`, and removes a `Content-Length`, which tells of the body
-    /// before.
+    /// Compresses the request's body, sets `Content-Encoding`, and removes `Content-Length`, which is the length of the original
+    /// body.
     ///
-    /// The completion takes a ``DuplicateHeaderError``, or what the coding throws, where that fails.
+    /// The completion receives a ``DuplicateHeaderError``, or the coding's error, if compression fails.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest,
@@ -90,7 +88,7 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
 }
 
 extension RequestCompressor.DuplicateHeaderError: LocalizedError {
-    /// What was wrong, for a person.
+    /// A description for users.
     public var errorDescription: String? {
         "The request has a Content-Encoding already, so its body was not compressed to \(Coding.name). "
             + "Remove the header, or choose .skip or .replace."

@@ -2,15 +2,14 @@ public import AfarCore
 public import Foundation
 
 extension RequestInterceptor where Self == DeflateRequestCompressor {
-    /// Sends every body with the coding `deflate`; a request that has a `Content-Encoding` fails.
+    /// An interceptor that compresses every body with `deflate`. A request that already has a `Content-Encoding` fails.
     public static var deflateCompressor: DeflateRequestCompressor { DeflateRequestCompressor() }
 
-    /// Sends bodies with the coding `deflate`.
+    /// Returns an interceptor that compresses bodies with `deflate`.
     ///
     /// - Parameters:
-    ///   - duplicateHeaderBehavior: What to do with a request that has a `Content-Encoding` already. The default is
-    ///     `.error`.
-    ///   - shouldCompressBodyData: Whether a body is to be compressed. By default every body is.
+    ///   - duplicateHeaderBehavior: The treatment of a request that already has a `Content-Encoding`. The default is `.error`.
+    ///   - shouldCompressBodyData: Returns whether to compress a body. By default, every body is compressed.
     @preconcurrency
     public static func deflateCompressor(
         duplicateHeaderBehavior: DeflateRequestCompressor.DuplicateHeaderBehavior = .error,
@@ -22,15 +21,14 @@ extension RequestInterceptor where Self == DeflateRequestCompressor {
 }
 
 extension RequestInterceptor where Self == GzipRequestCompressor {
-    /// Sends every body with the coding `gzip`; a request that has a `Content-Encoding` fails.
+    /// An interceptor that compresses every body with `gzip`. A request that already has a `Content-Encoding` fails.
     public static var gzipCompressor: GzipRequestCompressor { GzipRequestCompressor() }
 
-    /// Sends bodies with the coding `gzip`.
+    /// Returns an interceptor that compresses bodies with `gzip`.
     ///
     /// - Parameters:
-    ///   - duplicateHeaderBehavior: What to do with a request that has a `Content-Encoding` already. The default is
-    ///     `.error`.
-    ///   - shouldCompressBodyData: Whether a body is to be compressed. By default every body is.
+    ///   - duplicateHeaderBehavior: The treatment of a request that already has a `Content-Encoding`. The default is `.error`.
+    ///   - shouldCompressBodyData: Returns whether to compress a body. By default, every body is compressed.
     @preconcurrency
     public static func gzipCompressor(
         duplicateHeaderBehavior: GzipRequestCompressor.DuplicateHeaderBehavior = .error,

@@ -5,20 +5,21 @@ import HTTPTypes
 
 extension ConformanceCase {
     static let connections: [ConformanceCase] = [
-        ConformanceCase(.connections, "one connection serves one request after the other", needsSockets: true) {
+        ConformanceCase(.connections, "a connection serves several requests in sequence", needsSockets: true) {
             trial in
             let answer = RawServer.Step.respond("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             let (exchange, server) = try await trial.exchange(with: [.loop([answer])])
             for _ in 0..<3 { try await expectEqual(trial.send(exchange).data, Data("ok".utf8)) }
             try expectEqual(server.connectionCount, 1)
         },
-        ConformanceCase(.connections, "one that the server closes is not used again", needsSockets: true) { trial in
+        ConformanceCase(.connections, "a connection that the server closes is not reused", needsSockets: true) {
+            trial in
             let (exchange, server) = try await trial.exchange(
                 with: [.respond("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"), .close])
             for _ in 0..<3 { try await expectEqual(trial.send(exchange).data, Data("ok".utf8)) }
             try expectEqual(server.connectionCount, 3)
         },
-        ConformanceCase(.connections, "one whose body was not taken whole is not used again", needsSockets: true) {
+        ConformanceCase(.connections, "a connection with an unread body is not reused", needsSockets: true) {
             trial in
             let (exchange, server) = try await trial.exchange(
                 with: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"), .waitForever])
@@ -27,8 +28,8 @@ extension ConformanceCase {
             for _ in 0..<2 { _ = try await trial.failure(refused, .cancelled) }
             try expectEqual(server.connectionCount, 2)
         },
-        ConformanceCase(.connections, "a body that was left is read, and its connection used again", needsSockets: true)
-        { trial in
+        ConformanceCase(.connections, "a discarded body is read, and its connection is reused", needsSockets: true) {
+            trial in
             let answer = RawServer.Step.respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789")
             let (exchange, server) = try await trial.exchange(with: [.loop([answer])])
             var left = exchange
@@ -37,7 +38,7 @@ extension ConformanceCase {
             try expectEqual(server.connectionCount, 1)
         },
         ConformanceCase(
-            .connections, "an upgrade delivers the connection, and the bytes after the head", needs: .connections,
+            .connections, "an upgrade delivers the connection and the bytes after the head", needs: .connections,
             needsSockets: true
         ) { trial in
             let (exchange, server) = try await trial.upgrade(with: [
@@ -54,7 +55,7 @@ extension ConformanceCase {
             try expect(head.hasPrefix("GET / HTTP/1.1\r\n") && head.contains("Upgrade: echo"), "a request, not \(head)")
         },
         ConformanceCase(
-            .connections, "an upgrade that is declined is a response without a body", needs: .connections,
+            .connections, "a declined upgrade is a response without a body", needs: .connections,
             needsSockets: true
         ) { trial in
             let (exchange, server) = try await trial.upgrade(with: [
@@ -67,7 +68,7 @@ extension ConformanceCase {
             try await server.peerClosed(0)
         },
         ConformanceCase(
-            .connections, "CONNECT delivers a connection over which nothing was sent", needs: .connections,
+            .connections, "CONNECT delivers an unused connection", needs: .connections,
             needsSockets: true
         ) { trial in
             let (exchange, server) = try await trial.exchange(
@@ -83,7 +84,7 @@ extension ConformanceCase {
             try await server.peerClosed(0)
         },
         ConformanceCase(
-            .connections, "a connection that is refused or released is closed", needs: .connections,
+            .connections, "a refused or released connection is closed", needs: .connections,
             needsSockets: true
         ) { trial in
             for decision in [HeadDecision.refuse(CancellationError()), .discard(upTo: 1000), .take()] {
@@ -97,7 +98,7 @@ extension ConformanceCase {
             }
         },
         ConformanceCase(
-            .connections, "an upgrade that is not answered ends in time, and when it is cancelled", needs: .connections,
+            .connections, "an unanswered upgrade ends at its timeout and when it is canceled", needs: .connections,
             needsSockets: true
         ) { trial in
             let (exchange, _) = try await trial.upgrade(with: [.receiveHead, .waitForever]) {
@@ -118,7 +119,7 @@ extension ConformanceCase {
 }
 
 extension ConformanceTrial {
-    /// A request that asks a server, which plays a script, for another protocol.
+    /// Creates a request for another protocol, to a server that runs a script.
     fileprivate func upgrade(
         with script: [RawServer.Step], _ change: (inout Exchange) -> Void = { _ in }
     ) async throws -> (exchange: Exchange, server: RawServer) {
@@ -131,7 +132,7 @@ extension TransportResponse {
     fileprivate var connection: any Connection {
         get throws {
             guard case .connection(let connection) = body else {
-                throw ConformanceFailure(description: "expected a connection, and found \(body)")
+                throw ConformanceFailure(description: "expected a connection, but found \(body)")
             }
             return connection
         }
@@ -139,7 +140,7 @@ extension TransportResponse {
 }
 
 extension Connection {
-    /// The next characters.
+    /// Reads a number of characters.
     fileprivate func text(_ count: Int) async throws -> String {
         var data = Data()
         while data.count < count {

@@ -10,26 +10,27 @@ extension ConformanceCase {
             _ = try await trial.send(trial.exchange("/bytes/1000") { $0.observer = observer })
             try expectEqual(observer.heads, [200])
             try expectEqual(observer.received.last, 1000)
-            try expect(observer.receivedAfterHead, "the head first")
+            try expect(observer.receivedAfterHead, "the head to be reported first")
         },
-        ConformanceCase(.events, "bytes that were sent are reported in all") { trial in
+        ConformanceCase(.events, "all bytes sent are reported") { trial in
             let observer = NotingObserver()
             let body = RequestBody.data(ConformanceServer.bytes(200_000))
             _ = try await trial.send(trial.exchange("/echo", "POST", body: body) { $0.observer = observer })
             try expectEqual(observer.sent.last, 200_000)
             try expectEqual(observer.sent, observer.sent.sorted())
         },
-        ConformanceCase(.events, "an exchange is measured", needs: .metrics) { trial in
+        ConformanceCase(.events, "an exchange has metrics", needs: .metrics) { trial in
             let report = try await trial.send(trial.exchange("/bytes/1000")).report
             try expectEqual(report.transactions.count, 1)
             let metrics = report.transactions[0]
             let moments = [metrics.fetchStartDate, metrics.responseStartDate, metrics.responseEndDate]
-            try expect(moments.allSatisfy { $0 != nil }, "begin, head and end to be known, and found \(moments)")
+            try expect(
+                moments.allSatisfy { $0 != nil }, "times of the start, the head and the end, but found \(moments)")
             let known = moments.compactMap { $0 }
             try expectEqual(known, known.sorted())
             try expectEqual(metrics.countOfResponseBodyBytesAfterDecoding, 1000)
         },
-        ConformanceCase(.events, "a failure is measured", needs: .metrics, needsSockets: true) { trial in
+        ConformanceCase(.events, "a failure has metrics", needs: .metrics, needsSockets: true) { trial in
             let (exchange, _) = try await trial.exchange(with: [.receiveHead, .close])
             let error = try await trial.failure(exchange, .connectionLost, .malformedResponse)
             try expectEqual(error.report.transactions.count, 1)
@@ -37,15 +38,15 @@ extension ConformanceCase {
     ]
 
     static let limits: [ConformanceCase] = [
-        ConformanceCase(.limits, "a body as long as its limit is taken") { trial in
+        ConformanceCase(.limits, "a body of the maximum size is accepted") { trial in
             let exchange = try trial.exchange("/bytes/1000", delivery: .collect(limit: 1000))
             try await expectEqual(trial.send(exchange).data.count, 1000)
         },
-        ConformanceCase(.limits, "a longer body fails the exchange") { trial in
+        ConformanceCase(.limits, "a larger body fails the exchange") { trial in
             _ = try await trial.failure(
                 trial.exchange("/bytes/1001", delivery: .collect(limit: 1000)), .responseTooLarge)
         },
-        ConformanceCase(.limits, "a longer body fails the exchange into a file", needs: .fileDelivery) { trial in
+        ConformanceCase(.limits, "a larger body for a file fails the exchange", needs: .fileDelivery) { trial in
             let file = try ScratchFile()
             try await file.open {
                 _ = try await trial.failure(
@@ -55,39 +56,40 @@ extension ConformanceCase {
         ConformanceCase(.limits, "the total timeout ends the wait for the head") { trial in
             _ = try await trial.failure(trial.exchange("/slow") { $0.options.totalTimeout = 0.3 }, .timedOut)
         },
-        ConformanceCase(.limits, "the total timeout ends a body that drips") { trial in
+        ConformanceCase(.limits, "the total timeout ends a slow body") { trial in
             _ = try await trial.failure(trial.exchange("/drip/1000") { $0.options.totalTimeout = 0.5 }, .timedOut)
         },
-        ConformanceCase(.limits, "the idle timeout ends a silence", needsSockets: true) { trial in
+        ConformanceCase(.limits, "the idle timeout ends a silent exchange", needsSockets: true) { trial in
             let (exchange, _) = try await trial.exchange(with: [.receiveHead, .waitForever]) {
                 $0.options.idleTimeout = 0.3
             }
             _ = try await trial.failure(exchange, .timedOut)
         },
-        ConformanceCase(.limits, "the idle timeout does not end what goes on") { trial in
+        ConformanceCase(.limits, "the idle timeout does not end a slow exchange") { trial in
             let exchange = try trial.exchange("/drip/50") { $0.options.idleTimeout = 2 }
             try await expectEqual(trial.send(exchange).data.count, 50)
         },
-        ConformanceCase(.limits, "the connect timeout ends a connect", needs: .connectTimeout, needsSockets: true) {
-            trial in
-            // An address that is for documentation (RFC 5737), and answers nowhere.
+        ConformanceCase(
+            .limits, "the connect timeout ends a connection attempt", needs: .connectTimeout, needsSockets: true
+        ) { trial in
+            // An address for documentation (RFC 5737), from which no one responds.
             let exchange = try trial.exchange(authority: "192.0.2.1", "/") { $0.options.connectTimeout = 0.3 }
             _ = try await trial.failure(exchange, .timedOut, .cannotConnect, .notConnected)
         },
     ]
 
     static let control: [ConformanceCase] = [
-        ConformanceCase(.control, "one that is cancelled before it begins ends at once") { trial in
+        ConformanceCase(.control, "an exchange that is canceled before it starts ends at once") { trial in
             try await trial.expectCancellation(of: trial.exchange("/slow"), after: .zero)
         },
-        ConformanceCase(.control, "one that waits for its head can be cancelled") { trial in
+        ConformanceCase(.control, "an exchange can be canceled while it waits for the head") { trial in
             try await trial.expectCancellation(of: trial.exchange("/slow"), after: .milliseconds(100))
         },
-        ConformanceCase(.control, "one amid its body can be cancelled") { trial in
+        ConformanceCase(.control, "an exchange can be canceled while it receives the body") { trial in
             try await trial.expectCancellation(of: trial.exchange("/stuck"), after: .milliseconds(200))
         },
         ConformanceCase(
-            .control, "one that waits for the next piece of its body to send can be cancelled", needs: .streamedUpload
+            .control, "an exchange can be canceled while it waits for more body to send", needs: .streamedUpload
         ) {
             trial in
             let stream = RequestBodyStream(length: nil, isReplayable: false) {
@@ -99,12 +101,12 @@ extension ConformanceCase {
             let exchange = try trial.exchange("/echo", "POST", body: .stream(stream))
             try await trial.expectCancellation(of: exchange, after: .milliseconds(100))
         },
-        ConformanceCase(.control, "a stream that is cancelled ends", needs: .streamedDelivery) { trial in
+        ConformanceCase(.control, "a canceled stream ends", needs: .streamedDelivery) { trial in
             let stream = try await trial.send(trial.exchange("/drip/1000", delivery: .stream())).stream
             stream.cancel()
             _ = try await trial.failure([.cancelled]) { for try await _ in stream {} }
         },
-        ConformanceCase(.control, "one that is suspended waits, and goes on", needs: .suspension) { trial in
+        ConformanceCase(.control, "a suspended exchange waits until it is resumed", needs: .suspension) { trial in
             let exchange = try trial.exchange("/bytes/1000")
             exchange.control.suspend()
             let isOver = Locked(false)
@@ -113,11 +115,11 @@ extension ConformanceCase {
                 return try await trial.send(exchange)
             }()
             try await Task.sleep(for: .milliseconds(200))
-            try expect(!isOver.withLock { $0 }, "nothing to end while it is suspended")
+            try expect(!isOver.withLock { $0 }, "the exchange not to end while it is suspended")
             exchange.control.resume()
             try await expectEqual(response.data.count, 1000)
         },
-        ConformanceCase(.control, "one that is suspended can be cancelled", needs: .suspension) { trial in
+        ConformanceCase(.control, "a suspended exchange can be canceled", needs: .suspension) { trial in
             let exchange = try trial.exchange("/bytes/1000")
             exchange.control.suspend()
             try await trial.expectCancellation(of: exchange, after: .milliseconds(50))
@@ -133,31 +135,31 @@ extension ConformanceCase {
     ]
 
     static let failures: [ConformanceCase] = [
-        ConformanceCase(.failures, "a port where nobody listens", needsSockets: true) { trial in
+        ConformanceCase(.failures, "a port without a listener", needsSockets: true) { trial in
             let (exchange, server) = try await trial.exchange(with: [])
             await server.stop()
             let error = try await trial.failure(exchange, .cannotConnect)
             try expect(error.message.isEmpty == false, "a message")
         },
-        ConformanceCase(.failures, "a host that is not there", needsSockets: true) { trial in
+        ConformanceCase(.failures, "a host that does not exist", needsSockets: true) { trial in
             _ = try await trial.failure(
                 trial.exchange(authority: "no-such-host.invalid", "/"), .cannotFindHost, within: .seconds(30))
         },
-        ConformanceCase(.failures, "a server that closes before a byte", needsSockets: true) { trial in
+        ConformanceCase(.failures, "a server that closes without a response", needsSockets: true) { trial in
             let (exchange, _) = try await trial.exchange(with: [.receiveHead, .close])
             _ = try await trial.failure(exchange, .connectionLost, .malformedResponse)
         },
-        ConformanceCase(.failures, "a body that breaks off", needsSockets: true) { trial in
+        ConformanceCase(.failures, "an incomplete body", needsSockets: true) { trial in
             let (exchange, _) = try await trial.exchange(
                 with: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfour"), .close])
             _ = try await trial.failure(exchange, .bodyIncomplete, .connectionLost)
         },
-        ConformanceCase(.failures, "a body that is reset", needsSockets: true) { trial in
+        ConformanceCase(.failures, "a connection reset within a body", needsSockets: true) { trial in
             let (exchange, _) = try await trial.exchange(
                 with: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfour"), .reset])
             _ = try await trial.failure(exchange, .bodyIncomplete, .connectionLost)
         },
-        ConformanceCase(.failures, "chunks that are none", needsSockets: true) { trial in
+        ConformanceCase(.failures, "an invalid chunk size", needsSockets: true) { trial in
             let (exchange, _) = try await trial.exchange(
                 with: [.respond("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nfour\r\n"), .close])
             _ = try await trial.failure(exchange, .malformedResponse, .bodyIncomplete, .connectionLost)
@@ -176,12 +178,12 @@ extension ConformanceCase {
             let delivery = ResponseDelivery.file(descriptor: handle.fileDescriptor)
             _ = try await trial.failure(trial.exchange("/bytes/1000", delivery: delivery), .deliveryFailed)
         },
-        ConformanceCase(.failures, "the session goes on after a failure", needsSockets: true) { trial in
+        ConformanceCase(.failures, "the transport works after a failure", needsSockets: true) { trial in
             let (exchange, _) = try await trial.exchange(with: [.receiveHead, .reset])
             _ = try await trial.failure(exchange, .connectionLost, .malformedResponse)
             try await expectEqual(trial.send(trial.exchange("/bytes/10")).data.count, 10)
         },
-        ConformanceCase(.failures, "what the transport cannot do is refused before a byte is sent") { trial in
+        ConformanceCase(.failures, "an unsupported feature is refused before a byte is sent") { trial in
             let all: [(TransportCapabilities.Features, @Sendable (inout Exchange) -> Void)] = [
                 (.http2, { $0.options.httpVersion = .http2 }),
                 (.minimumTLSVersion, { $0.options.minimumTLSVersion = .v13 }),
@@ -205,7 +207,7 @@ extension ConformanceTrial {
     }
 }
 
-/// Notes what it is told.
+/// Records the events that it observes.
 final class NotingObserver: ExchangeObserver {
     private struct Notes {
         var heads: [Int] = []

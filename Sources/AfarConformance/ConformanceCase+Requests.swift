@@ -7,12 +7,12 @@ extension ConformanceCase {
     static let requests: [ConformanceCase] =
         ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY", "PROPFIND"].map {
             method in
-            ConformanceCase(.requests, "\(method) arrives as such") { trial in
+            ConformanceCase(.requests, "\(method) is sent unchanged") { trial in
                 let lines = try await trial.echo(trial.exchange("/echo", method))
                 try expectEqual(lines.first, "\(method) /echo")
             }
         } + [
-            ConformanceCase(.requests, "HEAD has no body, whatever its length says") { trial in
+            ConformanceCase(.requests, "a response to HEAD has no body, whatever its length") { trial in
                 let response = try await trial.send(trial.exchange("/bytes/100", "HEAD"))
                 try expectEqual(response.head.status, 200)
                 try await expectEqual(response.data, Data())
@@ -21,18 +21,18 @@ extension ConformanceCase {
                 let lines = try await trial.echo(trial.exchange("/echo", "Fetch"))
                 try expectEqual(lines.first, "Fetch /echo")
             },
-            ConformanceCase(.requests, "a path and a query are sent as they are written") { trial in
+            ConformanceCase(.requests, "a path and a query are sent unchanged") { trial in
                 let target = "/echo/a%20b/%2F/c;d?x=1&y=%26&z"
                 try await expectEqual(trial.echo(trial.exchange(target)).first, "GET \(target)")
             },
-            ConformanceCase(.requests, "an empty query stays") { trial in
+            ConformanceCase(.requests, "an empty query is kept") { trial in
                 try await expectEqual(trial.echo(trial.exchange("/echo?")).first, "GET /echo?")
             },
-            ConformanceCase(.requests, "a long path is sent whole") { trial in
+            ConformanceCase(.requests, "a long path is sent completely") { trial in
                 let path = "/echo/" + String(repeating: "x", count: 6000)
                 try await expectEqual(trial.echo(trial.exchange(path)).first, "GET \(path)")
             },
-            ConformanceCase(.requests, "header fields arrive in order, with those of one name") { trial in
+            ConformanceCase(.requests, "header fields arrive in order, also with repeated names") { trial in
                 let fields = [("X-B", "1"), ("X-A", "2"), ("X-B", "3")]
                 let lines = try await trial.echo(trial.exchange("/echo", fields: fields)).filter { $0.hasPrefix("X-") }
                 try expectEqual(lines, ["X-B: 1", "X-A: 2", "X-B: 3"])
@@ -41,7 +41,7 @@ extension ConformanceCase {
                 let lines = try await trial.echo(trial.exchange("/echo", fields: [("X-Empty", "")]))
                 try expect(lines.contains { $0.hasPrefix("X-Empty:") }, "X-Empty among \(lines)")
             },
-            ConformanceCase(.requests, "a long header field is sent whole") { trial in
+            ConformanceCase(.requests, "a long header field is sent completely") { trial in
                 let value = String(repeating: "v", count: 6000)
                 let lines = try await trial.echo(trial.exchange("/echo", fields: [("X-Long", value)]))
                 try expect(lines.contains("X-Long: \(value)"), "a field of 6000 bytes")
@@ -56,17 +56,17 @@ extension ConformanceCase {
                         exchange.options.defaultFields = DefaultFields(fields)
                     })
                 try expect(lines.contains("X-Own: request"), "the request's own field among \(lines)")
-                try expect(!lines.contains("X-Own: default"), "no default beside it among \(lines)")
+                try expect(!lines.contains("X-Own: default"), "no default field of the same name among \(lines)")
                 try expect(lines.contains("X-Default: default"), "the default field among \(lines)")
             },
-            ConformanceCase(.requests, "nothing is added that names the client") { trial in
+            ConformanceCase(.requests, "no field that identifies the client is added") { trial in
                 let lines = try await trial.echo(trial.exchange("/echo"))
                 let added = lines.filter {
                     $0.lowercased().hasPrefix("user-agent:") || $0.lowercased().hasPrefix("cookie:")
                 }
                 try expectEqual(added, [])
             },
-            ConformanceCase(.requests, "fifty at once are kept apart") { trial in
+            ConformanceCase(.requests, "fifty concurrent exchanges do not mix") { trial in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<50 {
                         group.addTask {
@@ -82,14 +82,14 @@ extension ConformanceCase {
         ]
 
     static let uploads: [ConformanceCase] = [
-        ConformanceCase(.uploads, "a GET without a body says nothing of one") { trial in
+        ConformanceCase(.uploads, "a GET without a body has no framing fields") { trial in
             let lines = try await trial.echo(trial.exchange("/echo")).map { $0.lowercased() }
             let framing = lines.filter { $0.hasPrefix("content-length:") || $0.hasPrefix("transfer-encoding:") }
             try expectEqual(framing, [])
         },
-        ConformanceCase(.uploads, "an empty body is a body") { trial in
+        ConformanceCase(.uploads, "an empty body is sent as a body") { trial in
             let lines = try await trial.echo(trial.exchange("/echo", "POST", body: .data(Data())))
-            try expect(lines.last?.hasPrefix("body 0 ") == true, "a body of no bytes, and found \(lines)")
+            try expect(lines.last?.hasPrefix("body 0 ") == true, "a body of no bytes, but found \(lines)")
         },
         ConformanceCase(.uploads, "bytes in memory arrive") { trial in
             try await trial.expectArrival(of: 10_000) { .data($0) }
@@ -101,7 +101,7 @@ extension ConformanceCase {
             let file = try ScratchFile(ConformanceServer.bytes(300_000))
             try await trial.expectArrival(of: 300_000) { _ in .file(file.url) }
         },
-        ConformanceCase(.uploads, "a file that is not there fails the exchange", needs: .fileUpload) { trial in
+        ConformanceCase(.uploads, "a missing file fails the exchange", needs: .fileUpload) { trial in
             let file = RequestBody.file(URL(fileURLWithPath: "/nowhere/at/all"))
             _ = try await trial.failure(trial.exchange("/echo", "POST", body: file), .requestBodyFailed)
         },
@@ -114,20 +114,21 @@ extension ConformanceCase {
         ConformanceCase(.uploads, "an empty stream arrives", needs: .streamedUpload) { trial in
             try await trial.expectArrival(of: 0) { .stream(.chunks(of: $0, length: nil)) }
         },
-        ConformanceCase(.uploads, "a stream's failure is the exchange's", needs: .streamedUpload) { trial in
+        ConformanceCase(.uploads, "a failing stream fails the exchange", needs: .streamedUpload) { trial in
             struct Broken: Error {}
             let stream = RequestBodyStream(length: nil, isReplayable: false) { { throw Broken() } }
             let error = try await trial.failure(
                 trial.exchange("/echo", "POST", body: .stream(stream)), .requestBodyFailed)
             try expect(error.underlying is Broken, "the reader's error as the cause")
         },
-        ConformanceCase(.uploads, "a stream shorter than it says fails the exchange", needs: .streamedUpload) { trial in
+        ConformanceCase(.uploads, "a stream shorter than its length fails the exchange", needs: .streamedUpload) {
+            trial in
             let stream = RequestBodyStream.chunks(of: ConformanceServer.bytes(100), length: 200)
             _ = try await trial.failure(
                 trial.exchange("/echo", "POST", body: .stream(stream)) { $0.options.idleTimeout = 5 },
                 .requestBodyFailed)
         },
-        ConformanceCase(.uploads, "a response before the body's end is taken", needsSockets: true) { trial in
+        ConformanceCase(.uploads, "a response before the body's end is accepted", needsSockets: true) { trial in
             let (exchange, _) = try await trial.exchange(
                 with: [
                     .receiveHead, .send("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
@@ -139,7 +140,7 @@ extension ConformanceCase {
 }
 
 extension ConformanceTrial {
-    /// Sends a body, and compares what the server has got.
+    /// Sends a body, and checks what the server received.
     fileprivate func expectArrival(of count: Int, _ make: (Data) -> RequestBody) async throws {
         let data = ConformanceServer.bytes(count)
         let expected = ConformanceServer.response(
@@ -150,7 +151,7 @@ extension ConformanceTrial {
 }
 
 extension RequestBodyStream {
-    /// Bytes in pieces of ten thousand.
+    /// Creates a stream that sends data in pieces of 10,000 bytes.
     static func chunks(of data: Data, length: Int64?) -> RequestBodyStream {
         RequestBodyStream(length: length, isReplayable: true) {
             let rest = Locked(data)
@@ -165,7 +166,7 @@ extension RequestBodyStream {
     }
 }
 
-/// A file that is removed with this.
+/// A temporary file that is removed with this object.
 final class ScratchFile: Sendable {
     let url: URL
 
@@ -178,7 +179,7 @@ final class ScratchFile: Sendable {
 
     var contents: Data { get throws { try Data(contentsOf: url) } }
 
-    /// Calls a closure with the file open at a place.
+    /// Calls a closure with the open file, positioned at an offset.
     func open<Value>(at offset: Int = 0, _ body: (Int32) async throws -> Value) async throws -> Value {
         let handle = try FileHandle(forUpdating: url)
         defer { try? handle.close() }

@@ -17,19 +17,19 @@ extension ConformanceCase {
                 try await expectEqual(response.data, Data())
             }
         } + [
-            ConformanceCase(.responses, "fields of one name are kept apart and in order") { trial in
+            ConformanceCase(.responses, "repeated fields stay separate and in order") { trial in
                 let head = try await trial.send(trial.exchange("/fields")).head
                 try expectEqual(head.values(for: .setCookie), ["a=1; Path=/", "b=2"])
                 guard let name = HTTPField.Name("x-twice") else { return }
                 try expectEqual(head.values(for: name), ["one", "two"])
                 try expectEqual(head.value(for: name), "one, two")
             },
-            ConformanceCase(.responses, "an empty field is there") { trial in
+            ConformanceCase(.responses, "an empty field is kept") { trial in
                 let head = try await trial.send(trial.exchange("/fields")).head
                 guard let name = HTTPField.Name("X-Empty") else { return }
                 try expectEqual(head.values(for: name), [""])
             },
-            ConformanceCase(.responses, "fields come in the server's order and spelling", needsSockets: true) { trial in
+            ConformanceCase(.responses, "fields keep the server's order and spelling", needsSockets: true) { trial in
                 let (exchange, _) = try await trial.exchange(
                     with: [.respond("HTTP/1.1 200 OK\r\nx-B: 1\r\nContent-Length: 0\r\nX-a: 2\r\nx-B: 3\r\n\r\n")])
                 let fields = try await trial.send(exchange).head.fields.map { "\($0.name.rawName): \($0.value)" }
@@ -46,16 +46,16 @@ extension ConformanceCase {
                 try expectEqual(response.head.status, 401)
                 try expectEqual(response.head.value(for: .wwwAuthenticate), #"Basic realm="suite""#)
             },
-            ConformanceCase(.responses, "cookies are not kept") { trial in
+            ConformanceCase(.responses, "cookies are not stored") { trial in
                 _ = try await trial.send(trial.exchange("/fields"))
                 let lines = try await trial.echo(trial.exchange("/echo"))
                 try expect(!lines.contains { $0.lowercased().hasPrefix("cookie:") }, "no cookie among \(lines)")
             },
-            ConformanceCase(.responses, "the head says which URL was asked") { trial in
+            ConformanceCase(.responses, "the head has the requested URL") { trial in
                 let exchange = try trial.exchange("/status/200?x=1")
                 try await expectEqual(trial.send(exchange).head.url, exchange.url)
             },
-            ConformanceCase(.responses, "chunks are put together", needsSockets: true) { trial in
+            ConformanceCase(.responses, "chunks are joined", needsSockets: true) { trial in
                 let (exchange, _) = try await trial.exchange(
                     with: [
                         .respond(
@@ -91,7 +91,7 @@ extension ConformanceCase {
                 let trailers = try await trial.send(exchange).report.trailers
                 try expectEqual(trailers.map { "\($0.name.canonicalName): \($0.value)" }, ["x-end: yes"])
             },
-            ConformanceCase(.responses, "interim responses are not the response", needsSockets: true) { trial in
+            ConformanceCase(.responses, "interim responses do not replace the final one", needsSockets: true) { trial in
                 let (exchange, _) = try await trial.exchange(
                     with: [
                         .respond("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"),
@@ -124,7 +124,7 @@ extension ConformanceCase {
             }
         }
         + [0, 1000, 3_000_000].map { count in
-            ConformanceCase(.delivery, "\(count) bytes go into a file", needs: .fileDelivery) { trial in
+            ConformanceCase(.delivery, "\(count) bytes are written to a file", needs: .fileDelivery) { trial in
                 let file = try ScratchFile()
                 let response = try await file.open {
                     try await trial.send(trial.exchange("/bytes/\(count)", delivery: .file(descriptor: $0)))
@@ -143,20 +143,21 @@ extension ConformanceCase {
                 try await expectEqual(response.data, ConformanceServer.bytes(count))
             }
         } + [
-            ConformanceCase(.delivery, "a file is written from where it stands", needs: .fileDelivery) { trial in
+            ConformanceCase(.delivery, "a file is written from its current offset", needs: .fileDelivery) { trial in
                 let file = try ScratchFile(Data("before".utf8))
                 _ = try await file.open(at: 6) {
                     try await trial.send(trial.exchange("/bytes/10", delivery: .file(descriptor: $0)))
                 }
                 try expectEqual(file.contents, Data("before".utf8) + ConformanceServer.bytes(10))
             },
-            ConformanceCase(.delivery, "a stream is returned at its head", needs: .streamedDelivery) { trial in
+            ConformanceCase(.delivery, "a stream is returned when its head arrives", needs: .streamedDelivery) {
+                trial in
                 let start = ContinuousClock.now
                 let response = try await trial.send(trial.exchange("/stuck", delivery: .stream()))
-                try expect(.now - start < .seconds(2), "the head before the body")
+                try expect(.now - start < .seconds(2), "the head to arrive before the body")
                 try response.stream.cancel()
             },
-            ConformanceCase(.delivery, "a stream that is read slowly is whole", needs: .streamedDelivery) { trial in
+            ConformanceCase(.delivery, "a slowly read stream is complete", needs: .streamedDelivery) { trial in
                 let response = try await trial.send(
                     trial.exchange("/bytes/400000", delivery: .stream(highWaterMark: 1000)))
                 var data = Data()
@@ -166,14 +167,15 @@ extension ConformanceCase {
                 }
                 try expectEqual(data, ConformanceServer.bytes(400_000))
             },
-            ConformanceCase(.delivery, "a stream that breaks off says so", needs: .streamedDelivery, needsSockets: true)
-            { trial in
+            ConformanceCase(
+                .delivery, "an incomplete stream throws an error", needs: .streamedDelivery, needsSockets: true
+            ) { trial in
                 let (exchange, _) = try await trial.exchange(
                     with: [.respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfour"), .close], delivery: .stream())
                 let response = try await trial.send(exchange)
                 _ = try await trial.failure([.bodyIncomplete, .connectionLost]) { _ = try await response.data }
             },
-            ConformanceCase(.delivery, "a stream's report is there at its end", needs: [.streamedDelivery, .metrics]) {
+            ConformanceCase(.delivery, "a stream has its report at its end", needs: [.streamedDelivery, .metrics]) {
                 trial in
                 let response = try await trial.send(trial.exchange("/bytes/1000", delivery: .stream()))
                 _ = try await response.data
@@ -200,15 +202,15 @@ extension ConformanceCase {
             try expectEqual(response.head.status, 200)
             try await expectEqual(response.data, Data())
         },
-        ConformanceCase(.decisions, "a refusal fails the exchange, and is the cause") { trial in
+        ConformanceCase(.decisions, "a refusal fails the exchange and is its cause") { trial in
             struct Refusal: Error {}
             let exchange = try trial.exchange("/bytes/1000") { $0.decide = { _ in .refuse(Refusal()) } }
             let error = try await trial.failure(exchange, .cancelled)
             try expect(
                 error.underlying is Refusal,
-                "the refusal as the cause, and found \(String(describing: error.underlying))")
+                "the refusal as the cause, but found \(String(describing: error.underlying))")
         },
-        ConformanceCase(.decisions, "another file is written", needs: .fileDelivery) { trial in
+        ConformanceCase(.decisions, "the decision can choose another file", needs: .fileDelivery) { trial in
             let (first, second) = (try ScratchFile(), try ScratchFile())
             _ = try await first.open { one in
                 try await second.open { two in
@@ -221,7 +223,7 @@ extension ConformanceCase {
             try expectEqual(first.contents, Data())
             try expectEqual(second.contents, ConformanceServer.bytes(1000))
         },
-        ConformanceCase(.decisions, "it may be given later") { trial in
+        ConformanceCase(.decisions, "the decision can be made later") { trial in
             let exchange = try trial.exchange("/bytes/1000") {
                 $0.decide = { _ in
                     let pending = PendingHeadDecision()
@@ -234,7 +236,7 @@ extension ConformanceCase {
             }
             try await expectEqual(trial.send(exchange).data, ConformanceServer.bytes(1000))
         },
-        ConformanceCase(.decisions, "one that is dropped is a refusal") { trial in
+        ConformanceCase(.decisions, "a dropped decision is a refusal") { trial in
             let exchange = try trial.exchange("/bytes/1000") { $0.decide = { _ in .ask(PendingHeadDecision()) } }
             _ = try await trial.failure(exchange, .cancelled)
         },

@@ -1,38 +1,38 @@
 public import AfarTransport
 
-/// One thing that every transport does alike, as a value: what it is, what it needs, and how it is tried.
+/// A requirement on transports, and the test for it.
 public struct ConformanceCase: Sendable, CustomStringConvertible {
-    /// What a case is about.
+    /// The subject of a case.
     public enum Area: String, Sendable, Hashable, CaseIterable {
-        /// The request's line and header fields.
+        /// The request line and the header fields.
         case requests = "Requests"
         /// The request's body.
         case uploads = "Request bodies"
         /// The response's head.
         case responses = "Responses"
-        /// Where the response's body goes.
+        /// The delivery of the response's body.
         case delivery = "Delivery"
-        /// The decision at the head.
+        /// The decision about the response when its head arrives.
         case decisions = "The decision at the head"
-        /// What is told meanwhile, and measured.
+        /// Events and metrics.
         case events = "Observers and metrics"
         /// Limits and timeouts.
         case limits = "Limits and timeouts"
-        /// Cancelling and holding.
+        /// Canceling and suspending exchanges.
         case control = "Cancelling and suspending"
-        /// Connections.
+        /// The reuse, the handover and the end of connections.
         case connections = "Connections"
-        /// Failures.
+        /// Errors.
         case failures = "Failures"
     }
 
-    /// What is the case, in a few words: "an empty body is a body".
+    /// A short description, such as "an empty body is sent as a body".
     public let name: String
-    /// What it is about.
+    /// The subject of the case.
     public let area: Area
-    /// What a transport has to be able to do for it.
+    /// The features that the case requires of a transport.
     public let needs: TransportCapabilities.Features
-    /// Whether the server has to be at the other end of a socket.
+    /// Whether the case requires a transport that connects to a server through a socket.
     public let needsSockets: Bool
     private let body: @Sendable (ConformanceTrial) async throws -> Void
 
@@ -46,9 +46,9 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
     /// The area and the name.
     public var description: String { "\(area.rawValue): \(name)" }
 
-    /// Tries a transport. One that does not end within a minute has failed.
+    /// Runs the case with a transport. It fails if it doesn't end within a minute.
     ///
-    /// - Throws: A ``ConformanceFailure`` that says what was expected, or whatever the transport has thrown.
+    /// - Throws: A ``ConformanceFailure`` that describes what was expected, or the transport's error.
     public func run(_ subject: ConformanceSubject) async throws {
         let trial = try await ConformanceTrial(subject)
         let outcome = Deferred<Result<Void, any Error>>()
@@ -60,7 +60,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
         }
         let watchdog = Task {
             try await Task.sleep(for: .seconds(60))
-            outcome.fulfill(.failure(ConformanceFailure(description: "expected an end within a minute")))
+            outcome.fulfill(.failure(ConformanceFailure(description: "expected the case to end within a minute")))
         }
         let result = await outcome.value
         watchdog.cancel()
@@ -75,19 +75,18 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
     }
 }
 
-/// A transport that is tried.
+/// A transport to test.
 public struct ConformanceSubject: Sendable, CustomStringConvertible {
-    /// Its name.
+    /// The name of the transport.
     public let name: String
-    /// Makes one, anew for each case.
+    /// Creates the transport. It is called for each case.
     public let makeTransport: @Sendable () -> any Transport
-    /// Whether it reaches servers on this machine. One that does not answers by
-    /// ``ConformanceServer/response(to:)`` instead.
+    /// Whether the transport connects to servers on this machine. If not, it must respond with ``ConformanceServer/response(to:)``.
     public let hasSockets: Bool
-    /// The names of cases that it leaves out, each with the reason.
+    /// The names of cases that are left out, each with the reason.
     public let exclusions: [String: String]
 
-    /// Describes a transport.
+    /// Creates the description of a transport.
     public init(
         _ name: String, hasSockets: Bool = true, exclusions: [String: String] = [:],
         _ makeTransport: @escaping @Sendable () -> any Transport
@@ -97,20 +96,20 @@ public struct ConformanceSubject: Sendable, CustomStringConvertible {
         )
     }
 
-    /// The name.
+    /// The name of the transport.
     public var description: String { name }
 
-    /// Why a case is left out; nil when it is not.
+    /// Returns why a case is left out; nil if it isn't.
     public func reasonAgainst(_ test: ConformanceCase) -> String? {
         if let reason = exclusions[test.name] { return reason }
-        if test.needsSockets, !hasSockets { return "there is no socket" }
+        if test.needsSockets, !hasSockets { return "the transport has no sockets" }
         let missing = test.needs.subtracting(makeTransport().capabilities.features)
-        return missing.isEmpty ? nil : "it does not have \(missing.names.joined(separator: ", "))"
+        return missing.isEmpty ? nil : "not supported: \(missing.names.joined(separator: ", "))"
     }
 
-    /// Tries the transport with cases, some at a time, but for those that it leaves out.
+    /// Runs cases, several at a time, except those that are left out.
     ///
-    /// - Returns: The cases that it does not pass, with what was thrown.
+    /// - Returns: The cases that failed, with their errors.
     public func failures(of cases: [ConformanceCase]) async -> [(test: ConformanceCase, error: any Error)] {
         await withTaskGroup(of: (ConformanceCase, (any Error)?).self) { group in
             var failures: [(test: ConformanceCase, error: any Error)] = []
@@ -133,8 +132,8 @@ public struct ConformanceSubject: Sendable, CustomStringConvertible {
     }
 }
 
-/// What a transport did that it should not, or the other way round.
+/// A difference between the expected and the actual behavior of a transport.
 public struct ConformanceFailure: Error, CustomStringConvertible, Sendable {
-    /// What was expected, and what was found.
+    /// The expected and the actual behavior.
     public let description: String
 }

@@ -2,42 +2,43 @@ import AfarTestServer
 public import Foundation
 public import HTTPTypes
 
-/// The server of the suite, as a function: what it answers depends on nothing but the request.
+/// The suite's server, as a function: the response depends only on the request.
 public enum ConformanceServer {
-    /// A request as the server sees it.
+    /// A request to the suite's server.
     public struct Request: Sendable {
-        /// Its method.
+        /// The method.
         public var method: String
-        /// Its path with the query, as it was sent.
+        /// The path and the query, as sent.
         public var target: String
-        /// Its header fields, in order.
+        /// The header fields, in order.
         public var fields: HTTPFields
-        /// Its body.
+        /// The body.
         public var body: Data
 
-        /// Makes a request.
+        /// Creates a request.
         public init(method: String, target: String, fields: HTTPFields, body: Data) {
             (self.method, self.target, self.fields, self.body) = (method, target, fields, body)
         }
     }
 
-    /// A response.
+    /// A response of the suite's server.
     public struct Response: Sendable {
-        /// Its status.
+        /// The status code.
         public var status = 200
-        /// Its header fields, in order.
+        /// The header fields, in order.
         public var fields = HTTPFields()
-        /// Its body.
+        /// The body.
         public var body = Data()
-        /// How long its head takes to come.
+        /// The delay before the head.
         public var delay: Duration = .zero
-        /// In how many pieces its body comes.
+        /// The number of pieces in which the body is sent.
         public var pieces = 1
-        /// How long each piece takes to come.
+        /// The delay before each piece.
         public var pause: Duration = .zero
     }
 
-    /// What is answered. `/echo` tells what was asked, `/status/N`, `/bytes/N`, `/slow` and others are for the cases.
+    /// Returns the response to a request. `/echo` describes the request; `/status/N`, `/bytes/N`, `/slow` and others are used by
+    /// the cases.
     public static func response(to request: Request) -> Response {
         let path = request.target.prefix { $0 != "?" }.split(separator: "/")
         let number = path.count > 1 ? Int(path[1]) ?? 0 : 0
@@ -69,17 +70,17 @@ public enum ConformanceServer {
         return response
     }
 
-    /// Bytes that differ from one place to the next.
+    /// Returns bytes that vary with their position.
     static func bytes(_ count: Int) -> Data {
         var bytes = Data(capacity: count)
         while bytes.count < count { bytes += pattern.prefix(count - bytes.count) }
         return bytes
     }
 
-    /// Of a length that no buffer has.
+    /// The length differs from the size of any buffer.
     private static let pattern = Data((0..<65_537).map { UInt8(truncatingIfNeeded: $0 * 31 + $0 >> 8) })
 
-    /// A line for the request, one for each field, and one about the body.
+    /// Returns a line for the request, one for each field, and one about the body.
     private static func echo(_ request: Request) -> String {
         let fields = request.fields.map { "\($0.name.rawName): \($0.value)" }
         return

@@ -3,9 +3,9 @@ import AfarTransport
 import Foundation
 import HTTPTypes
 
-/// What a case is tried with: a transport, and the suite's server.
+/// The environment of a case: a transport, and the suite's server.
 struct ConformanceTrial: Sendable {
-    /// Where the suite's server is on one that has endpoints of its own.
+    /// The path of the suite's server among the endpoints of the test server.
     private static let root = "/suite"
 
     let transport: any Transport
@@ -41,7 +41,7 @@ struct ConformanceTrial: Sendable {
 
     // MARK: Exchanges
 
-    /// A request to the suite's server.
+    /// Creates a request to the suite's server.
     func exchange(
         _ path: String, _ method: String = "GET", fields: [(String, String)] = [], body: RequestBody = .none,
         delivery: ResponseDelivery = .collect(), _ change: (inout Exchange) -> Void = { _ in }
@@ -51,7 +51,7 @@ struct ConformanceTrial: Sendable {
             server == nil ? path : Self.root + path, method, fields: fields, body: body, delivery: delivery, change)
     }
 
-    /// A request to a server that plays a script.
+    /// Creates a request to a server that runs a script.
     func exchange(
         with script: [RawServer.Step], _ method: String = "GET", fields: [(String, String)] = [],
         body: RequestBody = .none, delivery: ResponseDelivery = .collect(),
@@ -66,7 +66,7 @@ struct ConformanceTrial: Sendable {
         )
     }
 
-    /// A request to an authority.
+    /// Creates a request to an authority.
     func exchange(
         authority: String, scheme: String = "http", _ path: String, _ method: String = "GET",
         fields: [(String, String)] = [], body: RequestBody = .none, delivery: ResponseDelivery = .collect(),
@@ -86,19 +86,19 @@ struct ConformanceTrial: Sendable {
     /// Sends an exchange as a session does.
     func send(_ exchange: Exchange) async throws -> TransportResponse { try await transport.send(exchange) }
 
-    /// What the server says about a request.
+    /// Returns the lines with which the server describes a request.
     func echo(_ exchange: Exchange) async throws -> [String] {
         String(decoding: try await send(exchange).data, as: UTF8.self).components(separatedBy: "\n")
     }
 
-    /// How a request fails.
+    /// Returns the error of a request.
     func failure(
         _ exchange: Exchange, _ codes: TransportError.Code..., within limit: Duration = .seconds(10)
     ) async throws -> TransportError {
         try await failure(codes, within: limit) { _ = try await send(exchange) }
     }
 
-    /// How something fails, which has to happen in time.
+    /// Returns the error of a closure, which must fail within a time.
     func failure(
         _ codes: [TransportError.Code], within limit: Duration = .seconds(10), of work: () async throws -> Void
     ) async throws -> TransportError {
@@ -106,11 +106,11 @@ struct ConformanceTrial: Sendable {
         do {
             try await work()
         } catch let error as TransportError {
-            try expect(codes.contains(error.code), "\(codes), and it failed with \(error.code): \(error.message)")
-            try expect(.now - start < limit, "a failure within \(limit), and it took \(.now - start)")
+            try expect(codes.contains(error.code), "\(codes), but it failed with \(error.code): \(error.message)")
+            try expect(.now - start < limit, "a failure within \(limit), but it took \(.now - start)")
             return error
         }
-        throw ConformanceFailure(description: "expected \(codes), and there was no failure")
+        throw ConformanceFailure(description: "expected \(codes), but there was no failure")
     }
 }
 
@@ -119,11 +119,11 @@ func expect(_ condition: Bool, _ what: @autoclosure () -> String) throws {
 }
 
 func expectEqual<Value: Equatable>(_ value: Value, _ wanted: Value) throws {
-    try expect(value == wanted, "\(wanted), and found \(value)")
+    try expect(value == wanted, "\(wanted), but found \(value)")
 }
 
 extension TransportResponse {
-    /// The bytes of a body, however it was delivered, but for one in a file.
+    /// The bytes of a body that is not in a file.
     var data: Data {
         get async throws {
             switch body {
@@ -132,8 +132,8 @@ extension TransportResponse {
                 var data = Data()
                 for try await chunk in stream { data += chunk }
                 return data
-            case .file: throw ConformanceFailure(description: "expected a body in memory, and it is in a file")
-            case .connection: throw ConformanceFailure(description: "expected a body, and found a connection")
+            case .file: throw ConformanceFailure(description: "expected a body in memory, but it is in a file")
+            case .connection: throw ConformanceFailure(description: "expected a body, but found a connection")
             }
         }
     }
@@ -141,7 +141,7 @@ extension TransportResponse {
     var stream: ResponseBodyStream {
         get throws {
             guard case .stream(let stream) = body else {
-                throw ConformanceFailure(description: "expected a stream, and found \(body)")
+                throw ConformanceFailure(description: "expected a stream, but found \(body)")
             }
             return stream
         }

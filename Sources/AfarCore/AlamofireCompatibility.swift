@@ -4,8 +4,8 @@
     public import Foundation
 #endif
 
-/// The namespace behind a type's `af` property. Afar, and libraries written for Alamofire, extend it with members that would
-/// otherwise be added to the type itself.
+/// The type of the `af` property. Afar and libraries written for Alamofire add members to this namespace instead of to the
+/// extended type.
 ///
 /// ```swift
 /// extension Color: AlamofireExtended {}
@@ -38,13 +38,13 @@ public protocol AlamofireExtended {
 }
 
 extension AlamofireExtended {
-    /// The namespace of the type. A value that is set is discarded; the setter exists for mutating members.
+    /// The namespace of the type. Setting it has no effect; the setter exists for mutating members.
     public static var af: AlamofireExtension<Self>.Type {
         get { AlamofireExtension<Self>.self }
         set {}
     }
 
-    /// The namespace of a value. A value that is set is discarded; the setter exists for mutating members.
+    /// The namespace of a value. Setting it has no effect; the setter exists for mutating members.
     public var af: AlamofireExtension<Self> {
         get { AlamofireExtension(self) }
         set {}
@@ -77,15 +77,15 @@ public typealias SessionManager = Session
 @available(*, deprecated, renamed: "DisabledTrustEvaluator")
 public typealias DisabledEvaluator = DisabledTrustEvaluator
 
-/// The Alamofire 5 name of the monitor that posts notifications, one of a session's default monitors there.
+/// The Alamofire 5 name of ``RequestNotifications``, which is a default monitor of Alamofire's sessions.
 public typealias AlamofireNotifications = RequestNotifications
 
-/// The 4.x name of a retrier's completion. It takes a ``RetryResult`` instead of a Boolean and a delay:
+/// The 4.x name of a retrier's completion. It receives a ``RetryResult`` instead of a Boolean value and a delay:
 /// `completion(.retryWithDelay(1))`.
 public typealias RequestRetryCompletion = @Sendable (RetryResult) -> Void
 
 extension DataRequest {
-    /// The 4.x name of the type a data request is created from.
+    /// The 4.x name of the type from which a data request is created.
     public typealias Requestable = any URLRequestConvertible
 }
 
@@ -103,7 +103,7 @@ extension Session {
 }
 
 extension Session {
-    /// The default monitors of an Alamofire 5 session: the one that posts notifications.
+    /// The default monitor of an Alamofire 5 session, which posts notifications.
     ///
     /// A session posts notifications even without this monitor.
     public var defaultEventMonitors: [any EventMonitor] { [RequestNotifications.automatic] }

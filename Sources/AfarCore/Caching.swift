@@ -10,10 +10,13 @@ import HTTPTypes
 /// A type that decides what a session's cache stores. Pass one to a session, or to a request with
 /// ``Request/cacheResponse(using:)``.
 ///
-/// The handler is called for complete responses that HTTP's rules allow to be stored; without a handler, all of them are stored.
-/// It can be called for several requests at once. Downloads aren't data tasks, so a handler isn't called for them: they are
-/// stored only without a handler or with ``ResponseCacher/cache``. A 304 response renews the stored response without calling the
-/// handler. Without ``SessionConfiguration/cacheStore``, the handler isn't called. ``ResponseCacher`` covers the common cases.
+/// The handler is called for each complete response that HTTP's caching rules allow to be stored, possibly for several requests
+/// at once. Without a handler, all of these responses are stored. ``ResponseCacher`` covers the common cases.
+///
+/// The handler isn't called:
+/// - for a download, which isn't a data task. A download is stored only without a handler, or with ``ResponseCacher/cache``.
+/// - for a 304 response, which renews the stored response.
+/// - if the session has no ``SessionConfiguration/cacheStore``.
 public protocol CachedResponseHandler: Sendable {
     /// Called when a response can be stored.
     ///
@@ -32,15 +35,15 @@ public protocol CachedResponseHandler: Sendable {
     )
 }
 
-/// A ``CachedResponseHandler`` that stores responses, stores none, or modifies what is stored.
+/// A ``CachedResponseHandler`` that stores responses unchanged, stores none, or modifies them before they are stored.
 public struct ResponseCacher: Sendable {
-    /// What a ``ResponseCacher`` does with a response.
+    /// The action that a ``ResponseCacher`` performs on a response.
     public enum Behavior: Sendable {
         /// Stores the response.
         case cache
         /// Stores nothing.
         case doNotCache
-        /// Stores the response that the closure returns; nothing if it returns nil.
+        /// Stores the response that the closure returns. If it returns nil, nothing is stored.
         @preconcurrency case modify(
             @Sendable (_ task: URLSessionDataTask, _ response: CachedURLResponse) -> CachedURLResponse?)
     }
@@ -50,7 +53,7 @@ public struct ResponseCacher: Sendable {
     /// Stores no responses.
     public static let doNotCache = ResponseCacher(behavior: .doNotCache)
 
-    /// What the cacher does with a response.
+    /// The action that the cacher performs on a response.
     public let behavior: Behavior
 
     /// Creates a cacher.
@@ -81,7 +84,7 @@ extension CachedResponseHandler where Self == ResponseCacher {
     /// Stores no responses.
     public static var doNotCache: ResponseCacher { .init(behavior: .doNotCache) }
 
-    /// Stores the response that a closure returns; nothing if it returns nil.
+    /// Stores the response that a closure returns. If it returns nil, nothing is stored.
     @preconcurrency
     public static func modify(
         using closure: @escaping @Sendable (URLSessionDataTask, CachedURLResponse) -> CachedURLResponse?
@@ -103,7 +106,7 @@ extension Request {
         return self
     }
 
-    /// The request's own handler for caching decisions; nil if the session's handler decides.
+    /// The request's own handler for caching decisions, or nil if the session's handler decides.
     public var cachedResponseHandler: (any CachedResponseHandler)? {
         mutable.withLock { $0.settings.cachedResponseHandler }
     }
@@ -122,17 +125,17 @@ extension Request {
             throw TransportError(
                 .notCached, phase: .queued, url: exchange.url,
                 message:
-                    "the request wants only what a cache has, and the session has none (SessionConfiguration.cacheStore)"
+                    "the request can only be answered from a cache, but SessionConfiguration.cacheStore is nil"
             )
         }
         var policies = exchange.policies
         policies.cache = CachePolicy(policy)
-        // Read late, because a handler can be set until the response arrives.
+        // A handler can be set until the response arrives.
         policies.cacheHandler = { [self] response in keepable(response) }
         exchange.policies = policies
     }
 
-    /// Returns what to store of a response; nil to store nothing.
+    /// Returns the response to store, or nil to store nothing.
     private func keepable(_ response: CachedResponse) -> Reply<CachedResponse?> {
         let handler = cachedResponseHandler ?? session.cachedResponseHandler
         let task = lastTask as? URLSessionDataTask
@@ -144,7 +147,7 @@ extension Request {
         case .modify, nil: break
         }
         guard let handler else { return .now(response) }
-        // A handler that can't be called, for example for a download, hasn't agreed.
+        // Stores nothing if the handler can't be called, for example for a download.
         guard let task, let proposal else { return .now(nil) }
         return .wait {
             let decision: CachedURLResponse? = await withCancellableCallback(ifCancelled: nil) { answer in
@@ -169,10 +172,10 @@ extension CachePolicy {
 
 // MARK: - URLCache
 
-/// A cache store that keeps responses in the memory of a `URLCache`, one per URL. On Linux, URLs that differ only in scheme or
-/// query share one entry, because Foundation doesn't distinguish them.
+/// A cache store that keeps responses in the memory of a `URLCache`, one for each URL. On Linux, URLs that differ only in
+/// scheme or query share one entry, because Foundation doesn't distinguish them.
 public final class URLCacheStore: CacheStore, @unchecked Sendable {
-    // Sendable because the cache can be used from any thread.
+    // @unchecked because `URLCache` is thread-safe.
 
     private let storing = Locked(())
 
@@ -189,19 +192,19 @@ public final class URLCacheStore: CacheStore, @unchecked Sendable {
     /// Returns the responses to a URL, the newest first.
     public func responses(for url: String) -> [CachedResponse] {
         guard let request = Self.request(for: url), let entry = cache.cachedResponse(for: request) else { return [] }
-        // Ignores entries of other code that uses the same cache: they don't record which requests may receive them.
+        // Ignores entries of other code, which don't record the requests for which they are valid.
         guard let response = entry.userInfo?[Self.key] as? CachedResponse, response.url == url else { return [] }
         return [response]
     }
 
-    /// Stores a response, replacing the one of its variant.
+    /// Stores a response, replacing an existing response of the same variant.
     public func store(_ response: CachedResponse) {
         guard let request = Self.request(for: response.url), let entry = response.cachedURLResponse else { return }
         let keyed = CachedURLResponse(
             response: entry.response, data: entry.data, userInfo: [Self.key: response],
             storagePolicy: .allowedInMemoryOnly)
         storing.withLock { [cache] _ in
-            // On Linux, a replaced entry is counted twice, which crashes the process when it is evicted.
+            // On Linux, a replaced entry counts twice, and evicting it crashes.
             cache.removeCachedResponse(for: request)
             cache.storeCachedResponse(keyed, for: request)
         }
@@ -221,13 +224,14 @@ public final class URLCacheStore: CacheStore, @unchecked Sendable {
 }
 
 extension CachedResponse {
-    /// Foundation's form of the response; nil if the URL is invalid.
+    /// The response as a Foundation type, or nil if the URL is invalid.
     var cachedURLResponse: CachedURLResponse? {
         let head = ResponseHead(status: status, fields: fields, url: url)
         return head.httpURLResponse.map { CachedURLResponse(response: $0, data: body) }
     }
 
-    /// Returns the response as a handler modified it in Foundation's form; nil if the handler doesn't allow it to be stored.
+    /// Returns this response with the changes that a handler made to its Foundation equivalent. Returns nil if the handler
+    /// doesn't allow storing it.
     func changed(to other: CachedURLResponse) -> CachedResponse? {
         guard other.storagePolicy != .notAllowed else { return nil }
         var (status, fields) = (status, fields)
@@ -242,7 +246,7 @@ extension CachedResponse {
 }
 
 extension HTTPFields {
-    /// Creates the fields of Foundation's form of a head. Unchanged fields with several values stay separate.
+    /// Creates the fields of a Foundation response. Fields with several values remain separate if they are unchanged.
     fileprivate init(_ head: HTTPURLResponse, inPlaceOf old: HTTPFields) {
         self.init()
         for case (let text as String, let value as String) in head.allHeaderFields {

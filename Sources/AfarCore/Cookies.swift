@@ -5,17 +5,17 @@
     public import Foundation
 #endif
 
-/// A cookie store that keeps cookies in Foundation's storage, shared with all code that uses it. Afar's cookie rules decide which
-/// cookies are stored; the storage only holds them.
+/// A cookie store that keeps cookies in Foundation's storage, shared with all code that uses it. Afar's cookie rules determine
+/// which cookies are stored in it.
 ///
-/// Each request reads all cookies of the storage, so use it only for few cookies.
+/// Each request reads all cookies in the storage, so use this store only for a small number of cookies.
 public struct FoundationCookieStore: CookieStore {
-    /// The storage of the cookies.
+    /// The storage that contains the cookies.
     public let storage: HTTPCookieStorage
 
     /// Creates a store.
     ///
-    /// - Parameter storage: The storage of the cookies. The default is the shared storage.
+    /// - Parameter storage: The storage that contains the cookies. The default is the shared storage.
     public init(_ storage: HTTPCookieStorage = .shared) { self.storage = storage }
 
     /// A Boolean value that indicates whether there are no cookies.
@@ -64,7 +64,7 @@ public struct FoundationCookieStore: CookieStore {
     public func removeAll() { for cookie in storage.cookies ?? [] { storage.deleteCookie(cookie) } }
 
     private var jar: CookieJar {
-        // Not limited, because other code may have stored more cookies.
+        // Other code might have stored more cookies.
         var jar = CookieJar(limits: .init(perDomain: .max, total: .max))
         for cookie in storage.cookies ?? [] {
             if let cookie = Cookie(cookie) { jar.store(cookie) }
@@ -77,7 +77,7 @@ extension HTTPCookie {
     private static let httpOnly = HTTPCookiePropertyKey("HttpOnly")
     private static let sameSite = HTTPCookiePropertyKey("SameSite")
 
-    /// Creates Foundation's form of a cookie. Returns nil if Foundation can't represent it. If the domain begins with a dot, the
+    /// Creates a Foundation cookie. Returns nil if Foundation can't represent the cookie. If the domain begins with a dot, the
     /// cookie applies to all of its subdomains.
     public convenience init?(_ cookie: Cookie) {
         var properties: [HTTPCookiePropertyKey: Any] = [
@@ -93,7 +93,7 @@ extension HTTPCookie {
 }
 
 extension Cookie {
-    /// Creates a cookie from Foundation's form. Returns nil if it can't be sent.
+    /// Creates a cookie from a Foundation cookie. Returns nil if it can't be sent.
     public init?(_ cookie: HTTPCookie) {
         let isHostOnly = !cookie.domain.hasPrefix(".")
         let properties = cookie.properties ?? [:]
@@ -113,7 +113,7 @@ extension Cookie {
 // MARK: - Configuration
 
 extension SessionConfiguration {
-    /// The session's cookies as a Foundation storage; nil if the session has no cookie store.
+    /// The session's cookies as a Foundation storage, or nil if the session has no cookie store.
     ///
     /// Setting a storage makes it the session's ``cookieStore``, shared with all code that uses the storage. On Linux,
     /// `HTTPCookieStorage.shared` writes a file for each cookie. Reading returns that storage if one was set. Otherwise it
@@ -123,14 +123,14 @@ extension SessionConfiguration {
         set { cookieStore = newValue.map(FoundationCookieStore.init) }
     }
 
-    /// Returns an in-memory storage. Foundation has no other way to create one.
+    /// Returns an in-memory storage, which Foundation provides only for a configuration.
     private static func storage(copying store: any CookieStore) -> HTTPCookieStorage? {
         let storage = URLSessionConfiguration.ephemeral.httpCookieStorage
         for cookie in store.all { HTTPCookie(cookie).map { storage?.setCookie($0) } }
         return storage
     }
 
-    /// Returns the stage that handles the cookies of each exchange; nil if cookies are neither sent nor stored.
+    /// Returns the stage that handles the cookies of each exchange, or nil if cookies are neither sent nor stored.
     ///
     /// - Parameters:
     ///   - sends: Whether cookies can be sent.

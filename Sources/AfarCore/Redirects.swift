@@ -16,15 +16,15 @@ public protocol RedirectHandler: Sendable {
     /// The method is called on an unspecified thread. The completion can be called from any thread; a second call has no effect.
     /// If it is never called, the request waits until it is cancelled.
     ///
-    /// The rules for redirects also apply to the request that the handler returns: if it leads to another scheme, host or port,
+    /// The rules for redirects also apply to the request that the handler returns. If its scheme, host or port differs,
     /// credentials, cookies and the session's sensitive headers are removed from it.
     ///
     /// - Parameters:
     ///   - task: The request's attempt. See ``Request/tasks``.
-    ///   - request: The proposed request, without the headers that would leak to the new URL. It includes the body only if
-    ///     that is in memory.
+    ///   - request: The proposed request, without the headers that would leak to the new URL. It includes the body only if the
+    ///     body is in memory.
     ///   - response: The redirect response.
-    ///   - completion: Receives the request to send. If nil, the redirect response with its body is the final response.
+    ///   - completion: Receives the request to send. With nil, the redirect response and its body are the final response.
     @preconcurrency
     func task(
         _ task: URLSessionTask,
@@ -110,10 +110,10 @@ extension Request {
         return self
     }
 
-    /// The request's own redirect handler; nil if the session's handler is used.
+    /// The request's own redirect handler, or nil if the session's handler is used.
     public var redirectHandler: (any RedirectHandler)? { mutable.withLock { $0.settings.redirectHandler } }
 
-    /// Returns the handler for redirects; nil if all redirects are followed.
+    /// Returns the handler for redirects, or nil if all redirects are followed.
     private func effectiveRedirectHandler(over own: (any RedirectHandler)?) -> (any RedirectHandler)? {
         own ?? session.redirectHandler ?? session.delegate.redirectHandler(on: session.queues.root)
     }
@@ -121,7 +121,7 @@ extension Request {
     /// Whether redirects can be followed.
     var mayFollowRedirects: Bool { effectiveRedirectHandler(over: redirectHandler).map { !$0.isRefusal } ?? true }
 
-    /// Returns the redirect policy of an attempt; nil if all redirects are followed.
+    /// Returns the redirect policy of an attempt, or nil if all redirects are followed.
     ///
     /// - Parameter own: The request's own handler.
     func redirectPolicy(for urlRequest: URLRequest, by own: (any RedirectHandler)?) -> RedirectPolicy? {

@@ -31,7 +31,7 @@ extension TaskMetrics: CustomStringConvertible, CustomDebugStringConvertible {
         ([summary] + transactionMetrics.map(\.description)).joined(separator: " | ")
     }
 
-    /// The same as tables, one for each request sent.
+    /// The same information as tables, one for each request sent.
     public var debugDescription: String {
         let count = transactionMetrics.count
         let tables = transactionMetrics.enumerated().map { index, transaction in
@@ -55,13 +55,13 @@ struct AttemptReport {
     var start: Date
     var end: Date
     var report: TransportReport
-    /// The request; nil if nothing was sent.
+    /// The request, or nil if it wasn't sent.
     var request: URLRequest?
-    /// The final response; nil if none arrived.
+    /// The final response, or nil if none arrived.
     var response: ResponseHead?
 
     var metrics: TaskMetrics {
-        // If the clock was set back, the interval must not end before it starts.
+        // The clock might have been set back.
         TaskMetrics(
             transactionMetrics: transactions,
             taskInterval: DateInterval(start: start, duration: max(0, end.timeIntervalSince(start))),
@@ -83,10 +83,9 @@ struct AttemptReport {
 
 // MARK: - Transactions
 
-// The properties of `URLSessionTaskTransactionMetrics` other than numbers, with its types.
+// The nonnumeric properties of `URLSessionTaskTransactionMetrics`, with the same types.
 extension TransactionMetrics {
-    /// The request that was sent, without its body. In metrics that were created without a request, it is a request for
-    /// `about:blank`.
+    /// The request that was sent, without its body. If the metrics were created without a request, its URL is `about:blank`.
     public var request: URLRequest {
         guard let request = heads?.request,
             let url = URL(keepingEscapesOf: "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")")
@@ -99,7 +98,7 @@ extension TransactionMetrics {
 
     private static let blank = URL(string: "about:blank") ?? URL(filePath: "/")
 
-    /// The response; nil if none arrived.
+    /// The response, or nil if none arrived.
     public var response: URLResponse? { heads?.response?.httpURLResponse }
 
     /// The source of the response: the network or a cache.
@@ -107,12 +106,12 @@ extension TransactionMetrics {
         isFromCache ? .localCache : requestStartDate != nil || remoteAddress != nil ? .networkLoad : .unknown
     }
 
-    /// The negotiated TLS version; nil without TLS or if the transport doesn't report it.
+    /// The negotiated TLS version, or nil if the connection doesn't use TLS or the transport doesn't report it.
     public var negotiatedTLSProtocolVersion: tls_protocol_version_t? {
         tlsProtocolNumber.flatMap { tls_protocol_version_t(rawValue: $0) }
     }
 
-    /// The negotiated cipher suite; nil without TLS or if the transport doesn't report it.
+    /// The negotiated cipher suite, or nil if the connection doesn't use TLS or the transport doesn't report it.
     public var negotiatedTLSCipherSuite: tls_ciphersuite_t? {
         tlsCipherSuiteNumber.flatMap { tls_ciphersuite_t(rawValue: $0) }
     }
@@ -139,7 +138,7 @@ extension TransactionMetrics {
 public struct Timeline: Sendable, Hashable {
     /// The time at which the request was first started.
     public let requestStartTime: TimeInterval
-    /// The time at which the first byte of the response arrived; the start time if none did.
+    /// The time at which the first byte of the response arrived, or the start time if no response arrived.
     public let initialResponseTime: TimeInterval
     /// The time at which the network activity ended.
     public let requestCompletedTime: TimeInterval

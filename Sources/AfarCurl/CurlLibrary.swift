@@ -5,34 +5,33 @@ import Foundation
     import COpenSSL
 #endif
 
-/// The libcurl that this process runs with, initialised once for all.
+/// The libcurl that this process uses, initialized once.
 struct CurlLibrary {
     static let shared = CurlLibrary()
 
-    /// "7.88.1", say.
+    /// The version, such as "7.88.1".
     let version: String
-    /// Whether it speaks HTTP/2, and HTTP/3.
     var speaksHTTP2: Bool
     let speaksHTTP3: Bool
-    /// Whether a stream of HTTP/2 may stand still without the others of its connection: not before 8.17.
+    /// Whether an HTTP/2 stream can be paused without stalling the other streams of its connection (libcurl 8.17 and later).
     var pausesStreams: Bool
-    /// Whether request bodies can be sent over HTTP/2. Before 8.1, libcurl loses a response that is complete before the
-    /// body was sent. Before 8.0, it also spins when the server's window is full.
+    /// Whether request bodies can be sent over HTTP/2. Before 8.1, libcurl loses a response that is complete before the body was
+    /// sent. Before 8.0, it also uses all processor time while the server's window is full.
     var sendsBodiesOverHTTP2: Bool
-    /// Whether connections of HTTP/2 without TLS can be used again: not before 8.0.
+    /// Whether HTTP/2 connections without TLS can be reused (libcurl 8.0 and later).
     let reusesPlainHTTP2: Bool
-    /// Whether it speaks NTLM and, by GSS-API, Negotiate.
+    /// Whether it supports both NTLM and Negotiate (through GSS-API).
     let authenticatesConnections: Bool
-    /// The file of the certificates that it trusts by itself.
+    /// The default file of trusted certificates.
     let certificateBundle: URL?
-    /// Whether TLS is OpenSSL's, which certificates are read with.
+    /// Whether libcurl uses OpenSSL, which Afar needs to read certificates.
     let isOnOpenSSL: Bool
-    /// Whether that is the same OpenSSL that this process has, and not another version beside it: only then are its objects passed
-    /// to functions that change them.
+    /// Whether libcurl uses the same OpenSSL as Afar, and not another version in the same process. Only then can Afar pass its
+    /// objects to functions that change them.
     let sharesOpenSSL: Bool
 
     private init() {
-        // Counted by libcurl and never undone: others in the process may use it too.
+        // Counted by libcurl. Never undone, because other code may use libcurl.
         curl_global_init(Int(CURL_GLOBAL_DEFAULT))
         guard let info = curl_version_info(CURLversion(CURLVERSION_LAST.rawValue - 1))?.pointee else {
             version = "unknown"
@@ -51,7 +50,7 @@ struct CurlLibrary {
         let secureLibrary = info.ssl_version.map { String(cString: $0) } ?? ""
         isOnOpenSSL = secureLibrary.hasPrefix("OpenSSL/")
         sharesOpenSSL = secureLibrary == Self.openSSL
-        // What was agreed on in a handshake, OpenSSL is asked.
+        // Only OpenSSL reports what was negotiated in a handshake.
         speaksHTTP2 = isOnOpenSSL && info.features & CURL_VERSION_HTTP2 != 0
         speaksHTTP3 = info.features & CURL_VERSION_HTTP3 != 0
         pausesStreams = info.version_num >= 0x08_11_00
@@ -59,7 +58,7 @@ struct CurlLibrary {
         reusesPlainHTTP2 = info.version_num >= 0x08_00_00
     }
 
-    /// The OpenSSL of this process, as libcurl names it.
+    /// The version of the OpenSSL that Afar uses, in libcurl's form.
     private static var openSSL: String? {
         #if canImport(COpenSSL)
             OpenSSL_version(OPENSSL_VERSION_STRING).map { "OpenSSL/" + String(cString: $0) }

@@ -2,45 +2,47 @@ import AfarTransport
 public import Foundation
 
 extension CurlTransport {
-    /// What holds for all exchanges of a transport, because they share its connections.
+    /// Settings for all exchanges of a transport, because they share its connections.
     public struct Configuration: Sendable {
-        /// The connections open at once to one host (scheme, name and port). Further exchanges wait their turn.
-        /// The default is 6.
+        /// The maximum number of connections to one host (scheme, name and port). Further exchanges wait. The default is 6.
         public var maximumConnectionsPerHost = 6
-        /// The connections that each thread keeps open without use, over all its hosts. libcurl counts those in use too, so less
-        /// than one host may have makes connections close that are about to be used again. The default is 64.
+        /// The maximum number of idle connections of each thread. libcurl also counts connections in use, so a limit below
+        /// ``maximumConnectionsPerHost`` can close connections that are about to be reused. The default is 64.
         public var maximumIdleConnections = 64
-        /// How long a connection is kept open without use, in seconds, of which parts count as whole ones; it is closed
-        /// within three seconds after that. 0 or less closes each connection after its request, `.infinity` leaves that to the
-        /// server. Many servers close theirs after 5 to 75. The default is 90.
+        /// How long an idle connection is kept open, in seconds, rounded up to whole ones; it is closed within three seconds after
+        /// that. 0 or less closes each connection after its request, and `.infinity` leaves it to the server. Many servers close
+        /// idle connections after 5 to 75 seconds. The default is 90.
         public var maximumIdleTime: TimeInterval = 90
-        /// The threads that drive connections, at most 64; less than 1 means 1. All connections to one host are one thread's,
-        /// which makes 20,000 small requests a second and more, so several help those who have several busy hosts. A host's
-        /// thread is chosen by its name. The default is one for each four processors, one at least; a container's quota of
-        /// processor time is not known here.
+        /// The number of threads that drive connections, from 1 to 64. All connections to one host belong to one thread, which is
+        /// chosen by the host's name and can handle 20,000 small requests per second and more. Several threads help clients with
+        /// several busy hosts.
+        ///
+        /// The default is one for each four processors, and at least one. It doesn't consider a container's limit on processor
+        /// time.
         public var maximumThreads = max(1, ProcessInfo.processInfo.activeProcessorCount / 4)
-        /// The host names looked up at once; each look-up takes a thread. Divided among the threads that drive
-        /// connections, rounded up. The default is 16.
+        /// The maximum number of host names that are looked up at a time. Each look-up takes a thread. The number is divided among
+        /// the threads that drive connections, and rounded up. The default is 16.
         public var maximumLookups = 16
-        /// A file of PEM certificates to trust instead of the system's; nil for the system's.
+        /// A file of PEM certificates to trust instead of the system's; nil, which is the default, for the system's.
         public var certificateBundle: URL?
-        /// Whether the certificates of servers must follow RFC 5280 to the letter (OpenSSL's `X509_V_FLAG_X509_STRICT`); those of
-        /// private authorities often lack a key identifier, for example. Evaluators validate by it, too. The default is false.
+        /// Whether the certificates of servers must follow RFC 5280 strictly (OpenSSL's `X509_V_FLAG_X509_STRICT`). Those of
+        /// private authorities often lack a key identifier, for example. It applies to evaluators too. The default is false.
         public var validatesCertificatesStrictly = false
-        /// The ciphers for TLS 1.2, as a list in OpenSSL's form ("ECDHE+AESGCM:!RSA"); nil for OpenSSL's own. A list that
-        /// OpenSSL does not understand fails each request over https.
+        /// The ciphers for TLS 1.2 in OpenSSL's format, such as `"ECDHE+AESGCM:!RSA"`; nil, which is the default, for OpenSSL's
+        /// defaults. If OpenSSL doesn't understand the list, each request over https fails.
         public var tlsCipherList: String?
-        /// The ciphers for TLS 1.3 ("TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"); nil for OpenSSL's own.
+        /// The cipher suites for TLS 1.3, such as `"TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"`; nil, which is the
+        /// default, for OpenSSL's defaults.
         public var tls13CipherSuites: String?
-        /// A file to which the secrets of each TLS handshake are added, for Wireshark and the like; nil, which is the default,
-        /// for none. Who has the file can read all that was sent: it is for debugging only. It is made with mode 0600.
-        /// When it cannot be opened, requests over https fail.
+        /// A file to which the secrets of each TLS handshake are appended, for tools such as Wireshark; nil, which is the default,
+        /// for none. Anyone who can read the file can decrypt all traffic, so it is for debugging only. It is created with mode
+        /// 0600. If it can't be opened, requests over https fail.
         public var tlsKeyLogFile: URL?
 
-        /// Makes the default configuration.
+        /// Creates the default configuration.
         public init() {}
 
-        /// Whole seconds, within what libcurl can count.
+        /// The idle time in whole seconds, limited to what libcurl accepts.
         var maximumIdleSeconds: Int {
             maximumIdleTime > 0 ? Int(min(maximumIdleTime.rounded(.up), 1_000_000_000)) : 0
         }

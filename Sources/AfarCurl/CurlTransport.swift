@@ -3,25 +3,25 @@ import CLibcurl
 import Foundation
 import HTTPTypes
 
-/// The transport on libcurl: HTTP/1.1 and HTTP/2 over TCP and TLS, with kept connections, driven by one thread for each four processors,
-/// one at least.
+/// A transport that uses the operating system's libcurl: HTTP/1.1 and HTTP/2 over TCP and TLS, with persistent connections.
 ///
-/// Connections belong to their transport; sessions that share a transport share them. All methods may be called
-/// from any thread. The operating system's libcurl is used: TLS and name look-up are what it was built with.
+/// By default, it runs one thread for each four processors, and at least one. Connections belong to their transport. Sessions that
+/// share a transport share its connections. All methods can be called from any thread. TLS and name look-up depend on how libcurl
+/// was built.
 ///
-/// libcurl sends a request again by itself when a kept connection turns out to be dead before a byte of the answer came
-/// (RFC 9112, section 9.3.1). Afar lets it do so with idempotent methods only (RFC 9110, section 9.2.2), and counts it in
-/// ``TransactionMetrics/resendCount``; a POST fails with ``TransportError/Code-swift.struct/connectionLost``.
+/// If a kept connection turns out to be closed before a byte of the response has arrived, libcurl sends the request again (RFC
+/// 9112, section 9.3.1). Afar permits that for idempotent methods only (RFC 9110, section 9.2.2).
+/// ``TransactionMetrics/resendCount`` counts it. A POST request fails with ``TransportError/Code-swift.struct/connectionLost``.
 public final class CurlTransport: CallbackTransport {
     private let tls: TLSSettings
     private let loops: LoopGroup
-    /// What this transport can do.
+    /// The features of this transport.
     public let capabilities: TransportCapabilities
 
-    /// Makes a transport. Its threads run from the first exchange that needs them until it is released.
+    /// Creates a transport. Its threads run from the first exchange that needs them until it is released.
     ///
-    /// When threads or descriptors have run out, an exchange fails with
-    /// ``TransportError/Code-swift.struct/outOfResources``, and the next one tries again.
+    /// If no threads or descriptors are available, an exchange fails with ``TransportError/Code-swift.struct/outOfResources``, and
+    /// the next exchange tries again.
     public init(configuration: Configuration = Configuration()) {
         let library = CurlLibrary.shared
         var features: TransportCapabilities.Features = [
@@ -56,13 +56,13 @@ public final class CurlTransport: CallbackTransport {
         return transfer
     }
 
-    /// Closes connections that no exchange uses, and forgets addresses of hosts and TLS sessions. Returns at once.
+    /// Closes connections that no exchange uses, and forgets the addresses of hosts and TLS sessions. Returns immediately.
     public func closeIdleConnections() { loops.closeIdleConnections() }
 
-    /// The connections at this moment, by host. Each thread is queried, so this takes a moment, but no network.
+    /// The current connections, by host. Each thread reports its own connections, so this takes a moment, but no network access.
     public var connectionStatistics: ConnectionStatistics? { get async { await loops.connectionStatistics } }
 
-    /// Lets tasks run on the thread that drives the connections.
+    /// Runs tasks on the thread that drives the connections.
     ///
     /// ```swift
     /// try await withTaskExecutorPreference(transport.taskExecutor) {
@@ -70,14 +70,14 @@ public final class CurlTransport: CallbackTransport {
     /// }
     /// ```
     ///
-    /// A request from there, and its answer, change no thread: one at a time take about half the processor time. But while
-    /// such a task computes, no connection moves; validation and serialization of the responses that it awaits are part of
-    /// it. So this is for tasks that mostly wait. **Never block there**: who waits on a semaphore for a request of this
-    /// transport waits for ever.
+    /// Requests from such a task, and their responses, don't switch threads: sequential requests take about half the processor
+    /// time. While the task computes, no connection makes progress, and that includes validating and serializing the responses it
+    /// awaits. Use this for tasks that mostly wait. **Never block in such a task**: a semaphore that waits for a request of this
+    /// transport waits forever.
     ///
-    /// Of several threads it is the first, which has only some of the hosts: set ``Configuration/maximumThreads`` to 1. The
-    /// executor retains the transport.
+    /// If there are several threads, this is the first of them, which has only some of the hosts. Set
+    /// ``Configuration/maximumThreads`` to 1. The executor retains the transport.
     ///
-    /// - Throws: A ``TransportError`` of code ``TransportError/Code-swift.struct/outOfResources`` when there is no thread.
+    /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/outOfResources`` if there is no thread.
     public var taskExecutor: any TaskExecutor { get throws { try loops.taskExecutor(of: self) } }
 }

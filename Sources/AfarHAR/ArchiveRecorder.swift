@@ -2,19 +2,19 @@ import AfarTransport
 import Foundation
 import HTTPTypes
 
-/// Collects the entries of an archive from whatever thread they come.
+/// Collects the entries of an archive. It can be used from any thread.
 final class ArchiveRecorder: Sendable {
     private let redaction: HAR.Redaction
     private let entries = Guarded<[HAR.Entry]>([])
 
     init(redaction: HAR.Redaction) { self.redaction = redaction }
 
-    /// What was recorded so far, redacted.
+    /// The entries recorded so far, redacted.
     var archive: HAR { HAR(entries: entries.withLock { $0 }.map(redaction.redacted)) }
 
-    /// Adds an entry that is not complete.
+    /// Adds an incomplete entry.
     ///
-    /// - Returns: Its number.
+    /// - Returns: The number of the entry, for later changes.
     func add(_ entry: HAR.Entry) -> Int {
         entries.withLock { entries in
             entries.append(entry)
@@ -40,7 +40,7 @@ extension HAR.Field {
 }
 
 extension HAR.Response {
-    /// - Parameter body: Nil for one that is not kept, or not there yet.
+    /// - Parameter body: The body, or `nil` if it isn't recorded or hasn't arrived.
     mutating func take(_ head: ResponseHead, body: Data? = nil) {
         status = head.status
         statusText = (100...599).contains(head.status) ? HTTPResponse.Status(code: head.status).reasonPhrase : ""
@@ -56,7 +56,7 @@ extension HAR.Response {
 }
 
 extension HAR.Entry {
-    /// Takes the times and sizes of an exchange.
+    /// Sets the times and sizes from the metrics of an exchange.
     mutating func take(_ metrics: TransactionMetrics) {
         timings = HAR.Timings(metrics)
         time = [timings.blocked, timings.dns, timings.connect, timings.send, timings.wait, timings.receive]
@@ -95,11 +95,11 @@ extension HAR.Timings {
     }
 }
 
-// MARK: - Between threads
+// MARK: - Locking
 
-/// State that several threads use, one at a time.
+/// State that is protected by a lock.
 final class Guarded<State>: @unchecked Sendable {
-    // Sendable because the state is used under the lock only.
+    // Sendable because the state is only accessed while the lock is held.
     private let lock = NSLock()
     private var state: State
 

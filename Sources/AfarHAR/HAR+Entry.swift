@@ -2,21 +2,22 @@ import AfarTransport
 public import Foundation
 
 extension HAR {
-    /// A request and what came of it.
+    /// A request and its response or failure.
     public struct Entry: Sendable, Codable, Hashable {
-        /// When the request was made, in ISO 8601's form.
+        /// The time at which the request started, in ISO 8601 format.
         public var startedDateTime: String
-        /// How long it took in all, in milliseconds.
+        /// The total duration in milliseconds.
         public var time: Double
-        /// What was sent.
+        /// The request.
         public var request: Request
-        /// What came back. A status of 0 says that nothing did.
+        /// The response. Its status is 0 if none was received.
         public var response: Response
-        /// How long each part of it took.
+        /// The durations of the phases.
         public var timings: Timings
-        /// The server's address.
+        /// The IP address of the server.
         public var serverIPAddress: String?
-        /// Why it failed: the name of a ``TransportError/Code-swift.struct``. Nil for an exchange that did not fail.
+        /// The reason that the exchange failed, as the name of a ``TransportError/Code-swift.struct``, or `nil` if it
+        /// succeeded.
         public var failure: String?
 
         private enum CodingKeys: String, CodingKey {
@@ -31,7 +32,7 @@ extension HAR {
             response = Response()
         }
 
-        /// Reads what is there.
+        /// Decodes an entry. Most fields are optional.
         public init(from decoder: any Decoder) throws {
             let values = try decoder.container(keyedBy: CodingKeys.self)
             request = try values.decode(Request.self, forKey: .request)
@@ -40,11 +41,11 @@ extension HAR {
             time = (try? values.decodeIfPresent(Double.self, forKey: .time)) ?? 0
             timings = (try? values.decodeIfPresent(Timings.self, forKey: .timings)) ?? Timings()
             serverIPAddress = try values.decodeIfPresent(String.self, forKey: .serverIPAddress)
-            // Browsers have texts of their own here.
+            // Browsers write their own messages to this field, not codes.
             failure = try? values.decodeIfPresent(String.self, forKey: .failure)
         }
 
-        /// Writes all that the format demands.
+        /// Encodes the entry with all fields that the format requires.
         public func encode(to encoder: any Encoder) throws {
             var values = encoder.container(keyedBy: CodingKeys.self)
             try values.encode(startedDateTime, forKey: .startedDateTime)
@@ -58,26 +59,26 @@ extension HAR {
         }
     }
 
-    /// How long the parts of an exchange took, in milliseconds; -1 for what there was not.
+    /// The durations of an exchange's phases in milliseconds. A value of -1 means that the phase didn't occur.
     public struct Timings: Sendable, Codable, Hashable {
-        /// Waiting for a connection.
+        /// The time spent waiting for a connection.
         public var blocked: Double = -1
-        /// Finding the host.
+        /// The time to resolve the host name.
         public var dns: Double = -1
-        /// Connecting, securing included.
+        /// The time to connect, including the TLS handshake.
         public var connect: Double = -1
-        /// Securing the connection.
+        /// The time for the TLS handshake.
         public var ssl: Double = -1
-        /// Sending the request.
+        /// The time to send the request.
         public var send: Double = 0
-        /// Waiting for the response.
+        /// The time spent waiting for the response.
         public var wait: Double = 0
-        /// Receiving the response.
+        /// The time to receive the response.
         public var receive: Double = 0
 
         init() {}
 
-        /// Reads what is there.
+        /// Decodes the durations. All fields are optional.
         public init(from decoder: any Decoder) throws {
             let values = try decoder.container(keyedBy: CodingKeys.self)
             func read(_ key: CodingKeys, _ instead: Double) throws -> Double {
@@ -91,17 +92,17 @@ extension HAR {
 
     /// A request.
     public struct Request: Sendable, Codable, Hashable {
-        /// Its method.
+        /// The HTTP method.
         public var method: String
-        /// Its URL, whole.
+        /// The complete URL.
         public var url: String
-        /// The version of HTTP.
+        /// The HTTP version.
         public var httpVersion = "HTTP/1.1"
-        /// Its header fields, in order.
+        /// The header fields in order.
         public var headers: [Field]
-        /// The body; nil when there is none.
+        /// The body, or `nil` if the request has no body.
         public var body: Content?
-        /// The bytes of the header that were sent; -1 when that is not known.
+        /// The number of header bytes sent, or -1 if it is unknown.
         public var headersSize = -1
 
         private enum CodingKeys: String, CodingKey {
@@ -112,7 +113,7 @@ extension HAR {
             var mimeType: String?
             var text: String?
             var params: [Parameter]?
-            /// The format has no place for it.
+            /// A field that the format doesn't define.
             var encoding: String?
 
             enum CodingKeys: String, CodingKey {
@@ -130,7 +131,7 @@ extension HAR {
             (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
         }
 
-        /// Reads what is there.
+        /// Decodes a request. Most fields are optional.
         public init(from decoder: any Decoder) throws {
             let values = try decoder.container(keyedBy: CodingKeys.self)
             method = try values.decode(String.self, forKey: .method)
@@ -154,7 +155,7 @@ extension HAR {
             }
         }
 
-        /// Writes all that the format demands.
+        /// Encodes the request with all fields that the format requires.
         public func encode(to encoder: any Encoder) throws {
             var values = encoder.container(keyedBy: CodingKeys.self)
             try values.encode(method, forKey: .method)
@@ -180,19 +181,19 @@ extension HAR {
 
     /// A response.
     public struct Response: Sendable, Codable, Hashable {
-        /// Its status; 0 when none came.
+        /// The status code, or 0 if no response was received.
         public var status = 0
-        /// What the server calls it, or the usual name of it.
+        /// The reason phrase from the server or, if it sends none, the standard one.
         public var statusText = ""
-        /// The version of HTTP.
+        /// The HTTP version.
         public var httpVersion = "HTTP/1.1"
-        /// Its header fields, in order.
+        /// The header fields in order.
         public var headers: [Field] = []
-        /// Its body, decoded.
+        /// The decoded body.
         public var content = Content(mimeType: "", data: Data())
-        /// The bytes of the header that were received; -1 when that is not known.
+        /// The number of header bytes received, or -1 if it is unknown.
         public var headersSize = -1
-        /// The bytes of the body that were received; -1 when that is not known.
+        /// The number of body bytes received, or -1 if it is unknown.
         public var bodySize = -1
 
         private enum CodingKeys: String, CodingKey {
@@ -201,7 +202,7 @@ extension HAR {
 
         init() {}
 
-        /// Reads what is there.
+        /// Decodes a response. Most fields are optional.
         public init(from decoder: any Decoder) throws {
             let values = try decoder.container(keyedBy: CodingKeys.self)
             status = try values.decode(Int.self, forKey: .status)
@@ -213,7 +214,7 @@ extension HAR {
             bodySize = (try? values.decodeIfPresent(Int.self, forKey: .bodySize)) ?? bodySize
         }
 
-        /// Writes all that the format demands.
+        /// Encodes the response with all fields that the format requires.
         public func encode(to encoder: any Encoder) throws {
             var values = encoder.container(keyedBy: CodingKeys.self)
             try values.encode(status, forKey: .status)
@@ -229,20 +230,20 @@ extension HAR {
         }
     }
 
-    /// A body: text, or bytes in Base64.
+    /// A body as text or Base64.
     public struct Content: Sendable, Codable, Hashable {
-        /// How many bytes it has.
+        /// The size of the body in bytes.
         public var size: Int
-        /// Its media type; empty when that is not known.
+        /// The media type, or an empty string if it is unknown.
         public var mimeType: String
-        /// The text, or the bytes in Base64; nil when the body was not kept.
+        /// The text or the Base64 data, or `nil` if the body wasn't recorded.
         public var text: String?
-        /// "base64", or nil for text.
+        /// `base64` for Base64 data, or `nil` for text.
         public var encoding: String?
-        /// What there is to say about it.
+        /// A note about the body.
         public var comment: String?
 
-        /// Makes a body of bytes, as text where they are text in UTF-8.
+        /// Creates a body from bytes. Valid UTF-8 is stored as text.
         public init(mimeType: String, data: Data) {
             self.mimeType = mimeType
             size = data.count
@@ -254,10 +255,10 @@ extension HAR {
             (self.mimeType, self.text, self.encoding) = (mimeType, text, encoding)
             size = 0
             size = data?.count ?? 0
-            if text == nil { comment = "The body was not kept." }
+            if text == nil { comment = "The body was not recorded." }
         }
 
-        /// Reads what is there.
+        /// Decodes a body. All fields are optional.
         public init(from decoder: any Decoder) throws {
             let values = try decoder.container(keyedBy: CodingKeys.self)
             size = (try? values.decodeIfPresent(Int.self, forKey: .size)) ?? 0
@@ -267,14 +268,14 @@ extension HAR {
             comment = try values.decodeIfPresent(String.self, forKey: .comment)
         }
 
-        /// The bytes; nil when the body was not kept, or is no Base64 where it should be.
+        /// The bytes of the body, or `nil` if it wasn't recorded or its Base64 data is invalid.
         public var data: Data? {
             guard encoding == "base64" else { return text.map { Data($0.utf8) } }
             return text.flatMap { Data(base64Encoded: $0, options: .ignoreUnknownCharacters) }
         }
     }
 
-    /// The cookies of header fields, without what goes beside a cookie.
+    /// Returns the name and value of each cookie in the header fields, without cookie attributes.
     private static func cookies(in headers: [Field], _ name: String) -> [Field] {
         let values = headers.filter { $0.name.lowercased() == name }.map(\.value)
         let pairs = name == "cookie" ? values.flatMap { $0.components(separatedBy: ";") } : values

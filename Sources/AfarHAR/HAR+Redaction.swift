@@ -2,27 +2,31 @@ import AfarTransport
 import Foundation
 
 extension HAR {
-    /// What is hidden in an archive: behind `***` where it is a text, behind 0 where it is one of JSON's numbers. JSON's other
-    /// values tell nothing, and stay.
+    /// The secrets that are removed from an archive.
+    ///
+    /// Text values become `***` and JSON numbers become 0. Other JSON values reveal nothing and stay unchanged.
     public struct Redaction: Sendable {
-        /// Nothing.
+        /// Removes nothing.
         public static let none = Redaction(hidesCredentials: false)
 
-        /// Credentials wherever their names tell them: the values of `Authorization`, `X-Api-Key` and other header fields,
-        /// cookies' values, parameters of URLs and forms (`access_token`, `password`), such parts of multipart bodies, such
-        /// keys of JSON with all that is below them, user names and passwords in URLs.
+        /// Removes credentials that are recognized by their names.
+        ///
+        /// These are the values of `Authorization`, `X-Api-Key` and similar header fields, the values of cookies,
+        /// parameters of URLs and forms such as `access_token` and `password`, multipart parts and JSON keys with such
+        /// names, including all nested values, and user names and passwords in URLs.
         public static let secrets = secrets()
 
-        /// The same, and what else has these names. Case does not matter.
+        /// Returns a redaction that removes credentials and values with additional names. Names are case-insensitive.
         ///
         /// - Parameters:
-        ///   - names: The names of more header fields, parameters, parts and keys.
-        ///   - harmless: The names of parameters, parts and keys that sound like those of credentials and are none: `pageToken`.
+        ///   - names: The names of additional header fields, parameters, parts and keys.
+        ///   - harmless: The names of parameters, parts and keys to keep although they resemble those of credentials,
+        ///     such as `pageToken`.
         public static func secrets(and names: Set<String> = [], except harmless: Set<String> = []) -> Redaction {
             Redaction(names: names, harmless: harmless)
         }
 
-        /// Whether the names of credentials tell.
+        /// Whether credentials are removed by their names.
         private let hidesCredentials: Bool
         private let names: Set<String>
         private let harmless: Set<String>
@@ -38,7 +42,7 @@ extension HAR {
 }
 
 extension HAR.Redaction {
-    /// The same, and what else has these names.
+    /// Returns a redaction that also removes values with these names.
     func adding(_ names: Set<String>) -> HAR.Redaction {
         HAR.Redaction(hidesCredentials: hidesCredentials, names: self.names.union(names), harmless: harmless)
     }
@@ -142,11 +146,11 @@ extension HAR.Redaction {
 
 // MARK: - Multipart bodies
 
-/// What stands between the parts of a multipart body (RFC 2046, section 5.1.1). It is another each time.
+/// The boundary of a multipart body (RFC 2046, section 5.1.1). It differs for each request.
 struct MultipartBoundary {
     private let text: Data
 
-    /// Nil when a media type names none.
+    /// Returns `nil` if the media type has no boundary.
     init?(_ type: String) {
         guard type.lowercased().hasPrefix("multipart/"),
             let range = type.range(of: "boundary=", options: .caseInsensitive)
@@ -158,7 +162,7 @@ struct MultipartBoundary {
 
     func removed(from body: Data) -> Data { pieces(of: body).reduce(into: Data()) { $0 += $1 } }
 
-    /// The body with each of its parts changed, and what stands around them as it was.
+    /// Returns the body with each part's content changed. The boundaries and part headers stay the same.
     func changed(_ body: Data, part: (_ head: String, _ content: Data) -> Data) -> Data {
         let end = Data("\r\n--".utf8)
         let pieces = pieces(of: body).map { piece -> Data in

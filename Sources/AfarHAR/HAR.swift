@@ -1,35 +1,35 @@
 public import Foundation
 
-/// Requests and their responses in the form of an HTTP archive, version 1.2, which browsers' network panels and many tools
-/// read and write.
+/// An HTTP archive, version 1.2: requests and responses in the format of browsers' network panels and many other tools.
 ///
-/// Reading is lenient, as many tools leave out fields; what is written has all that the format demands.
+/// Decoding is lenient because many tools omit fields. Encoding writes all fields that the format requires.
 public struct HAR: Sendable, Codable, Hashable {
-    /// What a file is about.
+    /// The content of the archive.
     public var log: Log
 
-    /// Makes an archive of entries, under Afar's name.
+    /// Creates an archive with Afar as its creator.
     public init(entries: [Entry] = []) {
         log = Log(entries: entries)
     }
 
-    /// Reads a file.
+    /// Reads an archive from a file.
     ///
-    /// - Throws: A ``FileError`` that names the file and the place in it.
+    /// - Throws: ``FileError``, which identifies the file and the position in it.
     public init(contentsOf file: URL) throws {
         do {
             self = try JSONDecoder().decode(HAR.self, from: Data(contentsOf: file))
         } catch let error as DecodingError {
-            throw FileError(file: file, message: "is no HTTP archive: \(error.place)")
+            throw FileError(file: file, message: "isn't a valid HTTP archive: \(error.place)")
         } catch {
             throw FileError(file: file, message: "could not be read: \(error.localizedDescription)")
         }
     }
 
-    /// Writes a file, and the folders on the way to it. A file of that name is replaced at once, or not at all, and who may
-    /// read it stays.
+    /// Writes the archive to a file and creates missing folders.
     ///
-    /// - Throws: A ``FileError``.
+    /// An existing file is replaced atomically and keeps its permissions.
+    ///
+    /// - Throws: ``FileError``.
     public func write(to file: URL) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -39,7 +39,7 @@ public struct HAR: Sendable, Codable, Hashable {
             try manager.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             let former = try? manager.attributesOfItem(atPath: file.path)
             let type = former?[.type] as? FileAttributeType ?? .typeRegular
-            // A device or a pipe is written to, not replaced.
+            // Devices and pipes can't be replaced.
             try encoder.encode(self).write(to: file, options: type == .typeRegular ? .atomic : [])
             if type == .typeRegular, let mode = former?[.posixPermissions] {
                 try manager.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
@@ -49,36 +49,36 @@ public struct HAR: Sendable, Codable, Hashable {
         }
     }
 
-    /// The entries, in the order in which their requests were made.
+    /// The entries in the order of their requests.
     public var entries: [Entry] {
         get { log.entries }
         set { log.entries = newValue }
     }
 
-    /// Why a file could not be read or written.
+    /// An error that occurs while reading or writing a file.
     public struct FileError: Error, LocalizedError, CustomStringConvertible, Sendable {
-        /// The file.
+        /// The URL of the file.
         public var file: URL
         let message: String
 
-        /// The file and what is wrong with it.
+        /// The path of the file and the problem.
         public var description: String { "\(file.path) \(message)" }
-        /// The same.
+        /// The same text as ``description``.
         public var errorDescription: String? { description }
     }
 
-    /// The archive itself.
+    /// The content of an archive.
     public struct Log: Sendable, Codable, Hashable {
         /// The version of the format.
         public var version = "1.2"
-        /// What wrote the archive.
+        /// The program that wrote the archive.
         public var creator = Creator(name: "Afar", version: "1.0")
-        /// Exchanges, in the order in which their requests were made.
+        /// The exchanges in the order of their requests.
         public var entries: [Entry]
 
         init(entries: [Entry]) { self.entries = entries }
 
-        /// Reads what is there.
+        /// Decodes the content of an archive. Missing optional fields get default values.
         public init(from decoder: any Decoder) throws {
             let values = try decoder.container(keyedBy: CodingKeys.self)
             entries = try values.decode([Entry].self, forKey: .entries)
@@ -87,17 +87,17 @@ public struct HAR: Sendable, Codable, Hashable {
         }
     }
 
-    /// A program.
+    /// A program that writes archives.
     public struct Creator: Sendable, Codable, Hashable {
-        /// Its name.
+        /// The name of the program.
         public var name: String
-        /// Its version.
+        /// The version of the program.
         public var version: String
     }
 
-    /// A name and a value: a header field, or a parameter.
+    /// The name and value of a header field or a parameter.
     public struct Field: Sendable, Codable, Hashable {
-        /// The name as it was sent.
+        /// The name, spelled as it was sent.
         public var name: String
         /// The value.
         public var value: String
@@ -105,7 +105,7 @@ public struct HAR: Sendable, Codable, Hashable {
 }
 
 extension DecodingError {
-    /// What is wrong, and where.
+    /// The problem and its position.
     fileprivate var place: String {
         let context: Context? =
             switch self {

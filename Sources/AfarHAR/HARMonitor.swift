@@ -6,8 +6,7 @@ import HTTPTypes
     public import FoundationNetworking
 #endif
 
-/// Keeps what a session's requests send and receive, to be written as an HTTP archive and looked at in a browser's network
-/// panel.
+/// An event monitor that records a session's requests as an HTTP archive, which browsers' network panels can display.
 ///
 /// ```swift
 /// let monitor = HARMonitor()
@@ -16,40 +15,40 @@ import HTTPTypes
 /// try monitor.archive.write(to: file)
 /// ```
 ///
-/// Each attempt of a request is an entry, and each hop of a redirect before it, with their timings. Bodies are kept of
-/// requests whose body is in memory and of responses that are collected there, not those of downloads and streams, nor always
-/// those of attempts that are retried. Who wants all of them, or means to replay the archive, takes ``RecordingTransport``. All is
-/// in memory until the monitor is let go of.
+/// Each attempt of a request and each redirect is an entry with timings. The archive contains request bodies that are
+/// in memory and response bodies that are collected in memory. It doesn't contain the bodies of downloads and streams,
+/// and can lack those of retried attempts. To record all bodies or to replay an archive, use ``RecordingTransport``
+/// instead. The monitor keeps the whole archive in memory.
 public final class HARMonitor: EventMonitor {
-    /// Where the monitor is notified.
+    /// The queue on which the monitor receives events.
     public let queue = DispatchQueue(label: "afar.har")
     private let redaction: HAR.Redaction
     private let recorder = ArchiveRecorder(redaction: .none)
-    /// Of the attempts that are being completed, by request.
+    /// The metrics of attempts that are being completed, by request.
     private let gathered = Guarded<[UUID: TaskMetrics]>([:])
 
-    /// Makes a monitor.
+    /// Creates a monitor.
     ///
-    /// - Parameter redaction: What is hidden in the archive, beside the ``SessionConfiguration/sensitiveHeaders`` of the
-    ///   sessions. The default is ``HAR/Redaction/secrets``.
+    /// - Parameter redaction: The secrets to remove from the archive, in addition to each session's
+    ///   ``SessionConfiguration/sensitiveHeaders``. The default is ``HAR/Redaction/secrets``.
     public init(redaction: HAR.Redaction = .secrets) {
         self.redaction = redaction
     }
 
-    /// What was kept of the attempts that are over. Not to be called on ``queue``.
+    /// The completed attempts. Don't access this property from ``queue``.
     public var archive: HAR { queue.sync { recorder.archive } }
 
-    /// An attempt was measured.
+    /// Stores the metrics of an attempt.
     public func request(_ request: AfarCore.Request, didGatherMetrics metrics: TaskMetrics) {
         gathered.withLock { $0[request.id] = metrics }
     }
 
-    /// A request is over.
+    /// Removes the metrics of a finished request.
     public func requestDidFinish(_ request: AfarCore.Request) { gathered.withLock { $0[request.id] = nil } }
 
-    /// An attempt is over.
+    /// Records a completed attempt.
     public func request(_ request: AfarCore.Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-        // The request itself may be at its next attempt by now, and have no body any more.
+        // The next attempt can have begun and released the body.
         guard let metrics = gathered.withLock({ $0.removeValue(forKey: request.id) }) else { return }
         let isCurrent = request.allMetrics.last?.taskInterval.start == metrics.taskInterval.start
         let transactions = metrics.transactionMetrics

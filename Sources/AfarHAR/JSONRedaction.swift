@@ -1,21 +1,21 @@
 import Foundation
 
-/// Hides values in JSON, by their keys. All else stays as it was written.
+/// Redacts JSON values by key and preserves everything else in the text.
 ///
-/// What reads a text this way need not be one value: lines of JSON, JSON that ends too early or has something before it are
-/// redacted as well.
+/// The text isn't limited to a single JSON value. JSON lines, truncated JSON and JSON that follows other text are
+/// redacted too.
 struct JSONRedaction {
     private let isSecret: (String) -> Bool
     private let text: [UInt8]
     private var position = 0
     private var output: [UInt8] = []
-    /// Whether all is secret in each of the objects and arrays that are open here.
+    /// For each open object and array, whether all its values are secret.
     private var levels: [Bool] = []
-    /// Whether the value that comes belongs to a secret key.
+    /// Whether the next value belongs to a secret key.
     private var isValueSecret = false
 
-    /// - Returns: The text with `"***"` in place of secret strings and 0 in place of secret numbers, however deep below a
-    ///   secret key. True, false and null tell nothing, and stay.
+    /// Returns the text with secret strings replaced by `"***"` and secret numbers by 0, at any depth below a secret
+    /// key. The values `true`, `false` and `null` reveal nothing and are preserved.
     static func redacted(_ text: Data, hiding isSecret: (String) -> Bool) -> Data {
         withoutActuallyEscaping(isSecret) { isSecret in
             var redaction = JSONRedaction(isSecret, Array(text))

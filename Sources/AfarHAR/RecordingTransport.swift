@@ -2,7 +2,7 @@ public import AfarTransport
 import Foundation
 import HTTPTypes
 
-/// A transport that records what goes over another, to be written as an HTTP archive.
+/// A transport that forwards exchanges to another transport and records them as an HTTP archive.
 ///
 /// ```swift
 /// let recording = RecordingTransport(around: HTTPTransport())
@@ -11,22 +11,23 @@ import HTTPTypes
 /// try recording.archive.write(to: file)
 /// ```
 ///
-/// Each hop of a redirect, each answer to a challenge and each retry is an entry of its own, in the order in which they were
-/// sent; a failure is kept with its code. Bodies in files and streamed ones are recorded as all others, up to 16 MiB each; of
-/// a streamed response, what was not read to its end is not kept. What a session calls
-/// ``SessionConfiguration/sensitiveHeaders`` a transport does not know: name it in the redaction. Of WebSockets the
-/// opening request is recorded, of raw connections nothing.
+/// Each redirect, each response to an authentication challenge and each retry is a separate entry, in the order of
+/// sending. A failure is recorded with its code. Bodies of up to 16 MiB are recorded, including those in files and
+/// streams. The body of a streamed response is only recorded if it is read to its end.
+///
+/// The transport has no access to a session's ``SessionConfiguration/sensitiveHeaders``, so list them in the redaction.
+/// For a WebSocket, only the opening request is recorded. Raw connections aren't recorded.
 public struct RecordingTransport: Transport {
     static let longestBody = 16 * 1024 * 1024
 
     private let base: any Transport
     private let recorder: ArchiveRecorder
 
-    /// Records what goes over a transport.
+    /// Creates a transport that records the exchanges of another transport.
     ///
     /// - Parameters:
-    ///   - base: What carries the requests.
-    ///   - redaction: What is hidden in the archive. The default is ``HAR/Redaction/secrets``.
+    ///   - base: The transport that performs the exchanges.
+    ///   - redaction: The secrets to remove from the archive. The default is ``HAR/Redaction/secrets``.
     public init(around base: any Transport, redaction: HAR.Redaction = .secrets) {
         (self.base, recorder) = (base, ArchiveRecorder(redaction: redaction))
     }
@@ -35,16 +36,16 @@ public struct RecordingTransport: Transport {
         (self.base, self.recorder) = (base, recorder)
     }
 
-    /// Returns a transport that records what goes over another transport into the same archive.
+    /// Returns a transport that records the exchanges of another transport in the same archive.
     public func around(_ base: any Transport) -> RecordingTransport { RecordingTransport(around: base, recorder) }
 
-    /// What was recorded so far, from any thread.
+    /// The exchanges recorded so far. This property can be accessed from any thread.
     public var archive: HAR { recorder.archive }
 
-    /// What the transport below can do.
+    /// The capabilities of the base transport.
     public var capabilities: TransportCapabilities { base.capabilities }
 
-    /// Has the transport below perform an exchange, and records it.
+    /// Performs an exchange with the base transport and records it.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         if case .connection = exchange.delivery, exchange.request.method == .connect {
             return try await base.send(exchange)
@@ -85,7 +86,7 @@ public struct RecordingTransport: Transport {
             let isKept = count <= Self.longestBody
             keep(count == 0 ? Data() : isKept ? descriptor.flatMap { Data(lastBytes: Int(count), of: $0) } : nil)
         case .stream(let stream):
-            // Kept by what it copies for, it would not be cancelled when its reader leaves it.
+            // A strong reference would prevent cancellation when the reader abandons the stream.
             stream.copy(upTo: Self.longestBody) { [weak stream, recorder] data in
                 keep(data)
                 guard let stream else { return }
@@ -97,18 +98,18 @@ public struct RecordingTransport: Transport {
         }
     }
 
-    /// Closes connections of the transport below that no exchange uses.
+    /// Closes idle connections of the base transport.
     public func closeIdleConnections() { base.closeIdleConnections() }
-    /// The connections of the transport below.
+    /// The connections of the base transport.
     public var connectionStatistics: ConnectionStatistics? { get async { await base.connectionStatistics } }
 }
 
-/// The body of a request, as it was sent.
+/// A copy of the request body that was sent.
 private final class SentBody: Sendable {
     private let body: RequestBody
     private let copy = Guarded(Data())
 
-    /// Has a streamed body copied.
+    /// Replaces a streamed body with one that copies its chunks.
     init(_ exchange: inout Exchange) {
         body = exchange.body
         guard case .stream(let stream) = body else { return }
@@ -143,11 +144,11 @@ private final class SentBody: Sendable {
     }
 }
 
-/// Which file a response's body goes into.
+/// Tracks the file that receives the response's body.
 private final class FileNote: Sendable {
     private let chosen: Guarded<Int32?>
 
-    /// Has the decision noted that may name another file.
+    /// Observes the head decision, which can select another file.
     init(_ exchange: inout Exchange) {
         chosen = Guarded(exchange.delivery.file)
         guard let decision = exchange.decide else { return }
@@ -165,12 +166,12 @@ private final class FileNote: Sendable {
 }
 
 extension ResponseDelivery {
-    /// The file into which the body is written; nil for other destinations.
+    /// The descriptor of the file that receives the body, or `nil` for other destinations.
     fileprivate var file: Int32? { if case .file(let descriptor, _) = self { descriptor } else { nil } }
 }
 
 extension Data {
-    /// Reads the last bytes that were written to a file. Returns nil if that isn't possible.
+    /// Reads the last bytes written to a file. Returns `nil` if that isn't possible.
     fileprivate init?(lastBytes count: Int, of descriptor: Int32) {
         let end = lseek(descriptor, 0, SEEK_CUR)
         guard count > 0, end >= count else { return nil }

@@ -2,23 +2,23 @@ public import AfarTransport
 public import Foundation
 import HTTPTypes
 
-/// A transport that answers requests with what an HTTP archive has for them, and reaches no network.
+/// A transport that responds with the entries of an HTTP archive and doesn't use the network.
 ///
 /// ```swift
 /// let session = Session(transport: try ReplayTransport(contentsOf: file))
 /// ```
 ///
-/// The archive may be one of ``RecordingTransport``, or one that a browser or another tool has written. Responses come at
-/// once. A request for which there is nothing fails with ``TransportError/Code-swift.struct/invalidUse``, and the error names
-/// what was asked and what there is. A failure that was recorded is thrown again, with its code.
+/// The archive can come from ``RecordingTransport``, a browser or another tool. Responses arrive immediately. A request
+/// without a matching entry fails with ``TransportError/Code-swift.struct/invalidUse``, and the error lists the request
+/// and the unused entries. A recorded failure is thrown again with its code.
 public final class ReplayTransport: Transport {
-    /// When an entry fits a request. What is redacted in the archive is left out of the comparison.
+    /// The rules that determine whether an entry matches a request. Redacted values are excluded from the comparison.
     public struct Matching: Sendable, Hashable {
-        /// The method, the URL and the body are the same; each entry answers one request, in order where several fit. JSON is
-        /// the same in whatever order its keys stand, and a multipart body with whatever boundary.
+        /// The method, the URL and the body must be equal, and each entry responds to one request. If several entries
+        /// match, they respond in order. The order of JSON keys and multipart boundaries are ignored.
         public static let strict = Matching(isStrict: true)
-        /// The method and the URL are the same, but for the order of its query; bodies do not count. The last entry that fits
-        /// answers again.
+        /// The method and the URL must be equal. The order of query parameters and the body are ignored. The last
+        /// matching entry can respond repeatedly.
         public static let lenient = Matching(isStrict: false)
 
         let isStrict: Bool
@@ -26,8 +26,8 @@ public final class ReplayTransport: Transport {
 
         private init(isStrict: Bool) { self.isStrict = isStrict }
 
-        /// The same, but the values of these parameters of URLs and forms, parts of multipart bodies and keys of JSON do not
-        /// count: times, random numbers. Case does not matter.
+        /// Returns rules that also ignore the values of the named URL and form parameters, multipart parts and JSON
+        /// keys, such as timestamps and nonces. Names are case-insensitive.
         public func ignoring(_ names: Set<String>) -> Matching {
             var matching = self
             matching.ignoredNames.formUnion(names)
@@ -35,7 +35,7 @@ public final class ReplayTransport: Transport {
         }
     }
 
-    /// What replaying can do, and refuses to do otherwise.
+    /// The capabilities of replaying. Exchanges that require others fail.
     public let capabilities = TransportCapabilities.withoutNetwork(name: "replay")
     private let entries: [HAR.Entry]
     private let keys: [RequestKey]
@@ -44,14 +44,14 @@ public final class ReplayTransport: Transport {
     private let used: Guarded<[Bool]>
     private let unanswered = Guarded<[String]>([])
 
-    /// Answers with an archive.
+    /// Creates a transport that responds from an archive.
     ///
     /// - Parameters:
-    ///   - archive: Requests and their responses.
-    ///   - matching: When an entry fits a request. The default is ``Matching/strict``.
-    ///   - redaction: What was hidden when the archive was written. The default is ``HAR/Redaction/secrets``.
+    ///   - archive: The recorded requests and responses.
+    ///   - matching: The rules that match entries to requests. The default is ``Matching/strict``.
+    ///   - redaction: The redaction with which the archive was written. The default is ``HAR/Redaction/secrets``.
     public init(_ archive: HAR, matching: Matching = .strict, redaction: HAR.Redaction = .secrets) {
-        // What a browser answered by itself was never a response.
+        // Browsers record requests without a response if they serve them locally.
         entries = archive.entries.filter { $0.response.status > 0 || $0.failure != nil }
         let redaction = redaction.adding(matching.ignoredNames)
         (self.matching, self.redaction) = (matching, redaction)
@@ -64,29 +64,29 @@ public final class ReplayTransport: Transport {
         used = Guarded(Array(repeating: false, count: entries.count))
     }
 
-    /// Answers with the archive in a file.
+    /// Creates a transport that responds from the archive in a file.
     ///
-    /// - Throws: A ``HAR/FileError``.
+    /// - Throws: ``HAR/FileError``.
     public convenience init(
         contentsOf file: URL, matching: Matching = .strict, redaction: HAR.Redaction = .secrets
     ) throws {
         self.init(try HAR(contentsOf: file), matching: matching, redaction: redaction)
     }
 
-    /// The entries that have answered no request so far.
+    /// The entries that haven't responded to any request yet.
     public var unusedEntries: [HAR.Entry] {
         zip(entries, used.withLock { $0 }).filter { !$0.1 }.map(\.0)
     }
 
-    /// The requests for which there was nothing, in words.
+    /// Descriptions of the requests without a matching entry.
     public var unansweredRequests: [String] { unanswered.withLock { $0 } }
 
-    /// Answers a request. Cancelling it, and its total timeout, end the waiting for a body that is still being made.
+    /// Responds to a request. Cancellation and the total timeout also stop the wait for a request body that is still
+    /// being produced.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         try capabilities.check(exchange)
         typealias Outcome = Result<TransportResponse, any Error>
         let url = exchange.url
-        // The first outcome counts.
         let (outcomes, outcome) = AsyncStream<Outcome>.makeStream(bufferingPolicy: .bufferingOldest(1))
         @Sendable func failure(_ code: TransportError.Code, _ message: String) -> Outcome {
             .failure(TransportError(code, phase: .sending, url: url, message: message))
@@ -142,13 +142,13 @@ public final class ReplayTransport: Transport {
             let rest = unusedEntries.prefix(20).map { "\($0.request.method) \($0.request.url)" }
             throw TransportError(
                 .invalidUse, phase: .queued, url: exchange.url,
-                message: "the recording has no answer \(fitting.isEmpty ? "" : "left ")for \(key). "
-                    + "Not asked for yet: \(rest.isEmpty ? "nothing" : rest.joined(separator: ", "))")
+                message: "the recording has no response \(fitting.isEmpty ? "" : "left ")for \(key). "
+                    + "Not requested yet: \(rest.isEmpty ? "nothing" : rest.joined(separator: ", "))")
         }
         return entries[index]
     }
 
-    /// `HTTPFields` holds no more than 65,535, and traps beyond.
+    /// `HTTPFields` traps if it contains more than 65,535 fields.
     private static let largestFieldCount = 65_000
 
     private func deliver(_ entry: HAR.Entry, _ data: Data, to exchange: Exchange) async throws -> TransportResponse {
@@ -170,7 +170,7 @@ public final class ReplayTransport: Transport {
 }
 
 extension HAR.Entry {
-    /// Whether its response may have no body, so that tools leave the text out.
+    /// Whether the response can lack a body, in which case tools omit the text.
     fileprivate var mayLackBody: Bool {
         response.content.text == nil && response.content.comment == nil
             && (response.content.size <= 0 || request.method.uppercased() == "HEAD"
@@ -178,21 +178,21 @@ extension HAR.Entry {
     }
 }
 
-/// What of a request is compared.
+/// The compared parts of a request.
 private struct RequestKey: Sendable, CustomStringConvertible {
     private let method: String
     private let url: String
-    /// Nil when it does not count.
+    /// The body, or `nil` if it isn't compared.
     private let body: Data?
 
-    /// - Parameter body: Nil when it is not known.
+    /// - Parameter body: The body, or `nil` if it is unknown.
     init(
         method: String, url: String, body: Data?, type: String, _ matching: ReplayTransport.Matching,
         _ redaction: HAR.Redaction
     ) {
         self.method = method.uppercased()
         let redacted = redaction.url(url)
-        // Of an archive it is not known whether it has a `URL` or what was sent.
+        // An archive can contain either form of the URL.
         var parts = URL(keepingEscapesOf: redacted).flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
         parts?.fragment = nil
         if parts?.percentEncodedPath.isEmpty == true { parts?.percentEncodedPath = "/" }
@@ -220,7 +220,7 @@ private struct RequestKey: Sendable, CustomStringConvertible {
 }
 
 extension Data {
-    /// Whether two texts are the same JSON, in whatever order their keys stand.
+    /// Returns whether both texts contain the same JSON value, regardless of the order of keys.
     fileprivate func isSameJSON(as other: Data) -> Bool {
         func value(_ data: Data) -> NSObject? {
             try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) as? NSObject

@@ -18,22 +18,22 @@ struct ChunkedBody {
         case complete
     }
 
-    /// The number of bytes by which the lines with sizes may exceed what the chunks justify. Extensions carry nothing that is used.
+    /// The maximum of ``overhead``. Chunk extensions contain nothing that is used.
     private static let overheadLimit = 16 * 1024
-    /// The number of digits that a chunk's size may have, leading zeros included.
+    /// The maximum number of digits in a chunk's size, including leading zeros.
     private static let digitLimit = 16
 
     private var state = State.size(0, digitCount: 0)
-    /// The bytes of padding and extensions so far, less twice the bytes of the chunks' data.
+    /// The number of bytes of padding and extensions so far, minus twice the number of data bytes.
     private var overhead: Int64 = 0
-    /// Whether an LF alone ended a line. Recipients disagree about that, so the connection isn't used again.
+    /// Whether a line ended with LF alone. Recipients handle that differently, so the connection isn't reused.
     private(set) var hasBareLineFeed = false
 
     var isComplete: Bool { if case .complete = state { true } else { false } }
 
-    /// Returns the next range of chunk data, or nil if it needs more bytes or the body is complete.
+    /// Returns the next range of chunk data; nil if it needs more bytes or the body is complete.
     ///
-    /// - Parameter lines: Takes the trailer section.
+    /// - Parameter lines: Receives the trailer section.
     mutating func next(
         in bytes: UnsafeRawBufferPointer, at offset: inout Int, lines: inout HeadLines
     ) throws(HTTP1Error) -> Range<Int>? {
@@ -55,7 +55,7 @@ struct ChunkedBody {
         return nil
     }
 
-    /// Takes a byte of the framing.
+    /// Parses a byte of the framing.
     private mutating func take(_ byte: UInt8) throws(HTTP1Error) {
         switch (state, byte) {
         case (.size(let size, let digitCount), _):
@@ -70,7 +70,7 @@ struct ChunkedBody {
         case (.padding(let size), _): try endSize(size, byte)
         case (.chunkExtension(let size), 0x0D): state = .sizeLineFeed(size)
         case (.chunkExtension, 0x0A):
-            throw .malformed("an LF that no CR precedes ends a chunk extension (RFC 9112, section 7.1)")
+            throw .malformed("a chunk extension ends with LF instead of CRLF (RFC 9112, section 7.1)")
         case (.chunkExtension, 0): throw .malformed("a chunk extension has a NUL byte")
         case (.chunkExtension, _): try countOverhead()
         case (.sizeLineFeed(let size), 0x0A): beginChunk(size)
@@ -80,7 +80,7 @@ struct ChunkedBody {
             hasBareLineFeed = true
             state = .size(0, digitCount: 0)
         case (.dataEnd, _): throw .malformed("a chunk is longer than its size")
-        default: throw .malformed("a CR that no LF follows ends a chunk or its size (RFC 9112, section 2.2)")
+        default: throw .malformed("a chunk or its size ends with CR instead of CRLF (RFC 9112, section 2.2)")
         }
     }
 

@@ -1,6 +1,6 @@
 package import AfarTransport
 
-/// A response that breaks RFC 9112 or exceeds a limit. The connection can't be used again.
+/// An invalid message (RFC 9112), or one that exceeds a limit. The connection can't be reused.
 package struct HTTP1Error: Error, Equatable {
     package let code: TransportError.Code
     package let message: String

@@ -2,7 +2,7 @@ import AfarTransport
 import Foundation
 import HTTPTypes
 
-/// Collects the lines of a response's head, or of its trailer section, and checks each of them (RFC 9112, sections 2.2, 4 and 5).
+/// Collects and checks the lines of a response's head or of its trailer section (RFC 9112, sections 2.2, 4 and 5).
 ///
 /// A line ends with CRLF, or with LF alone. Each byte is scanned once, however the input is divided.
 struct HeadLines {
@@ -13,7 +13,7 @@ struct HeadLines {
     private let maximumBytes: Int
     private let maximumFields: Int
     private let allowsLaterVersions: Bool
-    /// The bytes of all heads and trailers.
+    /// The number of bytes of all heads and trailers.
     private(set) var byteCount = 0
     /// The complete lines, and the beginning of the next one.
     private var bytes: [UInt8] = []
@@ -31,7 +31,7 @@ struct HeadLines {
     /// Whether nothing was received.
     var isEmpty: Bool { byteCount == 0 }
 
-    /// Takes bytes up to the blank line that ends the section.
+    /// Adds bytes up to the blank line that ends the section.
     ///
     /// - Returns: Whether the section is complete.
     mutating func append(_ input: UnsafeRawBufferPointer, from offset: inout Int) throws(HTTP1Error) -> Bool {
@@ -39,7 +39,7 @@ struct HeadLines {
             let rest = UnsafeRawBufferPointer(rebasing: input[offset...])
             let lineEnd = rest.firstIndex(of: 0x0A, before: rest.count)
             let count = lineEnd.map { $0 + 1 } ?? rest.count
-            // The byte that comes first decides which error it is, however the input is divided.
+            // The first invalid byte determines the error.
             if lineStart == 0, !isTrailer { try checkPrefix(rest[..<min(count, max(0, maximumBytes - byteCount))]) }
             byteCount += count
             guard byteCount <= maximumBytes else {
@@ -57,9 +57,9 @@ struct HeadLines {
     /// Whether a status line was received.
     var hasStatusLine: Bool { statusLine != nil }
 
-    /// The head, once it is complete. The lines after it are another head or the trailer section.
+    /// Returns the complete head, and prepares for the lines of another head or the trailer section.
     mutating func takeHead(url: String) throws(HTTP1Error) -> (ResponseHead, FramingFields) {
-        guard let statusLine else { throw .malformed("there is no status line") }
+        guard let statusLine else { throw .malformed("the status line is missing") }
         let head = ResponseHead(
             status: statusLine.status, httpVersion: statusLine.version, raw: RawHead(bytes: bytes), url: url)
         let fields = fields
@@ -68,7 +68,7 @@ struct HeadLines {
         return (head, fields)
     }
 
-    /// The fields of the trailer section so far, without those that are forbidden there.
+    /// The fields of the trailer section so far, except those that are forbidden there.
     var trailerFields: HTTPFields {
         guard isTrailer, lineStart > 0 else { return HTTPFields() }
         // RawHead skips the line before the first field.
@@ -78,14 +78,14 @@ struct HeadLines {
 
     // MARK: Lines
 
-    /// Rejects what isn't HTTP, such as a response of HTTP/0.9, at its first bytes.
+    /// Rejects responses that aren't HTTP/1, such as those of HTTP/0.9, at their first bytes.
     private func checkPrefix(_ next: Slice<UnsafeRawBufferPointer>) throws(HTTP1Error) {
         guard bytes.count < Self.prefix.count else { return }
         let start = bytes + next.prefix(Self.prefix.count - bytes.count)
         guard start.elementsEqual(Self.prefix.prefix(start.count)) else { throw StatusLine.malformed(start) }
     }
 
-    /// Checks the line that has just been completed.
+    /// Checks the line that was just completed.
     ///
     /// - Returns: Whether it is the blank line that ends the section.
     private mutating func completeLine() throws(HTTP1Error) -> Bool {
@@ -96,7 +96,7 @@ struct HeadLines {
             bytes.removeSubrange(lineStart...)
             return true
         }
-        // A copy, since `self` changes while its bytes are read.
+        // A copy, because `self` changes while the bytes are read.
         let bytes = bytes
         try bytes.withUnsafeBytes { bytes in
             Result { () throws(HTTP1Error) in try check(UnsafeRawBufferPointer(rebasing: bytes[line])) }
@@ -144,7 +144,7 @@ struct StatusLine {
     let version: String
     let status: Int
 
-    /// Reads the version, a space, and exactly three digits. Any reason may follow, or none.
+    /// Parses the version, a space, and exactly three digits. A reason can follow.
     ///
     /// - Parameter allowsLaterVersions: Whether `HTTP/2` and `HTTP/3` are accepted.
     init(_ line: UnsafeRawBufferPointer, allowsLaterVersions: Bool) throws(HTTP1Error) {
@@ -166,7 +166,7 @@ struct StatusLine {
 }
 
 extension HTTP1Error {
-    /// The first bytes as text, without control characters.
+    /// Returns the first bytes as text, without control characters.
     static func quoted(_ bytes: some Collection<UInt8>) -> String {
         let text = String(decoding: bytes.prefix(60), as: UTF8.self)
         return "\""

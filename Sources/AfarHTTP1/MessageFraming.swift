@@ -1,15 +1,15 @@
 import AfarTransport
 import HTTPTypes
 
-/// Where a response's body ends (RFC 9112, section 6.3), and whether the connection persists after it (section 9.3).
+/// The end of a response's body (RFC 9112, section 6.3), and whether the connection persists after it (section 9.3).
 struct MessageFraming {
     enum Body: Equatable {
         case none
         case length(Int64)
         case chunked
-        /// The end of the connection ends the body.
+        /// The body extends to the end of the connection.
         case untilClose
-        /// The connection belongs to another protocol.
+        /// The connection switches to another protocol.
         case tunnel
     }
 
@@ -19,7 +19,7 @@ struct MessageFraming {
 
     init(of head: ResponseHead, _ fields: FramingFields, to method: HTTPRequest.Method) throws(HTTP1Error) {
         let isTunnel = head.status == 101 || method == .connect && (200..<300).contains(head.status)
-        // A tunnel has no length, whatever the fields say (RFC 9110, section 9.3.6).
+        // A tunnel has no length, whatever the fields contain (RFC 9110, section 9.3.6).
         if !isTunnel, let error = fields.lengthError { throw error }
         let isChunked = fields.transferCodings == ["chunked"]
         let mayHaveBody = method != .head && head.status != 204 && head.status != 304
@@ -36,7 +36,7 @@ struct MessageFraming {
                     + HTTP1Error.quoted(fields.transferCodings.joined(separator: ", ").utf8))
         }
         let isHTTP10 = head.httpVersion == "HTTP/1.0"
-        // Another recipient may frame such a message differently (sections 6.1 and 6.3).
+        // Other recipients could frame such a message differently (sections 6.1 and 6.3).
         let isAmbiguous =
             fields.isAmbiguous
             || fields.hasTransferEncoding && (isHTTP10 || fields.contentLength != nil || mayHaveBody && !isChunked)
@@ -48,7 +48,7 @@ struct MessageFraming {
     }
 }
 
-/// The fields of a head that decide about framing and about the connection. Other fields are ignored.
+/// The fields that determine the framing and the connection's persistence. Other fields are ignored.
 struct FramingFields {
     private enum Kind {
         case contentLength
@@ -59,7 +59,7 @@ struct FramingFields {
     }
 
     private(set) var contentLength: Int64?
-    /// Why the `Content-Length` is invalid, if it is.
+    /// Why the `Content-Length` is invalid; nil if it is valid.
     private(set) var lengthError: HTTP1Error?
     private(set) var hasTransferEncoding = false
     /// The transfer codings in lower case, in order, without `identity`.
@@ -68,12 +68,12 @@ struct FramingFields {
     private(set) var connectionOptions: [String] = []
     /// The shortest timeout of all `Keep-Alive` fields, in seconds.
     private(set) var keepAliveTimeout: Int?
-    /// Whether the head has a form on which recipients disagree: a folded line, a CR without LF, a name that isn't a token, or
-    /// the coding `identity`. It is accepted, but the connection isn't used again.
+    /// Whether the head is in a form that recipients handle differently: a folded line, a CR without LF, a name that isn't a token,
+    /// or the coding `identity`. It is accepted, but the connection isn't reused.
     private(set) var isAmbiguous = false
     private var last = Kind.other
 
-    /// Whether the fields say that there is a body.
+    /// Whether the fields declare a body.
     var framesBody: Bool { hasTransferEncoding || lengthError != nil || contentLength ?? 0 > 0 }
 
     mutating func noteAmbiguity() { isAmbiguous = true }
@@ -83,7 +83,7 @@ struct FramingFields {
         let kind = Self.kind(of: bareName)
         last = kind
         guard bareName.count == name.count else {
-            // Such a field is left out. Recipients disagree about it (RFC 9112, section 5.1), so it must not decide about framing.
+            // Recipients handle such fields differently (RFC 9112, section 5.1), so they must not determine the framing.
             guard kind != .contentLength, kind != .transferEncoding else {
                 throw .malformed(
                     "white space precedes a field's colon (RFC 9112, section 5.1): \(HTTP1Error.quoted(name))")
@@ -109,7 +109,7 @@ struct FramingFields {
         }
     }
 
-    /// A line that begins with white space continues the last field (RFC 9112, section 5.2).
+    /// Handles a line that begins with white space and continues the last field (RFC 9112, section 5.2).
     mutating func continueLast() throws(HTTP1Error) {
         guard last != .contentLength, last != .transferEncoding else {
             throw .malformed("a Content-Length or Transfer-Encoding continues on another line (RFC 9112, section 5.2)")
@@ -118,7 +118,7 @@ struct FramingFields {
     }
 
     private static func kind(of name: UnsafeRawBufferPointer) -> Kind {
-        // Most names differ from these in their length or their first letter.
+        // Most names differ in length or first letter.
         switch (name.count, name.first.map { $0 | 0x20 }) {
         case (14, UInt8(ascii: "c")): name.isEqual(to: "content-length") ? .contentLength : .other
         case (17, UInt8(ascii: "t")): name.isEqual(to: "transfer-encoding") ? .transferEncoding : .other
@@ -128,7 +128,7 @@ struct FramingFields {
         }
     }
 
-    /// RFC 9110, section 8.6: digits only. A list, or several fields, may repeat the same number.
+    /// Records a length, which has only digits (RFC 9110, section 8.6). A list, or several fields, can repeat the same number.
     private mutating func noteLength(_ value: UnsafeRawBufferPointer) {
         for part in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
             let digits = Self.trimmed(part)
@@ -146,13 +146,13 @@ struct FramingFields {
         }
     }
 
-    /// The elements of a list, in lower case.
+    /// Returns the elements of a list, in lower case.
     private static func elements(of value: UnsafeRawBufferPointer) -> [String] {
         value.split(separator: UInt8(ascii: ",")).map { String(decoding: trimmed($0), as: UTF8.self).asciiLowercased }
             .filter { !$0.isEmpty }
     }
 
-    /// Without white space around it. A CR that no LF follows counts as a space (RFC 9112, section 2.2).
+    /// Removes surrounding white space. A CR without LF counts as a space (RFC 9112, section 2.2).
     private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
         let isSpace = { (byte: UInt8) in byte.isFieldSpace || byte == 0x0D }
         var bytes = bytes.drop(while: isSpace)
@@ -162,7 +162,7 @@ struct FramingFields {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether the bytes are this name, which is in lower case, in either case.
+    /// Whether the bytes equal a name in lower case, ignoring case.
     fileprivate func isEqual(to name: StaticString) -> Bool {
         name.withUTF8Buffer { name in elementsEqual(name) { $0.asciiLowercased == $1 } }
     }

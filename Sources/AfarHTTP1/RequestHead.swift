@@ -1,15 +1,15 @@
 import AfarTransport
 package import HTTPTypes
 
-/// The head of an HTTP/1.1 request as bytes (RFC 9112, sections 3 and 5).
+/// The bytes of an HTTP/1.1 request's head (RFC 9112, sections 3 and 5).
 package struct RequestHead {
     /// The form of the request target (RFC 9112, section 3.2).
     package enum TargetForm: Sendable {
-        /// The path and query, to the origin server.
+        /// The path and query, for the origin server.
         case origin
-        /// The whole URL, to a proxy.
+        /// The whole URL, for a proxy.
         case absolute
-        /// Host and port, for CONNECT.
+        /// The host and port, for CONNECT.
         case authority
     }
 
@@ -27,18 +27,18 @@ package struct RequestHead {
     /// Whether the request has `Connection: close`.
     package let closesConnection: Bool
 
-    /// No head: nothing is sent over the connection.
+    /// Creates an empty head, for a connection over which nothing is sent.
     package init(withoutBytes method: HTTPRequest.Method) {
         (bytes, self.method, asksForUpgrade, closesConnection) = ([], method, false, false)
     }
 
     /// Serializes a head.
     ///
-    /// `Host` comes first (RFC 9110, section 7.2), from the request's own field if it has one. Fields that the request has replace
-    /// default fields of the same name. `Content-Length` and `Transfer-Encoding` are written by the framing only. A request without a
-    /// body whose method expects one has the length 0 (RFC 9110, section 8.6).
+    /// `Host` comes first (RFC 9110, section 7.2), from the request's own field if it has one. The request's fields replace default
+    /// fields of the same name. Only `body` determines `Content-Length` and `Transfer-Encoding`. A request without a body whose
+    /// method expects one has a length of 0 (RFC 9110, section 8.6).
     ///
-    /// - Throws: `invalidURL` if the scheme, host or path can't be in a request target, or could be read as another host;
+    /// - Throws: `invalidURL` if the scheme, host or path is invalid in a request target, or could be parsed as another host;
     ///   `invalidUse` if the method isn't a token, or a length is negative.
     package init(
         _ request: HTTPRequest, defaultFields: HTTPFields = HTTPFields(), target form: TargetForm = .origin,
@@ -61,7 +61,7 @@ package struct RequestHead {
             let authority = request.authority ?? ""
             append("Host: \(authority.utf8.first == UInt8(ascii: "[") ? authority.withoutZone : authority)\r\n")
         }
-        // What a proxy is shown doesn't go to the origin server.
+        // Fields for a proxy aren't sent to the origin server.
         let isUnsent = { (name: HTTPField.Name) in
             name.isWrittenSeparately || form == .origin && name == .proxyAuthorization
         }
@@ -85,7 +85,7 @@ package struct RequestHead {
     /// The request target (RFC 9112, section 3.2).
     private static func target(of request: HTTPRequest, _ form: TargetForm) throws(HTTP1Error) -> String {
         let authority = request.authority ?? ""
-        // Only an address in brackets can have a percent sign, for its zone.
+        // Only an address in brackets can contain a percent sign, for its zone.
         let isBracketed = authority.utf8.first == UInt8(ascii: "[")
         guard !authority.isEmpty,
             authority.allBytes({ $0.isAllowedInAuthority && (isBracketed || $0 != UInt8(ascii: "%")) })
@@ -93,7 +93,7 @@ package struct RequestHead {
             throw HTTP1Error(.invalidURL, "the host is empty, or has characters that can't be in a host")
         }
         guard (form == .authority) == (request.method == .connect) else {
-            throw HTTP1Error(.invalidUse, "CONNECT, and no other method, has a host and port as its target")
+            throw HTTP1Error(.invalidUse, "only CONNECT has a host and port as its target")
         }
         if form == .authority {
             guard let colon = authority.utf8.lastIndex(of: UInt8(ascii: ":")),
@@ -127,12 +127,12 @@ extension HTTPField.Name {
 
 /// The chunked transfer coding of a request's body (RFC 9112, section 7.1).
 package enum ChunkedCoding {
-    /// Returns the line before a chunk's data, which CRLF follows; nil for no data, because an empty chunk would end the body.
+    /// Returns the line before a chunk's data, including CRLF; nil for no data, because an empty chunk would end the body.
     package static func sizeLine(for byteCount: Int) -> [UInt8]? {
         byteCount > 0 ? Array("\(String(byteCount, radix: 16))\r\n".utf8) : nil
     }
 
-    /// Returns the last chunk and the trailer section. Forbidden trailers are left out.
+    /// Returns the last chunk and the trailer section, without forbidden trailers.
     package static func end(trailers: HTTPFields = HTTPFields()) -> [UInt8] {
         var bytes = Array("0\r\n".utf8)
         for field in trailers where !field.name.isForbiddenInTrailers {

@@ -1,11 +1,12 @@
 package import AfarTransport
 package import HTTPTypes
 
-/// Parses the response to one HTTP/1.1 request (RFC 9112): bytes become events. A pure value that does no I/O and reads no clock.
+/// A parser for the response to one HTTP/1.1 request (RFC 9112), which converts bytes to events. It performs no I/O and reads no
+/// clock.
 ///
-/// Call ``next(in:at:)`` until it returns nil, then again with the bytes that arrive later. However the bytes are divided, the
-/// events are the same, except for the division of the body. The parser isn't copyable, because reading a property of a copyable value
-/// from another module copies the value.
+/// Call ``next(in:at:)`` until it returns nil, then again when more bytes have arrived. The events don't depend on how the bytes
+/// are divided, except for the division of the body. The parser isn't copyable, because reading a property of a copyable value from
+/// another module copies the value.
 package struct ResponseParser: ~Copyable {
     package enum Event {
         /// An informational response (1xx), except 101.
@@ -14,12 +15,12 @@ package struct ResponseParser: ~Copyable {
         case head(ResponseHead)
         /// Bytes of the body, as a range of the caller's buffer. Content codings are not decoded.
         case body(Range<Int>)
-        /// The response is complete. What follows in the buffer doesn't belong to it. After a response that switches protocols,
-        /// it belongs to the other protocol.
+        /// The response is complete. Later bytes in the buffer don't belong to it. After a response that switches protocols, they
+        /// belong to the other protocol.
         case end
     }
 
-    /// The properties of the request that decide how its response is parsed.
+    /// The properties of the request that affect the parsing of its response.
     package struct Request {
         /// The method. A response to HEAD has no body, and a 2xx response to CONNECT opens a tunnel.
         package var method: HTTPRequest.Method
@@ -29,12 +30,12 @@ package struct ResponseParser: ~Copyable {
         package var asksForUpgrade = false
         /// Whether the request has `Connection: close`.
         package var closesConnection = false
-        /// Whether the status line can name HTTP/2 or HTTP/3: libcurl writes such lines for these versions.
+        /// Whether the status line can contain HTTP/2 or HTTP/3, as libcurl writes it.
         package var allowsLaterVersions = false
 
         package init(method: HTTPRequest.Method, url: String) { (self.method, self.url) = (method, url) }
 
-        /// Takes the properties from the head that is sent.
+        /// Reads the properties from the head that is sent.
         ///
         /// - Parameter mayUpgrade: Whether the connection can be used for another protocol.
         package init(_ head: RequestHead, url: String, mayUpgrade: Bool = true) {
@@ -48,7 +49,7 @@ package struct ResponseParser: ~Copyable {
         /// There is no body, as in a response to HEAD.
         case none
         case exact(Int64)
-        /// The body is chunked, or the connection's end ends it.
+        /// The body is chunked, or extends to the end of the connection.
         case unknown
     }
 
@@ -57,7 +58,7 @@ package struct ResponseParser: ~Copyable {
         case body(remaining: Int64)
         case chunked(ChunkedBody)
         case bodyUntilClose
-        /// The last byte has been parsed. ``Event/end`` was not returned yet.
+        /// The last byte was parsed, but ``Event/end`` wasn't returned yet.
         case complete
         case ended
         case failed(HTTP1Error)
@@ -69,10 +70,10 @@ package struct ResponseParser: ~Copyable {
     private var state = State.head
     private var informationalCount = 0
     private var framing: MessageFraming?
-    /// Whether an informational response or the end of input means that the connection can't be used again.
+    /// Whether the connection can't be reused because of an informational response or the end of input.
     private var mustClose = false
 
-    /// The number of body bytes, as transferred, without the framing of chunks.
+    /// The number of body bytes as transferred, without chunk framing.
     package private(set) var bodyByteCount: Int64 = 0
 
     package init(_ request: Request, options: ExchangeOptions) {
@@ -85,13 +86,13 @@ package struct ResponseParser: ~Copyable {
 
     // MARK: The result
 
-    /// Whether any byte of a response was received. If none was, a request on a kept connection may be sent again (section 9.3.1).
+    /// Whether any byte of a response was received. If not, a request on a kept connection can be sent again (section 9.3.1).
     package var hasReceivedBytes: Bool { !lines.isEmpty }
 
     /// The number of bytes of all heads and of the trailer section.
     package var headByteCount: Int { lines.byteCount }
 
-    /// The fields of the trailer section (RFC 9112, section 7.1.2), without those that are forbidden there.
+    /// The fields of the trailer section (RFC 9112, section 7.1.2), except those that are forbidden there.
     package var trailers: HTTPFields { lines.trailerFields }
 
     /// The length of the body; nil before the head.
@@ -104,28 +105,29 @@ package struct ResponseParser: ~Copyable {
         }
     }
 
-    /// The number of bytes that follow, if all of them belong to the body. They can be delivered in any memory.
+    /// The number of following bytes that all belong to the body. They can be delivered in any memory.
     package var bodyBytesLeft: Int64 { if case .body(let remaining) = state { remaining } else { 0 } }
 
-    /// Whether the end of the connection ends the body.
+    /// Whether the body extends to the end of the connection.
     package var bodyEndsWithConnection: Bool { framing?.body == .untilClose }
 
-    /// Whether the response switches to another protocol or opens a tunnel. After ``Event/end``, the connection belongs to that. The
-    /// caller compares the protocol in the `Upgrade` field with those of the request.
+    /// Whether the response switches to another protocol or opens a tunnel. The connection belongs to that protocol after
+    /// ``Event/end``. The caller compares the protocol in the `Upgrade` field with those of the request.
     package var switchesProtocol: Bool { framing?.body == .tunnel }
 
     /// Returns whether the connection can carry another request (RFC 9112, section 9.3).
     ///
     /// - Parameters:
-    ///   - remainingByteCount: The number of bytes that were received after the response. Unless it is 0, the connection is unusable.
-    ///   - isRequestSent: Whether the whole request was sent. If not, the server may take the rest for another request.
+    ///   - remainingByteCount: The number of bytes that were received after the response. It must be 0 for the connection to be
+    ///     reusable.
+    ///   - isRequestSent: Whether the whole request was sent. If not, the server could mistake the rest for another request.
     package func isReusable(remainingByteCount: Int, isRequestSent: Bool) -> Bool {
         guard case .ended = state, let framing else { return false }
         return framing.isPersistent && !request.closesConnection && !mustClose && remainingByteCount == 0
             && isRequestSent
     }
 
-    /// How long the server keeps the idle connection, in seconds, by its `Keep-Alive` field; nil if it doesn't say.
+    /// How long the server keeps the idle connection, in seconds, from its `Keep-Alive` field; nil if the field has no timeout.
     package var keepAliveTimeout: Int? { framing?.keepAliveTimeout }
 
     // MARK: Parsing
@@ -135,9 +137,9 @@ package struct ResponseParser: ~Copyable {
     /// After an error, each call throws the same error.
     ///
     /// - Parameters:
-    ///   - bytes: Bytes that were received.
-    ///   - offset: The first byte that was not parsed yet. It is advanced past the bytes that belong to the event, or to the end
-    ///     when the result is nil.
+    ///   - bytes: The received bytes.
+    ///   - offset: The first byte that hasn't been parsed. It is advanced past the bytes that belong to the event, or to the end if
+    ///     the result is nil.
     package mutating func next(
         in bytes: UnsafeRawBufferPointer, at offset: inout Int
     ) throws(HTTP1Error) -> Event? {
@@ -181,16 +183,16 @@ package struct ResponseParser: ~Copyable {
         }
     }
 
-    /// Takes lines of the trailer section, if something else has decoded the body.
+    /// Parses lines of the trailer section, for a body that other code has decoded.
     package mutating func receiveTrailers(_ bytes: UnsafeRawBufferPointer) throws(HTTP1Error) {
         var offset = 0
         while try lines.append(bytes, from: &offset) {}
     }
 
-    /// The server has closed the connection.
+    /// Handles the end of input: the server has closed the connection.
     ///
     /// - Parameter isClean: Whether the end is authentic: over TLS, whether the server sent `close_notify` (section 9.8).
-    /// - Returns: ``Event/end`` if that ends the body; nil if the response had ended before.
+    /// - Returns: ``Event/end`` if that ends the body; nil if the response has already ended.
     package mutating func receiveEndOfInput(isClean: Bool) throws(HTTP1Error) -> Event? {
         mustClose = true
         do throws(HTTP1Error) {
@@ -252,7 +254,7 @@ package struct ResponseParser: ~Copyable {
             guard informationalCount <= maximumInformationalResponses else {
                 throw .malformed("more than \(maximumInformationalResponses) informational (1xx) responses")
             }
-            // An informational response has no body, whatever its fields say. Others may read one.
+            // An informational response has no body, but other recipients could read one.
             if fields.connectionOptions.contains("close") || fields.framesBody { mustClose = true }
             return .informational(head)
         }

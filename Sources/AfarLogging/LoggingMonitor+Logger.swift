@@ -6,16 +6,16 @@ public import Logging
 #endif
 
 extension LoggingMonitor {
-    /// Makes a monitor that writes to a swift-log logger.
+    /// Creates a monitor that writes to a swift-log logger.
     ///
-    /// What came of a request is logged at `.info`, the steps on the way at `.debug`. The facts are metadata: `request`,
-    /// `method`, `url`, `status`, `duration`, `bytes`, `cached`, `attempt`, `error`, and for the steps `details`, as far as there are
-    /// any; secrets are hidden.
+    /// The outcome of each request is logged at `.info` and intermediate steps at `.debug`. The metadata can contain
+    /// `request`, `method`, `url`, `status`, `duration`, `bytes`, `cached`, `attempt`, `error` and, for steps,
+    /// `details`. Secrets are redacted.
     ///
     /// - Parameters:
-    ///   - level: How much is handed to the logger, which then decides by its own level. The default is all that the
-    ///     logger's level, at this moment, lets through.
-    ///   - logger: Where it goes.
+    ///   - level: The most detailed level to pass to the logger, which also applies its own level. By default, it
+    ///     depends on the logger's current level.
+    ///   - logger: The logger that receives the messages.
     public convenience init(_ level: Level? = nil, logger: Logger) {
         self.init(level ?? (logger.logLevel <= .debug ? .debug : .info)) { entry in
             logger.log(

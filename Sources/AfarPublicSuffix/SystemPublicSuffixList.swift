@@ -4,14 +4,15 @@ public import AfarStages
     import CLibpsl
 #endif
 
-/// Mozilla's list of public suffixes (publicsuffix.org), as the system has it: by libpsl on Linux. That has a list of its own, and
-/// takes the one of the package `publicsuffix` where it is newer.
+/// The system's copy of Mozilla's Public Suffix List (publicsuffix.org).
 ///
-/// On other systems there is none; there a name without a dot is a public suffix, as it is for a session without a list.
+/// On Linux, libpsl provides the list. It uses its built-in list or, if it is newer, the list of the `publicsuffix`
+/// package. On other systems, no list is available. As in a session without a list, only names without a dot then count
+/// as public suffixes.
 public struct SystemPublicSuffixList: PublicSuffixList, @unchecked Sendable {
-    // Sendable because what libpsl gives is never changed and never freed.
+    // Sendable because libpsl's list is never changed or freed.
 
-    /// The list, which is loaded when it is first used.
+    /// The shared list, which is loaded on first use.
     public static let shared = SystemPublicSuffixList()
 
     #if canImport(CLibpsl)
@@ -21,7 +22,8 @@ public struct SystemPublicSuffixList: PublicSuffixList, @unchecked Sendable {
             list = psl_latest(nil) ?? psl_builtin()
         }
 
-        /// Whether nobody but a registry has this name.
+        /// Returns a Boolean value that indicates whether the domain is a public suffix, directly under which anyone
+        /// can register names.
         public func isPublicSuffix(_ domain: String) -> Bool {
             guard let list, domain.utf8.contains(UInt8(ascii: ".")) else {
                 return !domain.utf8.contains(UInt8(ascii: "."))
@@ -31,7 +33,8 @@ public struct SystemPublicSuffixList: PublicSuffixList, @unchecked Sendable {
     #else
         private init() {}
 
-        /// Whether nobody but a registry has this name.
+        /// Returns a Boolean value that indicates whether the domain is a public suffix, directly under which anyone
+        /// can register names.
         public func isPublicSuffix(_ domain: String) -> Bool { !domain.utf8.contains(UInt8(ascii: ".")) }
     #endif
 }

@@ -8,23 +8,23 @@
 
 /// An IPv4 or IPv6 address.
 public struct IPAddress: Sendable, Hashable {
-    /// The version of the protocol that an address belongs to.
+    /// The protocol version of an address.
     public enum Family: Sendable, Hashable, CaseIterable {
-        /// IPv4: 4 bytes.
+        /// IPv4, with 4 bytes.
         case ipv4
-        /// IPv6: 16 bytes.
+        /// IPv6, with 16 bytes.
         case ipv6
 
         var bitCount: Int { self == .ipv4 ? 32 : 128 }
     }
 
-    /// Whether this is an IPv4 or an IPv6 address.
+    /// The protocol version of this address.
     public let family: Family
 
-    /// The interface that a link-local address belongs to, by name or number: `eth0` in `fe80::1%eth0`.
+    /// The interface of a link-local address, as a name or a number. For example, `eth0` in `fe80::1%eth0`.
     public let zone: String?
 
-    /// The address from its first bit on. That of IPv4 fills the upper 32 bits.
+    /// The bits of the address, most significant first. An IPv4 address occupies the upper 32 bits.
     let bits: UInt128
 
     init(family: Family, bits: UInt128, zone: String? = nil) {
@@ -33,7 +33,11 @@ public struct IPAddress: Sendable, Hashable {
         self.zone = zone
     }
 
-    /// Makes an address of 4 or 16 bytes in the network's order. Any other number of bytes is no address.
+    /// Creates an address from its bytes in network order.
+    ///
+    /// - Parameters:
+    ///   - bytes: 4 bytes for IPv4 or 16 for IPv6. The initializer returns `nil` for any other count.
+    ///   - zone: The interface of a link-local address, as a name or a number.
     public init?(bytes: some Collection<UInt8>, zone: String? = nil) {
         switch bytes.count {
         case 4: family = .ipv4
@@ -45,36 +49,36 @@ public struct IPAddress: Sendable, Hashable {
         self.zone = zone
     }
 
-    /// The 4 or 16 bytes, in the network's order.
+    /// The 4 or 16 bytes of the address in network order.
     public var bytes: [UInt8] {
         (0..<family.bitCount / 8).map { UInt8(truncatingIfNeeded: bits >> (120 - 8 * $0)) }
     }
 
-    /// The address with the interface that it belongs to.
+    /// Returns this address with the given interface as its zone.
     public func withZone(_ zone: String?) -> IPAddress {
         IPAddress(family: family, bits: bits, zone: zone)
     }
 
-    /// `0.0.0.0` or `::`.
+    /// Returns `0.0.0.0` or `::`.
     static func unspecified(_ family: Family) -> IPAddress { IPAddress(family: family, bits: 0) }
 
-    /// The IPv4 address inside an IPv6 one like `::ffff:192.0.2.1`, or the address itself.
+    /// The embedded IPv4 address of an IPv4-mapped address such as `::ffff:192.0.2.1`; otherwise this address.
     var unmapped: IPAddress {
         guard family == .ipv6, bits >> 32 == 0xFFFF else { return self }
         return IPAddress(family: .ipv4, bits: bits << 96)
     }
 
-    /// Whether the first `length` bits are those of `other`, in the same family.
+    /// Returns whether both addresses belong to the same family and share their first `length` bits.
     func matches(_ other: IPAddress, first length: Int) -> Bool {
         family == other.family && (bits ^ other.bits) >> (128 - length) == 0
     }
 }
 
 extension IPAddress: LosslessStringConvertible {
-    /// Reads an address as `inet_pton` does: four decimal numbers with dots, or IPv6's notation, which may end in a zone
-    /// (`fe80::1%eth0`).
+    /// Creates an address from the notation that `inet_pton` accepts: four decimal numbers separated by dots, or an IPv6
+    /// address with an optional zone (`fe80::1%eth0`).
     public init?(_ description: String) {
-        // inet_pton would read up to there.
+        // inet_pton stops at a zero byte.
         guard !description.utf8.contains(0) else { return nil }
         let parts = description.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         let text = String(parts[0])
@@ -90,7 +94,7 @@ extension IPAddress: LosslessStringConvertible {
         }
     }
 
-    /// The address as `inet_ntop` writes it, with its zone.
+    /// The address in the notation of `inet_ntop`, with its zone.
     public var description: String {
         let family = family == .ipv4 ? AF_INET : AF_INET6
         let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
@@ -106,24 +110,24 @@ extension IPAddress: LosslessStringConvertible {
 // MARK: - Scope
 
 extension IPAddress {
-    /// How far an address reaches.
+    /// The part of the network in which an address is valid.
     public enum Scope: Sendable, Hashable {
-        /// No address at all: `0.0.0.0` and `::`. A connection to it reaches the machine itself.
+        /// The unspecified address, `0.0.0.0` or `::`. A connection to it reaches this machine.
         case unspecified
-        /// The machine itself: `127.0.0.0/8` and `::1`.
+        /// This machine: `127.0.0.0/8` and `::1`.
         case loopback
-        /// The link that the interface is on: `169.254.0.0/16` and `fe80::/10`.
+        /// The interface's link: `169.254.0.0/16` and `fe80::/10`.
         case linkLocal
         /// A private network: `10.0.0.0/8`, `172.16.0.0/12`, `192.168.0.0/16` (RFC 1918), `100.64.0.0/10` (RFC 6598) and
         /// `fc00::/7` (RFC 4193).
         case privateUse
-        /// Many receivers: `224.0.0.0/4` and `ff00::/8`.
+        /// A group of receivers: `224.0.0.0/4` and `ff00::/8`.
         case multicast
-        /// Everything else.
+        /// All other addresses.
         case global
     }
 
-    /// How far this address reaches. One that stands for an IPv4 address (`::ffff:10.0.0.1`) reaches as far as that.
+    /// The scope of this address. An IPv4-mapped address (`::ffff:10.0.0.1`) has the scope of its IPv4 address.
     public var scope: Scope {
         let address = unmapped
         if address.bits == 0 { return .unspecified }
@@ -150,14 +154,14 @@ extension IPAddress {
 
     private static func v6(_ first: UInt128) -> IPAddress { IPAddress(family: .ipv6, bits: first << 112) }
 
-    /// Whether a connection to this address never leaves the machine, whatever its interfaces do.
+    /// Whether a connection to this address stays on the machine regardless of its interfaces.
     var isThisMachine: Bool { scope == .loopback || scope == .unspecified }
 }
 
-// MARK: - Addresses of sockets
+// MARK: - Socket addresses
 
 extension IPAddress {
-    /// The address inside a socket's address.
+    /// Creates an address from a socket address.
     init?(socketAddress pointer: UnsafePointer<sockaddr>) {
         switch Int32(pointer.pointee.sa_family) {
         case AF_INET:

@@ -6,10 +6,11 @@
     import Darwin
 #endif
 
-/// State that is reached only while its lock is held: a pthread mutex, which the thread sanitizer understands everywhere.
-/// The lock is not recursive: do not call out while holding it.
+/// State that is protected by a pthread mutex, which ThreadSanitizer supports on all platforms.
+///
+/// The lock is not recursive. Don't call out while holding it.
 final class Locked<State>: @unchecked Sendable {
-    // Sendable because the state is only reachable through the mutex, which never moves.
+    // Sendable because the state is only accessible through the mutex, whose address never changes.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var state: State
 
@@ -25,7 +26,7 @@ final class Locked<State>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs `body` with the state, alone.
+    /// Runs `body` with exclusive access to the state.
     func withLock<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -34,7 +35,7 @@ final class Locked<State>: @unchecked Sendable {
         return try body(&state)
     }
 
-    /// Puts another value in the place of one, which is let go of without the lock: what it owns may come back here then.
+    /// Replaces a value and releases the old one outside the lock, because its `deinit` can access this state.
     func exchange<Value: Sendable>(_ place: WritableKeyPath<State, Value>, for value: Value) {
         let old = withLock { state in
             let old = state[keyPath: place]

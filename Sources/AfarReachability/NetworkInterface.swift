@@ -1,28 +1,30 @@
-/// A network interface, as it was when its ``NetworkPath`` was made.
+/// A network interface, in the state in which its ``NetworkPath`` was created.
 public struct NetworkInterface: Sendable, Hashable {
-    /// The name, such as `eth0`.
+    /// The name of the interface, such as `eth0`.
     public let name: String
 
-    /// The system's number for the interface.
+    /// The system's index of the interface.
     public let index: Int
 
-    /// What the interface is itself. One that only divides or joins others of one kind (a VLAN, a bond) counts as they do.
+    /// The kind of this interface. A VLAN, a bond or a similar interface has the kind of the interfaces that it divides
+    /// or joins.
     public let kind: Kind
 
-    /// What a bridge or a tunnel runs over, where the system tells: Wi-Fi below a bridge that has a wireless port. Otherwise
-    /// the same as ``kind``.
+    /// The kind of the interface that a bridge or a tunnel uses, if it is known. For example, Wi-Fi for a bridge with a
+    /// wireless port. Otherwise, the same as ``kind``.
     public let underlyingKind: Kind
 
-    /// The addresses that can be used, in the system's order. One that is still checked for duplicates is not among them.
+    /// The usable addresses in the system's order. An address that is being checked for duplicates isn't included.
     public let addresses: [InterfaceAddress]
 
-    /// Whether the interface is switched on.
+    /// A Boolean value that indicates whether the interface is up.
     public let isUp: Bool
 
-    /// Whether the link works: a cable with somebody at its other end, a radio that is connected.
+    /// A Boolean value that indicates whether the link works: the cable leads to an active device, or the radio is
+    /// connected.
     public let hasCarrier: Bool
 
-    /// Makes an interface, for tests and previews for instance.
+    /// Creates an interface, for example for tests and previews.
     public init(
         name: String, index: Int, kind: Kind, underlyingKind: Kind? = nil, addresses: [InterfaceAddress] = [],
         isUp: Bool = true, hasCarrier: Bool = true
@@ -38,7 +40,7 @@ public struct NetworkInterface: Sendable, Hashable {
 }
 
 extension NetworkInterface: CustomStringConvertible {
-    /// The name, the kind and the addresses in one line.
+    /// The name, kind and addresses in one line.
     public var description: String {
         let state = !isUp ? ["down"] : !hasCarrier ? ["no carrier"] : []
         return ([name, "(\(kind))"] + state + addresses.map(\.description)).joined(separator: " ")
@@ -48,29 +50,29 @@ extension NetworkInterface: CustomStringConvertible {
 // MARK: - Kinds
 
 extension NetworkInterface {
-    /// What an interface is.
+    /// A kind of network interface.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// The machine itself.
+        /// The loopback interface.
         case loopback
-        /// Wireless LAN.
+        /// A wireless LAN.
         case wifi
-        /// A cable.
+        /// A wired network.
         case ethernet
-        /// A mobile network's modem. A link of the protocol PPP counts as one, because those who dial today are modems.
+        /// A mobile network. PPP links count as one, because today most of them are mobile modems.
         case cellular
-        /// A tunnel: WireGuard, TUN, IPsec, GRE and their like.
+        /// A tunnel such as WireGuard, TUN, IPsec or GRE.
         case vpn
         /// A bridge between interfaces.
         case bridge
-        /// Made of software only: one end of a pair into a container, for instance.
+        /// An interface implemented in software, such as one end of a pair that leads into a container.
         case virtual
-        /// Anything else.
+        /// Any other interface.
         case other
     }
 }
 
 extension NetworkInterface.Kind: CustomStringConvertible {
-    /// The kind in a word or two.
+    /// The name of the kind for display.
     public var description: String {
         switch self {
         case .wifi: "Wi-Fi"
@@ -82,20 +84,20 @@ extension NetworkInterface.Kind: CustomStringConvertible {
 
 // MARK: - Addresses
 
-/// An address of an interface with the length of its network's prefix, such as `192.0.2.7/24`.
+/// An interface's address and the prefix length of its network, such as `192.0.2.7/24`.
 public struct InterfaceAddress: Sendable, Hashable, CustomStringConvertible {
-    /// The address.
+    /// The IP address.
     public let address: IPAddress
 
-    /// How many bits of the address name the network.
+    /// The number of leading bits that identify the network.
     public let prefixLength: Int
 
-    /// Makes an address with its network's prefix.
+    /// Creates an address with the prefix length of its network.
     public init(_ address: IPAddress, prefixLength: Int) {
         self.address = address
         self.prefixLength = prefixLength
     }
 
-    /// The address, a slash, and the prefix's length.
+    /// The address, a slash and the prefix length.
     public var description: String { "\(address)/\(prefixLength)" }
 }

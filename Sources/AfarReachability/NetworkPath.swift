@@ -6,27 +6,27 @@
     import Darwin
 #endif
 
-/// What the system knows of the way to a target: whether there is one, and over which interfaces.
+/// The system's view of the network path to a target: whether one exists, and which interfaces it uses.
 ///
-/// Two paths are equal when nothing that they tell differs. So a change of an address, of a gateway or of the primary
-/// interface makes another path, even where the status stays.
+/// Two paths are equal if all their properties are. A change of an address, a gateway or the primary interface produces
+/// a different path even if the status stays the same.
 public struct NetworkPath: Sendable, Hashable {
-    /// Whether there is a way, and if not, why.
+    /// The availability of the path. If it is unavailable or unknown, the status includes the reason.
     public let status: Status
 
-    /// The interfaces over which the target can be reached, the one that is used first.
+    /// The interfaces that can reach the target, with the preferred one first.
     public let interfaces: [NetworkInterface]
 
-    /// The routes that lead to the target over these interfaces, the one that is used first.
+    /// The routes to the target over these interfaces, with the preferred one first.
     public let routes: [NetworkRoute]
 
-    /// Whether the target can be reached with IPv4.
+    /// A Boolean value that indicates whether the target can be reached over IPv4.
     public let supportsIPv4: Bool
 
-    /// Whether the target can be reached with IPv6.
+    /// A Boolean value that indicates whether the target can be reached over IPv6.
     public let supportsIPv6: Bool
 
-    /// Makes a path, for tests and previews for instance.
+    /// Creates a path, for example for tests and previews.
     public init(
         status: Status, interfaces: [NetworkInterface] = [], routes: [NetworkRoute] = [], supportsIPv4: Bool = false,
         supportsIPv6: Bool = false
@@ -38,7 +38,10 @@ public struct NetworkPath: Sendable, Hashable {
         self.supportsIPv6 = supportsIPv6
     }
 
-    /// Whether it is worth a try: there is a way, or nobody knows. Only a network that is known to be away is offline.
+    /// A Boolean value that indicates whether a request is worth trying.
+    ///
+    /// The value is `true` if a path exists or its status is unknown, and `false` only if the network is known to be
+    /// unavailable.
     public var isOnline: Bool {
         if case .unsatisfied = status { false } else { true }
     }
@@ -46,20 +49,21 @@ public struct NetworkPath: Sendable, Hashable {
     /// The interface that connections to the target use.
     public var primaryInterface: NetworkInterface? { interfaces.first }
 
-    /// The next routers on the way, the one that is used first. Link-local ones name their interface (`fe80::1%eth0`).
+    /// The next routers on the path, with the preferred one first. Link-local addresses include their interface
+    /// (`fe80::1%eth0`).
     public var gateways: [IPAddress] {
         var seen: Set<IPAddress> = []
         return routes.compactMap(\.gateway).filter { seen.insert($0).inserted }
     }
 
-    /// Whether one of the interfaces is of this kind, or runs over one that is.
+    /// Returns a Boolean value that indicates whether one of the interfaces is of this kind or runs over one that is.
     public func usesInterfaceKind(_ kind: NetworkInterface.Kind) -> Bool {
         interfaces.contains { $0.kind == kind || $0.underlyingKind == kind }
     }
 }
 
 extension NetworkPath: CustomStringConvertible {
-    /// The status, the protocols and the interfaces in one line.
+    /// The status, protocols and interfaces in one line.
     public var description: String {
         let versions = [supportsIPv4 ? "IPv4" : nil, supportsIPv6 ? "IPv6" : nil].compactMap(\.self)
         let parts = [status.description] + versions + interfaces.map(\.description)
@@ -70,61 +74,61 @@ extension NetworkPath: CustomStringConvertible {
 // MARK: - Status and reasons
 
 extension NetworkPath {
-    /// Whether there is a way to the target.
+    /// The availability of a path.
     public enum Status: Sendable, Hashable {
-        /// There is a way out of this machine. Whether the target answers, only a request can tell.
+        /// A path out of this machine exists. Only a request can determine whether the target responds.
         case satisfied
-        /// There is no way.
+        /// No path exists.
         case unsatisfied(UnsatisfiedReason)
-        /// Nobody can tell. Treat it as if there was a way.
+        /// The status can't be determined. Treat it as if a path exists.
         case unknown(UnknownReason)
     }
 
-    /// Why there is no way to a target. When several reasons hold, the one that is nearest to a working network is named.
+    /// The reason that no path exists. If several apply, it is the one closest to a working network.
     public enum UnsatisfiedReason: Sendable, Hashable {
-        /// No interface is switched on, except the loopback one.
+        /// No interface except the loopback interface is up.
         case noInterface
-        /// The interface is switched on, but its link does not work: the cable is out, the radio is not connected.
+        /// The interface is up, but its link isn't: the cable is unplugged or the radio isn't connected.
         case noCarrier
-        /// The link works, but there is no address yet to send from.
+        /// The link works, but has no source address yet.
         case noAddress
         /// No route leads to the target.
         case noRoute
-        /// A route refuses packets to the target.
+        /// A route blocks packets to the target.
         case routeRefused(Refusal)
-        /// The system does not let this program use the network. Only Apple's systems tell this.
+        /// The system doesn't allow this program to use the network. Apple platforms only.
         case denied
-        /// The system gives no reason. Only on Apple's systems.
+        /// The system gives no reason. Apple platforms only.
         case unspecified
     }
 
-    /// How a route refuses packets.
+    /// The way in which a route blocks packets.
     public enum Refusal: Sendable, Hashable {
-        /// They vanish without a word.
+        /// Packets are dropped silently.
         case blackhole
-        /// The destination is said to be unreachable.
+        /// The sender is notified that the destination is unreachable.
         case unreachable
-        /// It is forbidden to send them.
+        /// The sender is notified that sending is prohibited.
         case prohibited
     }
 
-    /// Why nobody can tell whether there is a way to a target.
+    /// The reason that the status of a path can't be determined.
     public enum UnknownReason: Sendable, Hashable {
-        /// The system does not tell this process about the network, with this error number: a sandbox forbids it, or
-        /// there are no more descriptors.
+        /// The network state can't be read, for example because of a sandbox or a lack of file descriptors. The
+        /// associated value is the system's error number.
         case refused(errorNumber: Int32)
-        /// The target's name has no address. It was not looked up yet, whatever the network does; or the network is there, but
-        /// the name server does not answer or does not know the name.
+        /// The target's name has no address. Either the first lookup hasn't finished, or the network works but the name
+        /// server doesn't respond or has no such name.
         case nameNotResolved(String)
-        /// There is no way now, but a connection would make one. Only Apple's systems tell this.
+        /// No path exists now, but a connection would establish one. Apple platforms only.
         case onDemand
     }
 }
 
-// MARK: - In plain words
+// MARK: - Descriptions
 
 extension NetworkPath.Status: CustomStringConvertible {
-    /// The status in plain words, with its reason.
+    /// A description of the status and its reason.
     public var description: String { reason.map { "\(word): \($0)" } ?? word }
 
     /// The status without its reason.
@@ -136,7 +140,7 @@ extension NetworkPath.Status: CustomStringConvertible {
         }
     }
 
-    /// Why there is no way, or why nobody knows.
+    /// The reason that no path exists or that the status is unknown.
     package var reason: String? {
         switch self {
         case .satisfied: nil
@@ -147,36 +151,36 @@ extension NetworkPath.Status: CustomStringConvertible {
 }
 
 extension NetworkPath.UnsatisfiedReason: CustomStringConvertible {
-    /// The reason in plain words.
+    /// A description of the reason.
     public var description: String {
         switch self {
-        case .noInterface: "no network interface is switched on"
+        case .noInterface: "no network interface is up"
         case .noCarrier: "the network interface has no connection"
         case .noAddress: "the network interface has no address"
-        case .noRoute: "no route leads there"
-        case .routeRefused(let refusal): "a route refuses packets: \(refusal)"
-        case .denied: "the system does not let this program use the network"
+        case .noRoute: "no route to the target"
+        case .routeRefused(let refusal): "a route blocks packets: \(refusal)"
+        case .denied: "the system doesn't allow this program to use the network"
         case .unspecified: "the system gives no reason"
         }
     }
 }
 
 extension NetworkPath.Refusal: CustomStringConvertible {
-    /// The kind of refusal in plain words.
+    /// A description of the kind of refusal.
     public var description: String {
         switch self {
-        case .blackhole: "they vanish (blackhole)"
-        case .unreachable: "the destination is unreachable"
-        case .prohibited: "it is forbidden to send them"
+        case .blackhole: "dropped silently (blackhole)"
+        case .unreachable: "destination unreachable"
+        case .prohibited: "prohibited"
         }
     }
 }
 
 extension NetworkPath.UnknownReason: CustomStringConvertible {
-    /// The reason in plain words.
+    /// A description of the reason.
     public var description: String {
         switch self {
-        case .refused(let number): "the system tells nothing about the network (\(String(cString: strerror(number))))"
+        case .refused(let number): "the network state can't be read (\(String(cString: strerror(number))))"
         case .nameNotResolved(let name): "the name \(name) has no address yet"
         case .onDemand: "a connection would bring the network up"
         }

@@ -1,6 +1,6 @@
 public import Dispatch
 
-/// Tells whether a network is there, in the shape that users of Alamofire know. ``NetworkMonitor`` tells more.
+/// Reports network reachability with the API that Alamofire users know. ``NetworkMonitor`` provides more detail.
 ///
 /// ```swift
 /// NetworkReachabilityManager.default?.startListening { status in
@@ -8,26 +8,26 @@ public import Dispatch
 /// }
 /// ```
 ///
-/// It does not tell whether a server answers, so don't ask it before a request: make the request. All members may be used
-/// from any thread.
+/// Reachability doesn't indicate whether a server responds. Don't check it before a request: send the request instead.
+/// All members can be used from any thread.
 open class NetworkReachabilityManager: @unchecked Sendable {
-    // Sendable because all state is behind a lock. Subclasses answer for their own.
+    // Sendable because a lock protects all state. Subclasses are responsible for theirs.
 
     /// Called with each new status.
     public typealias Listener = @Sendable (NetworkReachabilityStatus) -> Void
 
-    /// The manager that watches the way to the internet.
+    /// The shared manager, which monitors the path to the internet.
     public static let `default` = NetworkReachabilityManager()
 
     private struct State {
         var observation: Int?
-        /// The listener that is served; an older one is known by its lower number.
+        /// Identifies the current listener. Earlier listeners have lower numbers.
         var generation = 0
         var lastStatus: NetworkReachabilityStatus?
         var listener: Listener?
         var listenerQueue: DispatchQueue?
 
-        /// Whether a status is new to the listener of a generation.
+        /// Returns whether to notify the listener of a generation about a status, and records the status.
         mutating func takes(_ status: NetworkReachabilityStatus, for generation: Int) -> Bool {
             guard self.generation == generation, lastStatus != status else { return false }
             lastStatus = status
@@ -35,50 +35,53 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         }
     }
 
-    /// A serial queue for listeners that have none of their own: `startListening(onQueue: manager.reachabilityQueue) { … }`.
-    /// The manager itself puts nothing onto it.
+    /// A serial queue for listeners: `startListening(onQueue: manager.reachabilityQueue) { … }`. The manager itself
+    /// doesn't use it.
     public let reachabilityQueue = DispatchQueue(label: "afar.reachability")
 
     private let monitor: NetworkMonitor
     private let state = Locked(State())
 
-    /// Makes a manager that watches the way to the internet. It always succeeds.
+    /// Creates a manager that monitors the path to the internet. This initializer never returns `nil`.
     public convenience init?() {
         self.init(monitor: .shared)
     }
 
-    /// Makes a manager that watches the way to a host. A host without a name fails.
+    /// Creates a manager that monitors the path to a host. Returns `nil` if the host is empty.
     public convenience init?(host: String) {
         guard !host.isEmpty else { return nil }
         self.init(monitor: NetworkMonitor(target: .host(host)))
     }
 
-    /// Makes a manager on a monitor of yours.
+    /// Creates a manager that uses the given monitor.
     public init(monitor: NetworkMonitor) {
         self.monitor = monitor
     }
 
     deinit { stopListening() }
 
-    /// Whether a network is known to be there.
+    /// A Boolean value that indicates whether the network is known to be reachable.
     open var isReachable: Bool { isReachableOnCellular || isReachableOnEthernetOrWiFi }
 
-    /// Whether a network is known to be there, over a mobile network.
+    /// A Boolean value that indicates whether the network is known to be reachable over a mobile network.
     open var isReachableOnCellular: Bool { status == .reachable(.cellular) }
 
-    /// Whether a network is known to be there, over anything else than a mobile network.
+    /// A Boolean value that indicates whether the network is known to be reachable over anything except a mobile
+    /// network.
     open var isReachableOnEthernetOrWiFi: Bool { status == .reachable(.ethernetOrWiFi) }
 
-    /// The status at this moment.
+    /// The current status.
     open var status: NetworkReachabilityStatus { NetworkReachabilityStatus(monitor.currentPath) }
 
-    /// Begins to listen. The listener is notified of the present status soon, and then of each that differs from the
-    /// one before. One that listened before is not notified any more.
+    /// Starts to notify a listener of the current status and then of each status that differs from the previous one.
+    ///
+    /// It replaces any earlier listener.
     ///
     /// - Parameters:
-    ///   - queue: The queue that the listener is called on, the main one by default.
-    ///   - listener: Called with each status. Not any more once ``stopListening()`` has returned on the same queue.
-    /// - Returns: True: on no system does this fail.
+    ///   - queue: The queue on which to call the listener. The default is the main queue.
+    ///   - listener: The closure to call with each status. It isn't called after ``stopListening()`` has returned on
+    ///     the same queue.
+    /// - Returns: `true`. Listening never fails.
     @preconcurrency
     @discardableResult
     open func startListening(
@@ -107,7 +110,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         return true
     }
 
-    /// Ends listening. A manager that is released does so by itself.
+    /// Stops notifying the listener. This also happens when the manager is released.
     open func stopListening() {
         let observation = state.withLock { state in
             state.generation += 1
@@ -117,16 +120,16 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         if let observation { monitor.stopObserving(observation) }
     }
 
-    // MARK: The names of Alamofire 4
+    // MARK: Names from Alamofire 4
 
-    /// Called with each new status after ``startListening()``, on the ``listenerQueue``.
+    /// The closure to call with each new status after ``startListening()``, on the ``listenerQueue``.
     @preconcurrency
     open var listener: Listener? {
         get { state.withLock { $0.listener } }
         set { state.exchange(\.listener, for: newValue) }
     }
 
-    /// The queue that the ``listener`` is called on, the main one by default.
+    /// The queue on which the ``listener`` is called. The default is the main queue.
     open var listenerQueue: DispatchQueue {
         get { state.withLock { $0.listenerQueue } ?? .main }
         set { state.exchange(\.listenerQueue, for: newValue) }
@@ -134,12 +137,12 @@ open class NetworkReachabilityManager: @unchecked Sendable {
 }
 
 extension NetworkReachabilityManager {
-    /// Whether a network is known to be there, over a mobile network.
+    /// A Boolean value that indicates whether the network is known to be reachable over a mobile network.
     public var isReachableOnWWAN: Bool { isReachableOnCellular }
 
-    /// Begins to listen with the ``listener``, which may be replaced at any time.
+    /// Starts to notify the ``listener``, which can be replaced at any time.
     ///
-    /// - Returns: True: on no system does this fail.
+    /// - Returns: `true`. Listening never fails.
     @discardableResult
     public func startListening() -> Bool {
         startListening(onQueue: listenerQueue) { [weak self] status in
@@ -151,27 +154,27 @@ extension NetworkReachabilityManager {
 // MARK: - Status
 
 extension NetworkReachabilityManager {
-    /// Whether a network is there.
+    /// The reachability of the network.
     public enum NetworkReachabilityStatus: Sendable, Hashable {
-        /// Nobody can tell: see ``NetworkPath/UnknownReason``.
+        /// The reachability can't be determined. See ``NetworkPath/UnknownReason``.
         case unknown
-        /// There is no network.
+        /// The network isn't reachable.
         case notReachable
-        /// There is one, over this kind of connection.
+        /// The network is reachable over this type of connection.
         case reachable(ConnectionType)
 
-        /// Over what the network is reached.
+        /// A type of connection.
         public enum ConnectionType: Sendable, Hashable {
-            /// Anything that is no mobile network: a cable, a wireless LAN, this machine itself.
+            /// Any connection except a mobile network: Ethernet, Wi-Fi or this machine itself.
             case ethernetOrWiFi
             /// A mobile network.
             case cellular
 
-            /// A mobile network, by the name that Alamofire 4 gave it.
+            /// A mobile network. This is its name in Alamofire 4.
             public static var wwan: ConnectionType { .cellular }
         }
 
-        /// The status that a path stands for.
+        /// Creates the status for a path.
         public init(_ path: NetworkPath) {
             switch path.status {
             case .satisfied: self = .reachable(ConnectionType(path))
@@ -183,7 +186,8 @@ extension NetworkReachabilityManager {
 }
 
 extension NetworkReachabilityManager.NetworkReachabilityStatus.ConnectionType {
-    /// A tunnel counts as what it runs over: what lies below it, or else the next best interface.
+    /// Creates the connection type of a path. A tunnel has the type of the interface that it uses or, if that is
+    /// unknown, of the next interface.
     fileprivate init(_ path: NetworkPath) {
         let interface = path.interfaces.first { $0.underlyingKind != .vpn } ?? path.primaryInterface
         self = interface?.underlyingKind == .cellular ? .cellular : .ethernetOrWiFi

@@ -1,51 +1,51 @@
-/// One way that packets may go, as the system's routing tables have it.
+/// A route in the system's routing tables.
 public struct NetworkRoute: Sendable, Hashable {
-    /// What is done with packets that take a route.
+    /// The action for packets that match a route.
     public enum Kind: String, Sendable, Hashable {
-        /// They are sent on.
+        /// Packets are forwarded.
         case unicast
-        /// They are for this machine.
+        /// Packets are delivered to this machine.
         case local
-        /// They are for everybody on the link.
+        /// Packets are sent to all machines on the link.
         case broadcast
-        /// They are for the first of several machines with that address.
+        /// Packets are delivered to the nearest of several machines with the address.
         case anycast
-        /// They are for a group.
+        /// Packets are sent to a multicast group.
         case multicast
-        /// They vanish without a word.
+        /// Packets are dropped silently.
         case blackhole
-        /// They are refused: the destination is unreachable.
+        /// Packets are rejected because the destination is unreachable.
         case unreachable
-        /// They are refused: it is forbidden to send them.
+        /// Packets are rejected because sending is prohibited.
         case prohibit
-        /// The search goes on in the next table.
+        /// The lookup continues in the next table.
         case `throw`
-        /// Anything else.
+        /// Any other action.
         case other
     }
 
-    /// The first address of the network that the route leads to; all zeros with the prefix length 0 is the default route.
+    /// The first address of the destination network. The default route has all zeros and the prefix length 0.
     public let destination: IPAddress
 
-    /// How many bits of the destination name the network.
+    /// The number of leading bits that identify the network.
     public let prefixLength: Int
 
-    /// The next router, or nil when the network is on the link itself.
+    /// The next router, or `nil` if the network is directly on the link.
     public let gateway: IPAddress?
 
-    /// The name of the interface that packets leave by. A route that refuses packets may have none.
+    /// The name of the interface that packets leave through. A route that blocks packets can have none.
     public let interface: String?
 
-    /// How much the route costs, where two lead to the same network: the lowest wins.
+    /// The cost of the route. Among routes to the same network, the lowest metric wins.
     public let metric: Int
 
-    /// What is done with the packets.
+    /// The action for packets that match the route.
     public let kind: Kind
 
-    /// The number of the routing table; 254 is the main one.
+    /// The number of the routing table. The main table is 254.
     public let table: Int
 
-    /// Makes a route, for tests and previews for instance.
+    /// Creates a route, for example for tests and previews.
     public init(
         destination: IPAddress, prefixLength: Int, gateway: IPAddress? = nil, interface: String? = nil, metric: Int = 0,
         kind: Kind = .unicast, table: Int = 254
@@ -59,12 +59,12 @@ public struct NetworkRoute: Sendable, Hashable {
         self.table = table
     }
 
-    /// Whether the route is taken where no other fits.
+    /// A Boolean value that indicates whether this is a default route.
     public var isDefault: Bool { prefixLength == 0 }
 }
 
 extension NetworkRoute: CustomStringConvertible {
-    /// The route in one line, in the manner of `ip route`.
+    /// The route in one line, similar to the output of `ip route`.
     public var description: String {
         var words = kind == .unicast ? [] : [kind.rawValue]
         words.append(isDefault ? "default" : "\(destination)/\(prefixLength)")

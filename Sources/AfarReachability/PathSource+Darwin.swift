@@ -3,9 +3,9 @@
     import Dispatch
     import Network
 
-    /// Tells paths as the system's own monitor sees them, from ``start()`` to ``stop()``. For one run only.
+    /// Reports the paths of the system's own monitor, from ``start()`` to ``stop()``. Each instance runs once.
     ///
-    /// The system judges the way to the internet only, so that stands for any target but this machine itself.
+    /// The system only evaluates the path to the internet. It is used for every target except this machine.
     final class PathSource: Sendable {
         typealias Handler = NetworkMonitor.Handler
 
@@ -27,13 +27,13 @@
             self.deliver = deliver
         }
 
-        /// Begins, and returns the first path.
+        /// Starts monitoring and returns the first path.
         func start() -> NetworkPath {
             if let path = target.pathToThisMachine { return path }
             return monitor.startAndWait(on: queue) { [weak self] path in self?.schedule(path) }
         }
 
-        /// Ends. What is being delivered at this moment may still arrive.
+        /// Stops monitoring. A path that is being delivered at that moment can still arrive.
         func stop() {
             state.withLock { $0.isStopped = true }
             monitor.cancel()
@@ -59,8 +59,8 @@
     }
 
     extension NWPathMonitor {
-        /// Starts, and waits for the first path: before it comes, there is none to be asked for. A second is far more than it
-        /// takes.
+        /// Starts the monitor and waits for its first path, because no path is available before. One second is far more
+        /// than this takes.
         fileprivate func startAndWait(
             on queue: DispatchQueue, _ update: @escaping @Sendable (NetworkPath) -> Void
         ) -> NetworkPath {
@@ -79,7 +79,7 @@
     }
 
     extension PathTarget {
-        /// The path at this moment.
+        /// Returns the current path.
         func currentPath() -> NetworkPath {
             if let path = pathToThisMachine { return path }
             let monitor = NWPathMonitor()
@@ -87,7 +87,7 @@
             return monitor.startAndWait(on: DispatchQueue(label: "afar-network")) { _ in }
         }
 
-        /// The path when the target is this machine itself.
+        /// The path if the target is this machine.
         fileprivate var pathToThisMachine: NetworkPath? {
             guard let address = target.address, address.isThisMachine else { return nil }
             return NetworkPath(
@@ -95,7 +95,7 @@
         }
     }
 
-    // MARK: - Paths of the system
+    // MARK: - System paths
 
     extension NetworkPath {
         init(_ path: NWPath) {
@@ -164,7 +164,7 @@
     }
 
     extension NetworkRoute {
-        /// The default route through a gateway.
+        /// Creates the default route through a gateway.
         fileprivate init?(gateway: NWEndpoint) {
             guard case .hostPort(let host, _) = gateway else { return nil }
             let address: IPAddress? =

@@ -10,15 +10,15 @@
     import Darwin
 #endif
 
-/// Why the system's tables could not be read.
+/// An error that occurs when the system's network tables can't be read.
 public struct ReachabilityError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was being done, as words that follow 'could not'.
+    /// The action that failed, worded to follow "Could not".
     public let action: String
 
-    /// The number of the system's error.
+    /// The system's error number.
     public let errorNumber: Int32
 
-    /// What was being done, and what the system said, in one line.
+    /// The action that failed and the system's message, in one line.
     public var description: String {
         "Could not \(action): \(String(cString: strerror(errorNumber)))"
     }
@@ -26,20 +26,20 @@ public struct ReachabilityError: Error, Sendable, Hashable, CustomStringConverti
 
 #if os(Linux)
     extension ReachabilityError {
-        /// What the system's last call failed with.
+        /// Creates an error from `errno`.
         init(_ action: String) { self.init(action, errno) }
 
         init(_ action: String, _ number: Int32) { self.init(action: action, errorNumber: number) }
     }
 
     extension ReachabilityError {
-        /// How long to wait before a new try, when the error may go away by itself.
+        /// The delay before a retry after a temporary error.
         static let retryDelay = Duration.seconds(5)
 
-        /// Whether it may go away by itself, other than a prohibition.
+        /// Whether the error is temporary and a retry can succeed, unlike after a denied permission.
         var isPassing: Bool { isLackOfDescriptors || [ENOBUFS, ENOMEM, EAGAIN, ETIMEDOUT].contains(errorNumber) }
 
-        /// Whether the process or the machine has no descriptor left.
+        /// Whether the process or the machine has no file descriptor left.
         var isLackOfDescriptors: Bool { errorNumber == EMFILE || errorNumber == ENFILE }
     }
 #endif

@@ -5,21 +5,21 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Gives a response's bytes themselves.
+/// A serializer that returns the bytes of a response.
 public final class DataResponseSerializer: ResponseSerializer {
-    /// Changes the bytes before they are handed on.
+    /// The preprocessor to apply to the body before serialization.
     public let dataPreprocessor: any DataPreprocessor
-    /// The status codes whose responses may be empty.
+    /// The status codes that allow an empty body.
     public let emptyResponseCodes: Set<Int>
-    /// The methods whose responses may be empty.
+    /// The request methods that allow an empty response body.
     public let emptyRequestMethods: Set<HTTPMethod>
 
-    /// Makes a serializer.
+    /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public init(
         dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
@@ -30,12 +30,12 @@ public final class DataResponseSerializer: ResponseSerializer {
         self.emptyRequestMethods = emptyRequestMethods
     }
 
-    /// The bytes. An allowed empty body gives empty data.
+    /// Returns the bytes of the response, which are empty if the body is empty and that is allowed.
     ///
-    /// - Throws: What ``ResponseSerializer/bytes(of:)`` throws.
+    /// - Throws: The errors of ``ResponseSerializer/bytes(of:)``.
     public func serialize(_ input: SerializationInput) throws -> Data { try bytes(of: input) ?? Data() }
 
-    /// The bytes. An allowed empty body gives empty data.
+    /// Returns the bytes of the response, which are empty if the body is empty and that is allowed.
     ///
     /// - Throws: `error`, the preprocessor's error, or
     ///   ``AFError/ResponseSerializationFailureReason/inputDataNilOrZeroLength``.
@@ -47,15 +47,15 @@ public final class DataResponseSerializer: ResponseSerializer {
 }
 
 extension ResponseSerializer where Self == DataResponseSerializer {
-    /// Gives the bytes themselves.
+    /// A serializer that returns the bytes of the response.
     public static var data: DataResponseSerializer { DataResponseSerializer() }
 
-    /// Gives the bytes themselves.
+    /// Returns a serializer that returns the bytes of the response.
     ///
     /// - Parameters:
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public static func data(
         dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
@@ -70,14 +70,14 @@ extension ResponseSerializer where Self == DataResponseSerializer {
 // MARK: - Requests
 
 extension DataRequest {
-    /// Adds a handler that gets the response's bytes.
+    /// Adds a handler for the response's bytes.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
-    ///   - completionHandler: Called once.
+    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
+    ///   - completionHandler: The handler to call once with the result.
     @preconcurrency
     @discardableResult
     public func responseData(
@@ -95,13 +95,13 @@ extension DataRequest {
             completionHandler: completionHandler)
     }
 
-    /// The response's bytes, awaited.
+    /// Returns a task that serializes the response's bytes.
     ///
     /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - shouldAutomaticallyCancel: Whether canceling the waiting task cancels the request. The default is `true`.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public func serializingData(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
@@ -117,16 +117,16 @@ extension DataRequest {
 }
 
 extension DownloadRequest {
-    /// Adds a handler that gets the file's bytes.
+    /// Adds a handler for the file's bytes.
     ///
     /// The whole file is read into memory.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
-    ///   - completionHandler: Called once.
+    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
+    ///   - completionHandler: The handler to call once with the result.
     @preconcurrency
     @discardableResult
     public func responseData(
@@ -144,15 +144,15 @@ extension DownloadRequest {
             completionHandler: completionHandler)
     }
 
-    /// The file's bytes, awaited.
+    /// Returns a task that serializes the file's bytes.
     ///
     /// The whole file is read into memory.
     ///
     /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - shouldAutomaticallyCancel: Whether canceling the waiting task cancels the request. The default is `true`.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public func serializingData(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,

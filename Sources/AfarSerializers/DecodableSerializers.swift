@@ -5,24 +5,24 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Decodes a value from a response.
+/// A serializer that decodes a value from a response.
 public final class DecodableResponseSerializer<T: Decodable>: ResponseSerializer {
-    /// Changes the bytes before they are serialized.
+    /// The preprocessor to apply to the body before serialization.
     public let dataPreprocessor: any DataPreprocessor
-    /// Decodes.
+    /// The decoder to use.
     public let decoder: any DataDecoder
-    /// The status codes whose responses may be empty.
+    /// The status codes that allow an empty body.
     public let emptyResponseCodes: Set<Int>
-    /// The methods whose responses may be empty.
+    /// The request methods that allow an empty response body.
     public let emptyRequestMethods: Set<HTTPMethod>
 
-    /// Makes a serializer.
+    /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - decoder: Decodes. The default is a `JSONDecoder`.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public init(
         dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer.defaultDataPreprocessor,
         decoder: any DataDecoder = JSONDecoder(),
@@ -35,11 +35,12 @@ public final class DecodableResponseSerializer<T: Decodable>: ResponseSerializer
         self.emptyRequestMethods = emptyRequestMethods
     }
 
-    /// The value. An allowed empty body is `T`'s empty value, if `T` is an ``EmptyResponse``.
+    /// Returns the decoded value. If the body is empty and that is allowed, `T` must be an ``EmptyResponse``, and its
+    /// empty value is returned.
     ///
-    /// - Throws: ``AFError/ResponseSerializationFailureReason/decodingFailed(error:)`` when decoding fails,
-    ///   ``AFError/ResponseSerializationFailureReason/invalidEmptyResponse(type:)`` when `T` has no empty value, and what
-    ///   ``ResponseSerializer/bytes(of:)`` throws.
+    /// - Throws: ``AFError/ResponseSerializationFailureReason/decodingFailed(error:)`` if decoding fails,
+    ///   ``AFError/ResponseSerializationFailureReason/invalidEmptyResponse(type:)`` if `T` has no empty value, or the
+    ///   errors of ``ResponseSerializer/bytes(of:)``.
     public func serialize(_ input: SerializationInput) throws -> T {
         guard let data = try bytes(of: input) else {
             guard let empty = (T.self as? any EmptyResponse.Type)?.emptyValue() as? T else {
@@ -54,7 +55,7 @@ public final class DecodableResponseSerializer<T: Decodable>: ResponseSerializer
         }
     }
 
-    /// The value.
+    /// Returns the decoded value.
     public func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> T {
@@ -63,7 +64,7 @@ public final class DecodableResponseSerializer<T: Decodable>: ResponseSerializer
 }
 
 extension ResponseSerializer {
-    /// Decodes a value.
+    /// Returns a serializer that decodes a value.
     public static func decodable<T: Decodable>(
         of type: T.Type,
         dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<T>.defaultDataPreprocessor,
@@ -80,16 +81,16 @@ extension ResponseSerializer {
 // MARK: - Requests
 
 extension DataRequest {
-    /// Adds a handler that gets a value decoded from the response.
+    /// Adds a handler for a value decoded from the response.
     ///
     /// - Parameters:
-    ///   - type: What is decoded. The default is what the context says.
-    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - decoder: Decodes. The default is a `JSONDecoder`.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
-    ///   - completionHandler: Called once.
+    ///   - type: The type to decode. By default, it is inferred from the context.
+    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
+    ///   - completionHandler: The handler to call once with the result.
     @preconcurrency
     @discardableResult
     public func responseDecodable<T: Decodable>(
@@ -109,15 +110,15 @@ extension DataRequest {
             completionHandler: completionHandler)
     }
 
-    /// A value decoded from the response, awaited.
+    /// Returns a task that decodes a value from the response.
     ///
     /// - Parameters:
-    ///   - type: What is decoded. The default is what the context says.
-    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - decoder: Decodes. The default is a `JSONDecoder`.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - type: The type to decode. By default, it is inferred from the context.
+    ///   - shouldAutomaticallyCancel: Whether canceling the waiting task cancels the request. The default is `true`.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public func serializingDecodable<T: Decodable & Sendable>(
         _ type: T.Type = T.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -135,18 +136,18 @@ extension DataRequest {
 }
 
 extension DownloadRequest {
-    /// Adds a handler that gets a value decoded from the file.
+    /// Adds a handler for a value decoded from the file.
     ///
     /// The whole file is read into memory.
     ///
     /// - Parameters:
-    ///   - type: What is decoded. The default is what the context says.
-    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - decoder: Decodes. The default is a `JSONDecoder`.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
-    ///   - completionHandler: Called once.
+    ///   - type: The type to decode. By default, it is inferred from the context.
+    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
+    ///   - completionHandler: The handler to call once with the result.
     @preconcurrency
     @discardableResult
     public func responseDecodable<T: Decodable>(
@@ -166,17 +167,17 @@ extension DownloadRequest {
             completionHandler: completionHandler)
     }
 
-    /// A value decoded from the file, awaited.
+    /// Returns a task that decodes a value from the file.
     ///
     /// The whole file is read into memory.
     ///
     /// - Parameters:
-    ///   - type: What is decoded. The default is what the context says.
-    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - decoder: Decodes. The default is a `JSONDecoder`.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - type: The type to decode. By default, it is inferred from the context.
+    ///   - shouldAutomaticallyCancel: Whether canceling the waiting task cancels the request. The default is `true`.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public func serializingDecodable<T: Decodable & Sendable>(
         _ type: T.Type = T.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -195,18 +196,18 @@ extension DownloadRequest {
 
 // MARK: - Streams
 
-/// Decodes a value from each chunk of a streamed response.
+/// A serializer that decodes a value from each chunk of a streamed response.
 public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSerializer {
-    /// Decodes.
+    /// The decoder to use.
     public let decoder: any DataDecoder
-    /// Changes each chunk before.
+    /// The preprocessor to apply to each chunk.
     public let dataPreprocessor: any DataPreprocessor
 
-    /// Makes the serializer.
+    /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - decoder: Decodes. The default is a `JSONDecoder`.
-    ///   - dataPreprocessor: Changes each chunk before.
+    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - dataPreprocessor: The preprocessor to apply to each chunk.
     public init(
         decoder: any DataDecoder = JSONDecoder(),
         dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor()
@@ -215,9 +216,9 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
         self.dataPreprocessor = dataPreprocessor
     }
 
-    /// The value.
+    /// Returns the value decoded from a chunk.
     ///
-    /// - Throws: ``AFError/ResponseSerializationFailureReason/decodingFailed(error:)``, or what the preprocessor throws.
+    /// - Throws: ``AFError/ResponseSerializationFailureReason/decodingFailed(error:)`` or the preprocessor's error.
     public func serialize(_ data: Data) throws -> T {
         let data = try dataPreprocessor.preprocess(data)
         do {
@@ -229,7 +230,7 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
 }
 
 extension DataStreamSerializer {
-    /// Decodes a value from each chunk.
+    /// Returns a serializer that decodes a value from each chunk.
     public static func decodable<T: Decodable & Sendable>(
         of type: T.Type,
         decoder: any DataDecoder = JSONDecoder(),
@@ -240,16 +241,17 @@ extension DataStreamSerializer {
 }
 
 extension DataStreamRequest {
-    /// Adds a handler that gets a value decoded from each chunk, which must be a whole document by itself.
+    /// Adds a handler for a value decoded from each chunk.
     ///
-    /// Servers and networks may cut a body anywhere, so this is for bodies whose chunks are known to be whole.
+    /// Each chunk must be a complete document. Servers and networks can split a body anywhere, so use this method only
+    /// if you know how the body is split.
     ///
     /// - Parameters:
-    ///   - type: What to decode.
-    ///   - queue: Where the handler is called. The default is the main queue.
-    ///   - decoder: Decodes. The default is a `JSONDecoder`.
-    ///   - preprocessor: Changes each chunk before.
-    ///   - stream: Called for each chunk, and once at the end.
+    ///   - type: The type to decode.
+    ///   - queue: The queue on which to call the handler. The default is the main queue.
+    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - preprocessor: The preprocessor to apply to each chunk.
+    ///   - stream: The handler to call for each chunk and once at the end.
     @preconcurrency
     @discardableResult
     public func responseStreamDecodable<T: Decodable & Sendable>(
@@ -266,17 +268,17 @@ extension DataStreamRequest {
 }
 
 extension DataStreamTask {
-    /// A value decoded from each chunk, which must be a whole document by itself. The request starts with the iteration, if
-    /// handlers start requests here.
+    /// Returns a sequence of values, one decoded from each chunk. Each chunk must be a complete document. Iterating
+    /// starts the request, unless requests must be started explicitly.
     ///
     /// - Parameters:
-    ///   - type: What to decode.
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The
-    ///     default is true.
-    ///   - decoder: Decodes. The default is a `JSONDecoder`.
-    ///   - preprocessor: Changes each chunk before.
-    ///   - bufferingPolicy: Which values are kept for a loop that falls behind. The default, nil, is to keep none and hold
-    ///     the server back.
+    ///   - type: The type to decode.
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early or canceling its task cancels the request. The
+    ///     default is `true`.
+    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - preprocessor: The preprocessor to apply to each chunk.
+    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, `nil`, buffers none and slows the
+    ///     server down.
     public func streamingDecodables<T: Decodable & Sendable>(
         _ type: T.Type = T.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -290,11 +292,12 @@ extension DataStreamTask {
     }
 }
 
-// MARK: - Checks
+// MARK: - Validated decoding
 
 extension DataDecoder {
-    /// Decodes what came from a server, with what Foundation's decoders lack: byte-order marks and old encodings of JSON,
-    /// errors that tell the line, and property lists that would exhaust stack or memory.
+    /// Decodes data from a server. In addition to Foundation's decoders, this handles byte-order marks and older
+    /// encodings of JSON, reports the line of an error, and rejects property lists that would exhaust the stack or
+    /// memory.
     func decodeChecked<T: Decodable>(_ type: T.Type, from data: Data, of head: ResponseHead?) throws -> T {
         switch self {
         case let decoder as JSONDecoder:

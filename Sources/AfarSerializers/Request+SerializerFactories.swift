@@ -2,28 +2,28 @@ public import AfarCore
 public import Foundation
 
 extension DataRequest {
-    /// What the 4.x generation had for a serializer that gives the bytes themselves.
+    /// Returns a serializer for the bytes of a response. This is the method's name in Alamofire 4.
     public static func dataResponseSerializer() -> DataResponseSerializer { DataResponseSerializer() }
 
-    /// What the 4.x generation had for a serializer of text.
+    /// Returns a serializer for text. This is the method's name in Alamofire 4.
     ///
-    /// - Parameter encoding: The encoding to use whatever the response says. The default is nil: go by the response.
+    /// - Parameter encoding: The encoding to use regardless of the response. By default, the response determines it.
     public static func stringResponseSerializer(encoding: String.Encoding? = nil) -> StringResponseSerializer {
         StringResponseSerializer(encoding: encoding)
     }
 
-    /// What the 4.x generation had for a serializer of Foundation's JSON values.
+    /// Returns a serializer for Foundation's JSON values. This is the method's name in Alamofire 4.
     ///
-    /// - Parameter options: How JSON is read. The default allows fragments.
+    /// - Parameter options: The options for reading JSON. The default allows fragments.
     public static func jsonResponseSerializer(
         options: JSONSerialization.ReadingOptions = .fragmentsAllowed
     ) -> JSONResponseSerializer {
         JSONResponseSerializer(options: options)
     }
 
-    /// What the 4.x generation had for a serializer of property lists.
+    /// Returns a serializer for property lists. This is the method's name in Alamofire 4.
     ///
-    /// - Parameter options: How the property list is read. The default is nothing special.
+    /// - Parameter options: The options for reading the property list. The default is no options.
     public static func propertyListResponseSerializer(
         options: PropertyListSerialization.ReadOptions = []
     ) -> PropertyListResponseSerializer {
@@ -32,28 +32,28 @@ extension DataRequest {
 }
 
 extension DownloadRequest {
-    /// What the 4.x generation had for a serializer that gives the bytes themselves.
+    /// Returns a serializer for the bytes of a response. This is the method's name in Alamofire 4.
     public static func dataResponseSerializer() -> DataResponseSerializer { DataResponseSerializer() }
 
-    /// What the 4.x generation had for a serializer of text.
+    /// Returns a serializer for text. This is the method's name in Alamofire 4.
     ///
-    /// - Parameter encoding: The encoding to use whatever the response says. The default is nil: go by the response.
+    /// - Parameter encoding: The encoding to use regardless of the response. By default, the response determines it.
     public static func stringResponseSerializer(encoding: String.Encoding? = nil) -> StringResponseSerializer {
         StringResponseSerializer(encoding: encoding)
     }
 
-    /// What the 4.x generation had for a serializer of Foundation's JSON values.
+    /// Returns a serializer for Foundation's JSON values. This is the method's name in Alamofire 4.
     ///
-    /// - Parameter options: How JSON is read. The default allows fragments.
+    /// - Parameter options: The options for reading JSON. The default allows fragments.
     public static func jsonResponseSerializer(
         options: JSONSerialization.ReadingOptions = .fragmentsAllowed
     ) -> JSONResponseSerializer {
         JSONResponseSerializer(options: options)
     }
 
-    /// What the 4.x generation had for a serializer of property lists.
+    /// Returns a serializer for property lists. This is the method's name in Alamofire 4.
     ///
-    /// - Parameter options: How the property list is read. The default is nothing special.
+    /// - Parameter options: The options for reading the property list. The default is no options.
     public static func propertyListResponseSerializer(
         options: PropertyListSerialization.ReadOptions = []
     ) -> PropertyListResponseSerializer {

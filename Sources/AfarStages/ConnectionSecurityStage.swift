@@ -18,7 +18,7 @@ package protocol ConnectionSecurityProvider: Sendable {
     /// - Parameters:
     ///   - host: The name or the address, in lowercase and without a port.
     ///   - hasLeftOrigin: Whether redirects have left the origin of the first request.
-    ///   - isDecided: Whether certificates must be decided on even without requirements, because a handler is called first.
+    ///   - isDecided: Whether certificates require a decision even without requirements, because there is a handler.
     /// - Returns: Nil if the transport's default applies. User code is called in the reply's asynchronous work.
     func security(
         forHost host: String, hasLeftOrigin: Bool, isDecided: Bool
@@ -54,7 +54,7 @@ package struct ConnectionSecurityStage: ExchangeStage {
         private static let decisionLimit = 64
 
         private struct State {
-            /// The host's requirements, once they are determined. They stay the same when the request is sent again.
+            /// The host's requirements, which are determined once, and apply again if the request is sent again.
             var security: ConnectionSecurity??
             var decisionCount = 0
         }
@@ -85,7 +85,7 @@ package struct ConnectionSecurityStage: ExchangeStage {
                 state.withLock { $0.security = .some(security) }
                 return action(of: hop, under: security)
             case .failure(let error):
-                return .fail(hop.untrusted("no decision about the server is possible", because: error))
+                return .fail(hop.untrusted("the server's certificates cannot be evaluated", because: error))
             }
         }
 
@@ -100,14 +100,14 @@ package struct ConnectionSecurityStage: ExchangeStage {
             guard let failure = error as? TransportError, let undecided = failure.underlying as? UndecidedTrust,
                 let security = state.withLock({ $0.security }) ?? nil, security.evaluation != nil
             else { return .now(.fail(error)) }
-            // Another request may have accepted the chain meanwhile.
+            // Another request may have accepted it.
             guard !security.accepts(undecided.chain) else { return .now(.again) }
             let count = state.withLock { state in
                 state.decisionCount += 1
                 return state.decisionCount
             }
             guard count <= Self.decisionLimit else {
-                return .now(.fail(failure.refused("the server presents other certificates on each connection")))
+                return .now(.fail(failure.refused("the server presents different certificates on each connection")))
             }
             return .wait {
                 guard let refusal = await hop.refusal(of: undecided, under: security) else { return .again }

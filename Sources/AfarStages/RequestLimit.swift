@@ -29,7 +29,7 @@ public struct RequestLimit: ExchangeStage {
 
         func before(_ hop: Hop) -> Reply<RequestAction> {
             let host = "\(hop.exchange.request.scheme ?? "")://\(hop.exchange.request.authority ?? "")"
-            // A request that is sent again keeps its slot.
+            // A repeated request keeps its slot.
             guard slot.withLock({ $0 == nil }) else { return .now(.send) }
             let taken = slots.take(at: host)
             slot.withLock { $0 = taken }

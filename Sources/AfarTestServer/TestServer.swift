@@ -1,10 +1,10 @@
 public import Foundation
 
-/// An HTTP/1.1 server in this process, on a free port of 127.0.0.1, for tests of HTTP clients.
+/// An HTTP/1.1 server in this process, on a free port of 127.0.0.1, to test HTTP clients.
 ///
-/// Its endpoints (``endpoints``) echo, redirect, delay, stream, compress and fail on purpose; ``route(_:methods:_:)``
-/// adds others. It understands keep-alive, pipelining, chunked bodies and `Expect: 100-continue`. For what no
-/// well-behaved server does, there is ``RawServer``.
+/// Its endpoints (``endpoints``) echo, redirect, delay, stream, compress and fail on purpose. ``route(_:methods:_:)`` adds others.
+/// It supports keep-alive, pipelining, chunked bodies and `Expect: 100-continue`. For the behavior of broken servers, use
+/// ``RawServer``.
 ///
 /// ```swift
 /// let server = try await TestServer.start()
@@ -12,13 +12,13 @@ public import Foundation
 /// await server.stop()
 /// ```
 public final class TestServer: Sendable {
-    /// `http://127.0.0.1:` and the port.
+    /// The URL `http://127.0.0.1:` with the port.
     public let url: URL
 
     private let listener: Listener
     private let core: Core
 
-    /// What outlives the server object until its last connection has ended.
+    /// The state that exists until the last connection has ended, even after the server object.
     private struct Core: Sendable {
         let router: Locked<Router>
         let record = Locked(Record())
@@ -40,10 +40,10 @@ public final class TestServer: Sendable {
         }
     }
 
-    /// Starts a server; it accepts connections when this returns.
+    /// Starts a server. It accepts connections when this method returns.
     ///
-    /// - Parameter port: Its port on 127.0.0.1. The default is 0: any that is free.
-    /// - Throws: ``SocketFailure`` when the system does not give the port.
+    /// - Parameter port: The port on 127.0.0.1. The default is 0: any free port.
+    /// - Throws: ``SocketFailure`` if the port is not available.
     public static func start(port: UInt16 = 0) async throws -> TestServer {
         try TestServer(port: port)
     }
@@ -66,13 +66,13 @@ public final class TestServer: Sendable {
         listener.cancel()
     }
 
-    /// The server's URL followed by a path, which may have a query, both percent-encoded.
+    /// Returns the server's URL with a path, which can include a query. Both must be percent-encoded.
     public func url(_ path: String) -> URL {
         .loopback(port: listener.port, path: path.hasPrefix("/") ? path : "/" + path)
     }
 
-    /// Ends all connections, also those amid a response, cancels the handlers' tasks and returns when all is over. The routes
-    /// are let go of, so handlers may hold their server until then.
+    /// Stops the server: ends all connections, even during a response, cancels the handlers' tasks, and returns when they have
+    /// ended. It then releases the routes, so handlers can retain their server until then.
     public func stop() async {
         core.tasks.cancel()
         await listener.stop()
@@ -83,14 +83,14 @@ public final class TestServer: Sendable {
         _ = consume router
     }
 
-    /// Adds a route, which takes precedence over the built-in endpoints and over routes added before.
+    /// Adds a route, which takes precedence over the built-in endpoints and over earlier routes.
     ///
     /// - Parameters:
-    ///   - pattern: A path such as `/users/{id}/posts`: `{id}` stands for any one segment and is found, decoded, in
-    ///     ``ServerRequest/parameters``; a last `*` stands for any rest.
-    ///   - methods: The methods that the route answers, `nil` for all; HEAD goes with GET.
-    ///   - handler: Makes the response. An error that it throws becomes status 500 with the error's text. The task that
-    ///     it runs in is cancelled when the server stops, not when the client leaves.
+    ///   - pattern: A path such as `/users/{id}/posts`. `{id}` matches any single segment, whose decoded value is in
+    ///     ``ServerRequest/parameters``. A final `*` matches any rest.
+    ///   - methods: The methods that the route answers; `nil` for all. GET includes HEAD.
+    ///   - handler: Creates the response. If it throws an error, the response has status 500 and the error's text. Its task is
+    ///     canceled when the server stops, but not when the client closes the connection.
     public func route(
         _ pattern: String,
         methods: Set<String>? = nil,
@@ -99,18 +99,18 @@ public final class TestServer: Sendable {
         core.router.withLock { $0.add(Route(pattern, methods: methods, handler: .task(handler))) }
     }
 
-    // MARK: What was received
+    // MARK: Received requests
 
-    /// How many TCP connections have been accepted.
+    /// The number of accepted TCP connections.
     public var connectionCount: Int { listener.accepted }
 
-    /// How many requests have been received whole, over all paths.
+    /// The number of requests that were received completely, for all paths.
     public var requestCount: Int { core.record.withLock { $0.counts.values.reduce(0, +) } }
 
-    /// How many requests have been received whole for a path, which is compared as sent and without its query.
+    /// Returns the number of requests for a path that were received completely. The path is compared as sent, without its query.
     public func requestCount(path: String) -> Int { core.record.withLock { $0.counts[path] ?? 0 } }
 
-    /// The last request received whole for a path, or `nil`.
+    /// Returns the last request for a path that was received completely, or `nil`.
     public func lastRequest(path: String) -> ServerRequest? { core.record.withLock { $0.last[path] } }
 
     private struct Record {
@@ -128,10 +128,10 @@ struct Router: Sendable {
         case refused(ServerResponse)
     }
 
-    /// Grouped by their first segment, so that a request is compared with few of them.
+    /// Grouped by the first segment, so a request is compared with few routes.
     private var routes: [String: [Route]] = [:]
 
-    /// Adds a route that takes precedence over those added before.
+    /// Adds a route that takes precedence over earlier ones.
     mutating func add(_ route: Route) {
         let key = route.pattern.split(separator: "/").first.map(String.init) ?? ""
         routes[Self.isLiteral(key) ? key : "*", default: []].insert(route, at: 0)
@@ -158,18 +158,18 @@ struct Router: Sendable {
     }
 }
 
-/// One entry of the server's list of routes.
+/// A route of the server.
 struct Route: Sendable {
     enum Handler: Sendable {
-        /// Answers on the connection's thread.
+        /// Responds on the connection's thread.
         case immediate(@Sendable (ServerRequest) throws -> ServerResponse)
-        /// Answers in a task, which is cancelled when the server stops.
+        /// Responds in a task, which is canceled when the server stops.
         case task(@Sendable (ServerRequest) async throws -> ServerResponse)
     }
 
-    /// Segments with `{names}` for parameters; a last `*` stands for any rest.
+    /// The path. `{name}` matches any segment, and a final `*` any rest.
     let pattern: String
-    /// The methods that are answered, or `nil` for all; where GET is, HEAD is too.
+    /// The methods that are answered; `nil` for all. GET includes HEAD.
     let methods: Set<String>?
     let handler: Handler
     private let segments: [Substring]
@@ -185,7 +185,7 @@ struct Route: Sendable {
         methods?.contains(method) ?? true
     }
 
-    /// The parameters' values when the path fits the pattern.
+    /// Returns the values of the parameters if the path matches the pattern.
     func match(_ path: [String]) -> [String: String]? {
         let isOpen = segments.last == "*"
         guard isOpen ? path.count >= segments.count - 1 : path.count == segments.count else { return nil }
@@ -203,7 +203,7 @@ struct Route: Sendable {
 
 // MARK: - Handlers
 
-/// Runs handlers for the connections' threads, and cancels those that are tasks when the server stops.
+/// Runs handlers for the connections' threads. Tasks are canceled when the server stops.
 final class HandlerTasks: Sendable {
     private let state = Locked(State())
 
@@ -213,7 +213,7 @@ final class HandlerTasks: Sendable {
         var running: [Int: Task<Void, Never>] = [:]
     }
 
-    /// Blocks until the handler has answered.
+    /// Blocks until the handler has responded.
     func run(_ handler: Route.Handler, _ request: ServerRequest) -> ServerResponse {
         switch handler {
         case .immediate(let answer):
@@ -232,7 +232,7 @@ final class HandlerTasks: Sendable {
         }
     }
 
-    /// Cancels what runs and what is started later.
+    /// Cancels current and future tasks.
     func cancel() {
         let tasks = state.withLock { state in
             state.isCancelled = true

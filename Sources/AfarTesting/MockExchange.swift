@@ -2,8 +2,10 @@ import AfarCore
 import Foundation
 import HTTPTypes
 
-/// One exchange on its way through a mock: a worker plays the server, and whoever ends the exchange first, the worker,
-/// the caller or the timeout, decides how.
+/// An exchange of a ``MockTransport``.
+///
+/// A worker acts as the server. The worker, the caller or the timeout can end the exchange, and the first one
+/// determines the outcome.
 final class MockExchange: PreparedExchange {
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 
@@ -12,7 +14,7 @@ final class MockExchange: PreparedExchange {
         var tasks: [Task<Void, Never>] = []
         var phase = TransportError.Phase.queued
         var outcome: Result<TransportResponse?, TransportError>?
-        /// Where the body goes, once the head has come.
+        /// The destination of the body, once the head has arrived.
         var sink: MockSink?
         var report = TransportReport(transactions: [TransactionMetrics()])
     }
@@ -41,7 +43,7 @@ final class MockExchange: PreparedExchange {
             if isSuspended { suspension.close() } else { suspension.open() }
         }
         if isSuspended { suspension.close() }
-        // It may have been resumed between the two lines above.
+        // The exchange can have been resumed in the meantime.
         if isSuspended, !exchange.control.isSuspended { suspension.open() }
 
         var tasks = [Task { await play() }]
@@ -66,17 +68,17 @@ final class MockExchange: PreparedExchange {
         state.withLock { $0.phase = phase }
     }
 
-    /// Changes the metrics, or anything else of the report.
+    /// Changes the report.
     func note(_ change: (inout TransportReport) -> Void) {
         state.withLock { change(&$0.report) }
     }
 
-    /// The head has come, and the body goes there.
+    /// Sets the destination of the body after the head has arrived.
     func open(_ sink: MockSink) {
         state.withLock { $0.sink = sink }
     }
 
-    /// Puts a chunk of the body where it goes, unless the exchange is over, and returns the `errno` of a failure.
+    /// Delivers a chunk of the body unless the exchange has ended. Returns the `errno` of a failure.
     func add(_ chunk: Data) -> Int32? {
         state.withLock { $0.outcome == nil ? $0.sink?.add(chunk) : nil }
     }
@@ -84,10 +86,10 @@ final class MockExchange: PreparedExchange {
     /// The source of a streamed body.
     var source: ResponseBodyStream.Source? { state.withLock { $0.sink?.source } }
 
-    /// The body to return at the end; nil for one that was returned at the head.
+    /// The body to return at the end, or `nil` if it was returned with the head.
     var body: TransportResponse.Body? { state.withLock { $0.sink?.body } }
 
-    /// Returns the response at its head, its body still to come.
+    /// Returns the response as soon as its head is complete, with the body to follow as a stream.
     func answerEarly(_ head: ResponseHead, _ stream: ResponseBodyStream) {
         let answered = state.withLock { state -> (Completion, TransportReport)? in
             guard state.outcome == nil, let completion = state.completion else { return nil }
@@ -113,7 +115,7 @@ final class MockExchange: PreparedExchange {
                     underlying: cause)))
     }
 
-    /// Ends the exchange, if nobody has; nil stands for a response that was returned at its head.
+    /// Ends the exchange unless it has already ended. The outcome is `nil` if the response was returned with its head.
     func end(_ outcome: Result<TransportResponse?, TransportError>) {
         let isFirst = state.withLock { state in
             guard state.outcome == nil else { return false }
@@ -148,9 +150,9 @@ final class MockExchange: PreparedExchange {
     }
 }
 
-// MARK: - Playing the server
+// MARK: - Server
 
-/// The worker: what a server and the way to it would do, step by step.
+/// The worker, which performs the steps of a server and its connection.
 extension MockExchange {
     func play() async {
         do {
@@ -195,7 +197,7 @@ extension MockExchange {
         guard response.informationalResponses.count <= exchange.options.maximumInformationalResponses else {
             return fail(
                 .headTooLarge,
-                "more informational responses came than \(exchange.options.maximumInformationalResponses)")
+                "more than \(exchange.options.maximumInformationalResponses) informational responses arrived")
         }
         guard !isOver else { return }
         var fields = response.fields
@@ -230,7 +232,7 @@ extension MockExchange {
             answerEarly(head, stream)
         }
         try await deliver(body, in: response.chunkSize ?? body.count, every: response.chunkDelay, head)
-        if let code = response.failure { return fail(code, "the mock was told to break off") }
+        if let code = response.failure { return fail(code, "the mock interrupted the response") }
         note { $0.trailers = response.trailers }
         end(.success(self.body.map { TransportResponse(head: head, body: $0) }))
     }
@@ -265,7 +267,7 @@ extension MockExchange {
 
 // MARK: - Delivery
 
-/// Where the body of a mocked response goes.
+/// The destination of a mocked response's body.
 enum MockSink {
     case memory(Data)
     case file(descriptor: Int32, count: Int64)
@@ -279,7 +281,7 @@ enum MockSink {
         }
     }
 
-    /// Adds a chunk, and returns the `errno` of a failure.
+    /// Adds a chunk and returns the `errno` of a failure.
     mutating func add(_ chunk: Data) -> Int32? {
         switch self {
         case .memory(let data):
@@ -310,7 +312,7 @@ enum MockSink {
         if case .stream(let source) = self { source } else { nil }
     }
 
-    /// The body to return at the end; nil for one that was returned at the head.
+    /// The body to return at the end, or `nil` if it was returned with the head.
     var body: TransportResponse.Body? {
         switch self {
         case .memory(let data): .data(data)
@@ -323,11 +325,11 @@ enum MockSink {
 // MARK: - Waiting
 
 extension Duration {
-    /// The duration within the limits of `Task.sleep`, which traps beyond them.
+    /// The duration, limited to the range that `Task.sleep` accepts without trapping.
     fileprivate var sleepable: Duration { min(max(self, .zero), .seconds(1e9)) }
 }
 
-/// A gate that one task at a time waits at while it is closed.
+/// A gate that blocks one task at a time while it is closed.
 struct Gate: Sendable {
     private struct State {
         var isClosed = false
@@ -348,7 +350,7 @@ struct Gate: Sendable {
         }?.resume()
     }
 
-    /// Opens for good.
+    /// Opens the gate permanently.
     func remove() {
         state.withLock { $0.isRemoved = true }
         open()
@@ -367,9 +369,9 @@ struct Gate: Sendable {
     }
 }
 
-/// State that several threads use, one at a time.
+/// State that is protected by a lock.
 final class Guarded<State>: @unchecked Sendable {
-    // Sendable because the state is used under the lock only.
+    // Sendable because the state is only accessed while the lock is held.
     private let lock = NSLock()
     private var state: State
 

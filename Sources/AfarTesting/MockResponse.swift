@@ -2,16 +2,16 @@ public import AfarCore
 public import Foundation
 public import HTTPTypes
 
-/// What a ``MockTransport`` answers.
+/// A response of a ``MockTransport``.
 public struct MockResponse: Sendable {
-    /// What a server says before its response (RFC 9110, section 15.2).
+    /// An informational response, which precedes the final response (RFC 9110, section 15.2).
     public struct Informational: Sendable, Hashable {
-        /// The status code, 102 to 199: early hints have 103.
+        /// The status code, from 102 to 199. Early hints have 103.
         public var status: Int
         /// The header fields.
         public var fields: HTTPFields
 
-        /// Makes one.
+        /// Creates an informational response.
         public init(status: Int, fields: HTTPFields = HTTPFields()) {
             self.status = status
             self.fields = fields
@@ -20,77 +20,80 @@ public struct MockResponse: Sendable {
 
     /// The status code.
     public var status: Int
-    /// The header fields. Content-Length is added when neither it nor Transfer-Encoding is there.
+    /// The header fields. `Content-Length` is added if it and `Transfer-Encoding` are missing.
     public var fields: HTTPFields
-    /// The body's bytes. A request with the method HEAD gets none of them.
+    /// The bytes of the body. They aren't sent in response to a HEAD request.
     public var body: Data
-    /// Fields that come after the body.
+    /// The trailer fields, which follow the body.
     public var trailers = HTTPFields()
-    /// The informational responses that come before it, in this order.
+    /// The informational responses to send first, in order.
     public var informationalResponses: [Informational] = []
-    /// How long the response's head takes to come.
+    /// The delay before the head arrives.
     public var delay: Duration = .zero
-    /// The bytes that arrive at a time, nil for all at once.
+    /// The size of each chunk in bytes, or `nil` to deliver the body at once.
     public var chunkSize: Int?
-    /// How long each chunk takes to come.
+    /// The delay before each chunk.
     public var chunkDelay: Duration = .zero
-    /// How the exchange fails, nil when it does not.
+    /// The code of the error with which the exchange fails, or `nil` if it succeeds.
     public var failure: TransportError.Code?
-    /// The bytes of the body that arrive before the failure, nil when it comes instead of a head.
+    /// The number of body bytes to deliver before the failure, or `nil` to fail before the head.
     public var bytesBeforeFailure: Int?
-    /// Why it fails.
-    var failureMessage = "the mock was told to fail"
+    /// The message of the failure.
+    var failureMessage = "the mock is configured to fail"
 
-    /// Makes a response.
+    /// Creates a response.
     public init(status: Int = 200, fields: HTTPFields = HTTPFields(), body: Data = Data()) {
         self.status = status
         self.fields = fields
         self.body = body
     }
 
-    // MARK: Ready-made
+    // MARK: Predefined responses
 
-    /// A status without a body.
+    /// Returns a response without a body.
     public static func status(_ status: Int, fields: HTTPFields = HTTPFields()) -> MockResponse {
         MockResponse(status: status, fields: fields)
     }
 
-    /// Bytes of a media type.
+    /// Returns a response with bytes of the given media type.
     public static func data(
         _ data: Data, type: String = "application/octet-stream", status: Int = 200
     ) -> MockResponse {
         MockResponse(status: status, fields: [.contentType: type], body: data)
     }
 
-    /// Plain text in UTF-8.
+    /// Returns a response with plain text in UTF-8.
     public static func text(_ text: String, status: Int = 200) -> MockResponse {
         .data(Data(text.utf8), type: "text/plain; charset=utf-8", status: status)
     }
 
-    /// A value as JSON. One that JSON cannot hold fails the exchange (``TransportError/Code-swift.struct/invalidUse``).
+    /// Returns a response with a JSON value.
+    ///
+    /// The exchange fails with ``TransportError/Code-swift.struct/invalidUse`` if the value can't be encoded.
     ///
     /// - Parameters:
-    ///   - value: The value.
+    ///   - value: The value to encode.
     ///   - status: The status code. The default is 200.
-    ///   - encoder: What writes it. The default sorts the keys.
+    ///   - encoder: The encoder to use. The default encoder sorts keys.
     public static func json(
         _ value: some Encodable & Sendable, status: Int = 200, encoder: JSONEncoder? = nil
     ) -> MockResponse {
         do {
             return .data(try (encoder ?? .sortingKeys).encode(value), type: "application/json", status: status)
         } catch {
-            return .failure(.invalidUse, because: "the value cannot be written as JSON: \(error)")
+            return .failure(.invalidUse, because: "the value can't be encoded as JSON: \(error)")
         }
     }
 
-    /// What is in a file beside the test's. One that cannot be read fails the exchange
-    /// (``TransportError/Code-swift.struct/invalidUse``).
+    /// Returns a response with the content of a file next to the test's source file.
+    ///
+    /// The exchange fails with ``TransportError/Code-swift.struct/invalidUse`` if the file can't be read.
     ///
     /// - Parameters:
-    ///   - name: The file's name, with folders if it lies in any: `Fixtures/user.json`.
-    ///   - type: Its media type. The default is the one that its extension tells.
-    ///   - status: The status code.
-    ///   - test: The test's file.
+    ///   - name: The name of the file, optionally with folders: `Fixtures/user.json`.
+    ///   - type: The media type. The default depends on the file's extension.
+    ///   - status: The status code. The default is 200.
+    ///   - test: The path of the test's source file.
     public static func file(
         _ name: String, type: String? = nil, status: Int = 200, beside test: String = #filePath
     ) -> MockResponse {
@@ -98,36 +101,37 @@ public struct MockResponse: Sendable {
         do {
             return .data(try Data(contentsOf: file), type: type ?? MIMETypes.type(ofFileNamed: name), status: status)
         } catch {
-            return .failure(.invalidUse, because: "\(file.path) cannot be read: \(error.localizedDescription)")
+            return .failure(.invalidUse, because: "\(file.path) can't be read: \(error.localizedDescription)")
         }
     }
 
-    /// JSON that is written out already.
+    /// Returns a response with encoded JSON.
     public static func json(text: String, status: Int = 200) -> MockResponse {
         .data(Data(text.utf8), type: "application/json", status: status)
     }
 
-    /// A redirect, with the body that servers send with one for people: "moved".
+    /// Returns a redirect with the body "moved", similar to the text that servers include for people.
     ///
     /// - Parameters:
-    ///   - status: Its status. The default is 302.
-    ///   - location: The value of its `Location`.
+    ///   - status: The status code. The default is 302.
+    ///   - location: The value of the `Location` field.
     public static func redirect(_ status: Int = 302, to location: String) -> MockResponse {
         var response = text("moved", status: status)
         response.fields[.location] = location
         return response
     }
 
-    /// A 401 that asks for credentials, with the body "unauthorized".
+    /// Returns a 401 response that requests credentials, with the body "unauthorized".
     ///
-    /// - Parameter challenge: The value of its `WWW-Authenticate`: `Basic realm="members"`, say. An empty one is left out.
+    /// - Parameter challenge: The value of the `WWW-Authenticate` field, such as `Basic realm="members"`. If it is
+    ///   empty, the field is omitted.
     public static func challenge(_ challenge: String) -> MockResponse {
         var response = text("unauthorized", status: 401)
         if !challenge.isEmpty { response.fields[.wwwAuthenticate] = challenge }
         return response
     }
 
-    /// No response: the exchange fails.
+    /// Returns a failure instead of a response.
     public static func failure(_ code: TransportError.Code) -> MockResponse {
         var response = MockResponse()
         response.failure = code
@@ -140,41 +144,42 @@ public struct MockResponse: Sendable {
         return response
     }
 
-    // MARK: Changed
+    // MARK: Modified responses
 
-    /// The same response with one more header field. A name that no field can have fails the exchange
-    /// (``TransportError/Code-swift.struct/invalidUse``).
+    /// Returns a copy of the response with an additional header field.
+    ///
+    /// The exchange fails with ``TransportError/Code-swift.struct/invalidUse`` if the name isn't valid.
     public func adding(_ name: String, _ value: String) -> MockResponse {
         guard let name = HTTPField.Name(name) else {
-            return .failure(.invalidUse, because: "\(name) is no name of a header field")
+            return .failure(.invalidUse, because: "\(name) isn't a valid header field name")
         }
         var response = self
         response.fields.append(HTTPField(name: name, value: value))
         return response
     }
 
-    /// The same response after a delay.
+    /// Returns a copy of the response that arrives after a delay.
     public func delayed(by delay: Duration) -> MockResponse {
         var response = self
         response.delay = delay
         return response
     }
 
-    /// The same response after one more informational one: `.preceded(by: 103)`.
+    /// Returns a copy of the response with an additional informational response before it: `.preceded(by: 103)`.
     public func preceded(by status: Int, fields: HTTPFields = HTTPFields()) -> MockResponse {
         var response = self
         response.informationalResponses.append(Informational(status: status, fields: fields))
         return response
     }
 
-    /// The same response whose body comes in pieces, each after a while.
+    /// Returns a copy of the response whose body arrives in chunks with a delay before each.
     public func chunked(into size: Int, every delay: Duration = .zero) -> MockResponse {
         var response = self
         (response.chunkSize, response.chunkDelay) = (size, delay)
         return response
     }
 
-    /// The same response, interrupted after some bytes of its body.
+    /// Returns a copy of the response that is interrupted after some bytes of its body.
     public func interrupted(
         after count: Int, with code: TransportError.Code = .bodyIncomplete
     ) -> MockResponse {

@@ -2,7 +2,7 @@ public import AfarCore
 public import Foundation
 public import HTTPTypes
 
-/// A transport without a network: a closure from requests to responses.
+/// A transport that calls a closure for each request and doesn't use the network.
 ///
 /// ```swift
 /// let transport = MockTransport { request in
@@ -14,26 +14,27 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// It keeps to everything that ``Transport`` promises: bodies go to the exchange's delivery, and limits, decisions and
-/// observers apply, suspension and the total timeout work, and cancelling ends an exchange promptly, even while the
-/// closure is still busy. An error that the closure throws fails the exchange; one that is no `TransportError` becomes
-/// the cause of one.
+/// The mock meets all requirements of ``Transport``. It supports deliveries, limits, head decisions, observers,
+/// suspension and the total timeout. Cancellation ends an exchange promptly, even while the closure is running. An
+/// error that the closure throws fails the exchange. If it isn't a `TransportError`, it becomes the underlying error of
+/// one.
 public final class MockTransport: CallbackTransport {
-    /// Answers a request.
+    /// A closure that returns the response to a request.
     public typealias Handler = @Sendable (MockRequest) async throws -> MockResponse
 
-    /// What the mock says it can do, and refuses to do otherwise.
+    /// The capabilities that the mock declares. Exchanges that require others fail.
     public let capabilities: TransportCapabilities
     private let handler: Handler
     private let seen = Guarded<[(request: MockRequest, isAnswered: Bool)]>([])
-    /// What the mock was made of, if it was of stubs.
+    /// The stubs of the mock, if it was created with stubs.
     let stubs: StubList?
 
-    /// Makes a mock.
+    /// Creates a mock that responds with a closure.
     ///
     /// - Parameters:
-    ///   - capabilities: What the mock says it can do; everything unless told otherwise.
-    ///   - handler: Called for each exchange when its request's body is complete; many calls may run at once.
+    ///   - capabilities: The capabilities that the mock declares. The default includes everything.
+    ///   - handler: The closure to call for each exchange after its request body is complete. Calls can run
+    ///     concurrently.
     public convenience init(capabilities: TransportCapabilities = .mock, _ handler: @escaping Handler) {
         self.init(capabilities: capabilities, stubs: nil, handler)
     }
@@ -48,19 +49,19 @@ public final class MockTransport: CallbackTransport {
         self.handler = handler
     }
 
-    /// The requests so far, in the order in which they were complete.
+    /// The requests received so far, in the order in which they were complete.
     public var requests: [MockRequest] { seen.withLock { $0.map(\.request) } }
 
-    /// The requests so far that a stub with this method and this pattern would answer.
+    /// Returns the received requests that match the given method and pattern, as in a ``Stub``.
     public func requests(_ method: HTTPRequest.Method?, _ pattern: String) -> [MockRequest] {
         let stub = Stub(method, pattern, .status(200))
         return requests.filter { stub.match($0) != nil }
     }
 
-    /// Those that no stub fitted; none for a mock that was made of a closure.
+    /// The received requests that matched no stub. It is always empty for a mock with a closure.
     public var unmatchedRequests: [MockRequest] { seen.withLock { $0.filter { !$0.isAnswered }.map(\.request) } }
 
-    /// Requests go over a mock in the way in which they go over the real transport.
+    /// Prepares an exchange for a hop.
     public func prepare(_ hop: Hop) throws -> any PreparedExchange {
         let exchange = hop.exchangeToSend
         try capabilities.check(exchange)
@@ -74,7 +75,7 @@ public final class MockTransport: CallbackTransport {
 }
 
 extension TransportCapabilities {
-    /// Everything, under the name "mock".
+    /// All capabilities, with the name "mock".
     public static var mock: TransportCapabilities {
         .withoutNetwork(name: "mock")
     }
@@ -82,14 +83,14 @@ extension TransportCapabilities {
 
 // MARK: - Requests
 
-/// A request as a ``MockTransport`` saw it.
+/// A request that a ``MockTransport`` received.
 public struct MockRequest: Sendable {
-    /// The exchange: delivery, options, context. Its observer, its decision and the session's handlers are removed, because a mock
-    /// keeps its requests, and they would retain the session's request.
+    /// The exchange, including its delivery, options and context. It lacks the observer, the head decision and the
+    /// session's handlers, because the mock keeps its requests and would otherwise retain the session's request.
     public let exchange: Exchange
-    /// The body's bytes, whatever form the body had.
+    /// The bytes of the body, regardless of its original form.
     public let body: Data
-    /// What stands for the places of the ``Stub`` that fits: `id` for `/users/{id}`, percent-decoded.
+    /// The percent-decoded values of the placeholders in the matching ``Stub``, such as `id` for `/users/{id}`.
     public internal(set) var parameters: [String: String] = [:]
 
     init(exchange: Exchange, body: Data) {
@@ -97,25 +98,25 @@ public struct MockRequest: Sendable {
         self.body = body
     }
 
-    /// The method.
+    /// The HTTP method.
     public var method: HTTPRequest.Method { exchange.request.method }
-    /// The URL as text.
+    /// The URL as a string.
     public var url: String { exchange.url }
 
-    /// The URL's path without the query.
+    /// The path of the URL, without the query.
     public var path: String {
         String(target.prefix { $0 != "?" })
     }
 
-    /// The URL's query without the question mark, nil when there is none.
+    /// The query of the URL without the question mark, or `nil` if the URL has no query.
     public var query: String? {
         target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
     }
 
-    /// The header fields, the exchange's default fields among them.
+    /// The header fields, including the exchange's default fields.
     public var fields: HTTPFields { exchange.fields }
 
-    /// The value of the header field of a name, whose case does not matter; nil when there is none.
+    /// Returns the value of the header field with the given case-insensitive name, or `nil` if the request lacks it.
     public subscript(name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
 
     private var target: String { exchange.request.path ?? "/" }

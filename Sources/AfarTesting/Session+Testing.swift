@@ -6,24 +6,27 @@ import Foundation
 #endif
 
 extension Session {
-    /// Puts a transport in the place of every session's, for all requests that are made in a closure: in its task, in the
-    /// tasks that it starts, and in those requests' completion handlers.
+    /// Replaces the transport of all sessions for the requests that a closure makes.
+    ///
+    /// This includes requests in child tasks and unstructured tasks that the closure starts, and in the completion
+    /// handlers of its requests.
     ///
     /// ```swift
     /// let mock = MockTransport(stubs: [Stub(.get, "/users/{id}", .json(["name": "Ada"]))])
     /// let name = try await Session.withTransport(mock) { try await userName(7) }  // calls AF.request(…)
     /// ```
     ///
-    /// Code under test needs no change: `AF` and sessions of its own keep their configuration, interceptors, monitors and
-    /// stages. Their cookies, cached responses and hosts that want https are apart, empty at first, so that what runs beside
-    /// notices nothing. Proxies and other settings for the network are left out where the transport has no network.
+    /// The code under test doesn't change: `AF` and custom sessions keep their configuration, interceptors, monitors
+    /// and stages. Cookies, cached responses and HSTS hosts are separate and initially empty, so that code that runs
+    /// concurrently isn't affected. Proxies and other network settings are ignored if the transport doesn't use the
+    /// network.
     ///
-    /// It holds for Swift's tasks but not for detached ones, nor for what the code puts into a dispatch queue by itself.
+    /// Detached tasks and blocks that the code submits to a dispatch queue aren't affected.
     ///
     /// - Parameters:
-    ///   - transport: What all requests go to.
-    ///   - isolation: Where the operation runs. The default is the caller's actor.
-    ///   - operation: What makes the requests.
+    ///   - transport: The transport for all requests.
+    ///   - isolation: The actor on which the operation runs. The default is the caller's actor.
+    ///   - operation: The closure that makes the requests.
     public static func withTransport<Value>(
         _ transport: any Transport, isolation: isolated (any Actor)? = #isolation,
         operation: () async throws -> Value
@@ -31,14 +34,14 @@ extension Session {
         try await replacingTransports(by: { _ in transport }, operation: operation)
     }
 
-    /// The same for a closure that does not wait.
+    /// Replaces the transport of all sessions for the requests that a synchronous closure makes.
     public static func withTransport<Value>(
         _ transport: any Transport, operation: () throws -> Value
     ) rethrows -> Value {
         try replacingTransports(by: { _ in transport }, operation: operation)
     }
 
-    /// A request that is never sent, in the state it would have after an attempt, for tests of interceptors.
+    /// Creates a request that is never sent, in the state that follows an attempt. Use it to test interceptors.
     ///
     /// ```swift
     /// let request = session.makeRequest("https://api.example.com/", response: .status(503), retryCount: 2)
@@ -46,11 +49,12 @@ extension Session {
     /// ```
     ///
     /// - Parameters:
-    ///   - convertible: What its `request` is made of.
-    ///   - response: What it got; nil when it got none. Only its status, its fields and its body count.
-    ///   - retryCount: How often it was sent again. The default is 0.
-    ///   - error: Why the attempt failed. The default is nil.
-    /// - Throws: What making the `URLRequest` throws.
+    ///   - convertible: The value that creates the request's `request`.
+    ///   - response: The response to the attempt, or `nil` if none was received. Only its status, fields and body are
+    ///     used.
+    ///   - retryCount: The number of retries. The default is 0.
+    ///   - error: The error of the attempt. The default is `nil`.
+    /// - Throws: The error of `convertible` if it can't create a `URLRequest`.
     public func makeRequest(
         _ convertible: any URLRequestConvertible, response: MockResponse? = nil, retryCount: Int = 0,
         error: AFError? = nil
@@ -66,7 +70,7 @@ extension Session {
         return request
     }
 
-    /// The same for a URL.
+    /// Creates a request to a URL that is never sent, in the state that follows an attempt.
     public func makeRequest(
         _ url: any URLConvertible, response: MockResponse? = nil, retryCount: Int = 0, error: AFError? = nil
     ) throws -> DataRequest {

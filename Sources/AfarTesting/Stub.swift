@@ -2,7 +2,7 @@ public import AfarCore
 public import Foundation
 public import HTTPTypes
 
-/// What a ``MockTransport`` answers to requests of one kind.
+/// The response of a ``MockTransport`` to matching requests.
 ///
 /// ```swift
 /// let mock = MockTransport(stubs: [
@@ -12,10 +12,12 @@ public import HTTPTypes
 /// ])
 /// ```
 public struct Stub: Sendable {
-    /// The method; nil for any.
+    /// The HTTP method, or `nil` for any method.
     public let method: HTTPRequest.Method?
-    /// The URL's pattern: a path, or a whole URL. `{name}` stands for one segment of the path, a last `*` for any rest of it.
-    /// Without a query it fits any; the parameters of one may come in any order.
+    /// The pattern of the URL: a path or a complete URL.
+    ///
+    /// `{name}` matches one path segment, and a trailing `*` matches any remaining path. A pattern without a query
+    /// matches any query. Query parameters match in any order.
     public let pattern: String
     private let url: URLPattern
     private var conditions: [Condition] = []
@@ -36,14 +38,14 @@ public struct Stub: Sendable {
         self.answer = answer
     }
 
-    /// Makes a stub of responses.
+    /// Creates a stub with fixed responses.
     ///
     /// - Parameters:
-    ///   - method: The method; nil for any.
-    ///   - pattern: A path such as `/users/{id}`, or a whole URL. `{name}` stands for one segment of the path, a last `*` for
-    ///     any rest of it. Without a query it fits any.
+    ///   - method: The HTTP method, or `nil` for any method.
+    ///   - pattern: A path such as `/users/{id}` or a complete URL. `{name}` matches one path segment, and a trailing
+    ///     `*` matches any remaining path. A pattern without a query matches any query.
     ///   - response: The first response.
-    ///   - others: The following ones, in order. The last stays.
+    ///   - others: The following responses in order. The last one is repeated.
     public init(
         _ method: HTTPRequest.Method?, _ pattern: String, _ response: MockResponse, _ others: MockResponse...
     ) {
@@ -51,22 +53,24 @@ public struct Stub: Sendable {
         self.init(method, pattern: pattern) { _, number in responses[min(number, responses.count - 1)] }
     }
 
-    /// Makes a stub whose responses depend on the requests.
+    /// Creates a stub with a closure that returns the responses.
     ///
     /// - Parameters:
-    ///   - method: The method; nil for any.
-    ///   - pattern: As for a stub of responses; ``MockRequest/parameters`` has what stands for its places.
-    ///   - answer: Called for each request; many calls may run at once. What it throws fails the exchange.
+    ///   - method: The HTTP method, or `nil` for any method.
+    ///   - pattern: A path or a complete URL with the same placeholders as for fixed responses. Their values are in
+    ///     ``MockRequest/parameters``.
+    ///   - answer: The closure to call for each request. Calls can run concurrently. An error that it throws fails the
+    ///     exchange.
     public init(_ method: HTTPRequest.Method?, _ pattern: String, _ answer: @escaping MockTransport.Handler) {
         self.init(method, pattern: pattern) { request, _ in try await answer(request) }
     }
 
-    /// The same for requests with such a body only.
+    /// Returns a copy of the stub that also requires a matching body.
     public func withBody(_ body: BodyPattern) -> Stub {
         when("with \(body)") { body.matches($0.body) }
     }
 
-    /// The same for requests only whose URL has these parameters, among others or not, decoded.
+    /// Returns a copy of the stub that also requires these decoded query parameters. The request can have others too.
     public func withQuery(_ parameters: [String: String]) -> Stub {
         let wanted = parameters.map { URLQueryItem(name: $0.key, value: $0.value) }.sorted { $0.name < $1.name }
         let text = wanted.map { "\($0.name)=\($0.value ?? "")" }.joined(separator: "&")
@@ -76,23 +80,24 @@ public struct Stub: Sendable {
         }
     }
 
-    /// The same for requests only with this header field.
+    /// Returns a copy of the stub that also requires this header field.
     public func withHeader(_ name: String, _ value: String) -> Stub {
         when("with \(name): \(value)") { $0[name] == value }
     }
 
-    /// The same for requests only that meet a condition.
+    /// Returns a copy of the stub that also requires a condition.
     ///
     /// - Parameters:
-    ///   - description: What it is about, for the error of a request that nothing fits: "as an administrator".
-    ///   - isMet: Whether a request meets it.
+    ///   - description: A description of the condition for the error of an unmatched request, such as "as an
+    ///     administrator".
+    ///   - isMet: A closure that returns whether a request meets the condition.
     public func when(_ description: String, _ isMet: @escaping @Sendable (MockRequest) -> Bool) -> Stub {
         var stub = self
         stub.conditions.append(Condition(description: description, isMet: isMet))
         return stub
     }
 
-    /// What stands for the places of the pattern, when the stub fits a request.
+    /// Returns the values of the pattern's placeholders if the stub matches the request; otherwise `nil`.
     func match(_ request: MockRequest) -> [String: String]? {
         guard method == nil || method == request.method, let parameters = url.match(request.url) else { return nil }
         var request = request
@@ -100,7 +105,7 @@ public struct Stub: Sendable {
         return conditions.allSatisfy { $0.isMet(request) } ? parameters : nil
     }
 
-    /// The response to a request that has this number among those the stub answers, from 0.
+    /// Returns the response to the request with the given zero-based number among those that the stub matched.
     func response(to request: MockRequest, number: Int) async throws -> MockResponse {
         try await answer(request, number)
     }
@@ -113,7 +118,7 @@ extension Stub: CustomStringConvertible {
     }
 }
 
-/// A path, or a whole URL, with places for anything.
+/// A path or a complete URL with placeholders.
 private struct URLPattern: Sendable {
     /// A URL or a part of one, with characters such as braces that `URL` doesn't accept (RFC 3986, appendix B).
     private struct Reference {
@@ -135,7 +140,7 @@ private struct URLPattern: Sendable {
         segments = Self.segments(of: url)
     }
 
-    /// What stands for the places, when a URL fits.
+    /// Returns the values of the placeholders if the URL matches; otherwise `nil`.
     func match(_ text: String) -> [String: String]? {
         let other = Reference(text)
         guard url.scheme == nil || url.scheme?.lowercased() == other.scheme?.lowercased(),
@@ -167,7 +172,7 @@ private struct URLPattern: Sendable {
 
     private static func decoded(_ text: some StringProtocol) -> String { text.removingPercentEncoding ?? String(text) }
 
-    /// In an order of their own.
+    /// Returns the parameters in a canonical order.
     private static func parameters(of url: Reference) -> [URLQueryItem] {
         queryItems(of: url.query ?? "").sorted { ($0.name, $0.value ?? "") < ($1.name, $1.value ?? "") }
     }
@@ -180,28 +185,28 @@ private struct URLPattern: Sendable {
 
 // MARK: - Bodies
 
-/// What the body of a request has to be for a ``Stub`` to fit it.
+/// The requirements of a ``Stub`` for the body of a request.
 public struct BodyPattern: Sendable, CustomStringConvertible {
-    /// What it demands, in words.
+    /// A description of the required body.
     public let description: String
     let matches: @Sendable (Data) -> Bool
 
-    /// These bytes.
+    /// Returns a pattern that matches a body with these bytes.
     public static func data(_ data: Data) -> BodyPattern {
-        BodyPattern(description: "a body of \(data.count) given bytes") { $0 == data }
+        BodyPattern(description: "a specific body of \(data.count) bytes") { $0 == data }
     }
 
-    /// This text in UTF-8.
+    /// Returns a pattern that matches a body with this text in UTF-8.
     public static func text(_ text: String) -> BodyPattern {
         BodyPattern(description: "the body \(text)") { $0 == Data(text.utf8) }
     }
 
-    /// A text with this in it.
+    /// Returns a pattern that matches a body that contains this text.
     public static func containing(_ part: String) -> BodyPattern {
         BodyPattern(description: "a body containing \(part)") { String(decoding: $0, as: UTF8.self).contains(part) }
     }
 
-    /// A value as JSON, in whatever order its keys are written.
+    /// Returns a pattern that matches a body with this JSON value, regardless of the order of keys.
     public static func json(_ value: some Encodable & Sendable) -> BodyPattern {
         let encoded = try? JSONEncoder.sortingKeys.encode(value)
         return BodyPattern(
@@ -220,27 +225,29 @@ public struct BodyPattern: Sendable, CustomStringConvertible {
     }
 }
 
-// MARK: - Mocks of stubs
+// MARK: - Mocks with stubs
 
 extension MockTransport {
-    /// Makes a mock of stubs. The first that fits a request answers it; a request that none fits fails with
-    /// ``TransportError/Code-swift.struct/invalidUse``, and the error names the request and the stubs.
+    /// Creates a mock that responds with stubs.
+    ///
+    /// The first stub that matches a request responds to it. A request without a matching stub fails with
+    /// ``TransportError/Code-swift.struct/invalidUse``, and the error lists the request and the stubs.
     ///
     /// - Parameters:
-    ///   - capabilities: What the mock says it can do; everything unless told otherwise.
-    ///   - stubs: What is answered. Without any, every request fails.
+    ///   - capabilities: The capabilities that the mock declares. The default includes everything.
+    ///   - stubs: The stubs. If the array is empty, every request fails.
     public convenience init(capabilities: TransportCapabilities = .mock, stubs: [Stub]) {
         self.init(capabilities: capabilities, stubs: StubList(stubs))
     }
 
-    /// The stubs that have answered no request so far; none for a mock that was made of a closure.
+    /// The stubs that haven't matched any request yet. It is always empty for a mock with a closure.
     public var unusedStubs: [Stub] { stubs?.unused ?? [] }
 }
 
-/// Stubs, and how often each has answered.
+/// Stubs and the number of requests that each has matched.
 final class StubList: Sendable {
     private let stubs: [Stub]
-    /// What is asked when none of these fits.
+    /// The stubs to use if none of these matches.
     private let others: StubList?
     private let uses: Guarded<[Int]>
 
@@ -251,7 +258,8 @@ final class StubList: Sendable {
 
     var unused: [Stub] { zip(stubs, uses.withLock { $0 }).filter { $0.1 == 0 }.map(\.0) }
 
-    /// A request with what stands for the places of the stub that fits it, and what answers it; nil when none fits.
+    /// Returns the request with the values of the matching stub's placeholders, and the stub's handler, or `nil` if no
+    /// stub matches.
     func match(_ request: MockRequest) -> (request: MockRequest, answer: MockTransport.Handler)? {
         for (index, stub) in stubs.enumerated() {
             guard let parameters = stub.match(request) else { continue }
@@ -266,12 +274,12 @@ final class StubList: Sendable {
         return others?.match(request)
     }
 
-    /// Says that no stub fits a request.
+    /// Throws the error for a request that matches no stub.
     func refuse(_ request: MockRequest) throws -> MockResponse {
         let known = descriptions.isEmpty ? "no stubs" : descriptions.joined(separator: ", ")
         throw TransportError(
             .invalidUse, phase: .queued, url: request.url,
-            message: "no stub fits \(request.method.rawValue) \(request.url). The mock has: \(known)")
+            message: "no stub matches \(request.method.rawValue) \(request.url). The mock has: \(known)")
     }
 
     private var descriptions: [String] { stubs.map(\.description) + (others?.descriptions ?? []) }

@@ -6,16 +6,17 @@ public import Testing
 
 // MARK: - Stubs
 
-/// Answers all requests that a test makes with stubs; see ``Testing/Trait/stubs(_:allowsUnused:allowsUnmatched:)``.
+/// A test trait that responds to all requests of a test with stubs. See
+/// ``Testing/Trait/stubs(_:allowsUnused:allowsUnmatched:)``.
 public struct StubTrait: TestTrait, SuiteTrait, TestScoping {
     let stubs: [Stub]
     let allowsUnused: Bool
     let allowsUnmatched: Bool
 
-    /// On a suite, each of its tests has stubs of its own.
+    /// The value is `true`: in a suite, each test has separate stubs.
     public var isRecursive: Bool { true }
 
-    /// Runs a test with its stubs, and reports those that answered nothing.
+    /// Runs a test with its stubs and reports unused stubs and unmatched requests.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
@@ -27,16 +28,18 @@ public struct StubTrait: TestTrait, SuiteTrait, TestScoping {
             guard !descriptions.isEmpty else { return }
             Issue.record("\(words): \(descriptions.joined(separator: ", "))", sourceLocation: test.sourceLocation)
         }
-        if !allowsUnused { report("no request came for", mock.unusedStubs.map(\.description)) }
+        if !allowsUnused { report("no request matched", mock.unusedStubs.map(\.description)) }
         if !allowsUnmatched {
-            report("no stub fits", mock.unmatchedRequests.map { "\($0.method.rawValue) \($0.url)" })
+            report("no stub matches", mock.unmatchedRequests.map { "\($0.method.rawValue) \($0.url)" })
         }
     }
 }
 
 extension Trait where Self == StubTrait {
-    /// Answers all requests that the test makes, with whatever session, with stubs. A request that none fits fails with an
-    /// error that names it and the stubs, and fails the test; so does a stub that no request came for.
+    /// Responds to all requests that the test makes, in any session, with stubs.
+    ///
+    /// A request without a matching stub fails with an error that lists the request and the stubs. The test then fails
+    /// too. The test also fails if a stub matches no request.
     ///
     /// ```swift
     /// @Test(.stubs(Stub(.get, "/users/{id}", .json(["name": "Ada"]))))
@@ -45,14 +48,14 @@ extension Trait where Self == StubTrait {
     /// }
     /// ```
     ///
-    /// The stubs of a test come before those of its suite. ``MockTransport/current`` has what came. Tests may run in parallel.
-    /// See ``Session/withTransport(_:isolation:operation:)``
-    /// for how far this reaches.
+    /// The stubs of a test take precedence over those of its suite. The received requests are in
+    /// ``MockTransport/current``. Tests can run in parallel. For the code that this trait affects, see
+    /// ``Session/withTransport(_:isolation:operation:)``.
     ///
     /// - Parameters:
-    ///   - stubs: What is answered.
-    ///   - allowsUnused: Whether it is all right when no request comes for some. The default is false.
-    ///   - allowsUnmatched: Whether it is all right when none fits a request. The default is false.
+    ///   - stubs: The stubs.
+    ///   - allowsUnused: A Boolean value that indicates whether stubs can stay unused. The default is `false`.
+    ///   - allowsUnmatched: A Boolean value that indicates whether requests can match no stub. The default is `false`.
     public static func stubs(
         _ stubs: Stub..., allowsUnused: Bool = false, allowsUnmatched: Bool = false
     ) -> StubTrait {
@@ -61,44 +64,45 @@ extension Trait where Self == StubTrait {
 }
 
 extension MockTransport {
-    /// The mock of the test that runs, where it has ``Testing/Trait/stubs(_:allowsUnused:allowsUnmatched:)``.
+    /// The mock of the current test, if it has the trait ``Testing/Trait/stubs(_:allowsUnused:allowsUnmatched:)``.
     @TaskLocal public static var current: MockTransport?
 }
 
 // MARK: - Recordings
 
-/// Answers all requests that a test makes with a recording; see ``Testing/Trait/replay(_:matching:redaction:file:)``.
+/// A test trait that responds to all requests of a test with a recording. See
+/// ``Testing/Trait/replay(_:matching:redaction:file:)``.
 public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
     let matching: ReplayTransport.Matching
     let redaction: HAR.Redaction
     let file: URL
 
-    /// What the environment says about recording.
+    /// The mode that the environment selects.
     enum Mode: Equatable {
         case replay, record
 
         /// - Parameters:
         ///   - variable: The value of `AFAR_RECORD`.
-        ///   - exists: Whether there is a recording.
+        ///   - exists: Whether a recording exists.
         init(_ variable: String?, exists: Bool) throws {
             switch variable {
             case nil, "", "never": self = .replay
             case "once": self = exists ? .replay : .record
             case "all": self = .record
-            case let value?: throw RecordingError("AFAR_RECORD is \(value); it may be once, all or never.")
+            case let value?: throw RecordingError("AFAR_RECORD is \(value). It must be once, all or never.")
             }
         }
     }
 
-    /// On a suite, each of its tests replays the recording from its beginning.
+    /// The value is `true`: in a suite, each test replays the recording from its beginning.
     public var isRecursive: Bool { true }
 
-    /// Runs a test over its recording, or records it.
+    /// Runs a test with its recording, or records it.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         let variable = ProcessInfo.processInfo.environment["AFAR_RECORD"]
-        // Who comes to a recording that this process makes adds to it.
+        // Later tests add to a recording that this process creates.
         let (mode, exists) = try Self.recorded.withLock { recorded in
             let exists = FileManager.default.fileExists(atPath: file.path)
             let mode = try Mode(variable, exists: exists && recorded[file] == nil)
@@ -110,7 +114,7 @@ public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
         case .replay:
             guard exists else {
                 throw RecordingError(
-                    "There is no recording \(file.path). Make it by running the test against the real server: "
+                    "The recording \(file.path) doesn't exist. To create it, run the test against the real server: "
                         + "AFAR_RECORD=once swift test --filter '\(Self.filter(for: test))'")
             }
             let transport = try ReplayTransport(contentsOf: file, matching: matching, redaction: redaction)
@@ -119,18 +123,18 @@ public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
             guard !unanswered.isEmpty else { return }
             Issue.record(
                 """
-                \(file.path) has no answer for: \(unanswered.joined(separator: ", ")). Record it anew by: \
+                \(file.path) has no response for: \(unanswered.joined(separator: ", ")). To record it again, run: \
                 AFAR_RECORD=all swift test --filter '\(Self.filter(for: test))'
                 """, sourceLocation: test.sourceLocation)
         }
     }
 
-    /// What this process has recorded, by file: tests and their cases may share one.
+    /// The entries that this process has recorded, by file. Tests and their cases can share one.
     private static let recorded = Guarded<[URL: [HAR.Entry]]>([:])
 
-    /// Nothing is written when the test throws, so that no recording is replaced by half of one.
+    /// Records a test. If it throws, nothing is written, so that an incomplete recording never replaces a complete one.
     func record(_ function: () async throws -> Void) async throws {
-        // Its own transport is not used: it wraps those of the sessions.
+        // This mock is never used: each session's transport is wrapped.
         let recording = RecordingTransport(around: MockTransport { _ in .status(503) }, redaction: redaction)
         try await Session.replacingTransports(by: { recording.around($0) }, operation: function)
         try Self.recorded.withLock { recorded in
@@ -144,17 +148,17 @@ public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
     }
 }
 
-/// Why a test has no recording.
+/// An error that occurs if a test has no recording.
 public struct RecordingError: Error, CustomStringConvertible, Sendable {
-    /// What is missing, and the command that makes it.
+    /// The problem and the command that solves it.
     public let description: String
 
     init(_ description: String) { self.description = description }
 }
 
 extension Trait where Self == ReplayTrait {
-    /// Answers all requests that the test makes, with whatever session, with what was recorded of them in
-    /// `Recordings/NAME.har` beside the test's file.
+    /// Responds to all requests that the test makes, in any session, with the recording `Recordings/NAME.har` next to
+    /// the test's source file.
     ///
     /// ```swift
     /// @Test(.replay("ada"))
@@ -163,16 +167,18 @@ extension Trait where Self == ReplayTrait {
     /// }
     /// ```
     ///
-    /// Without a recording the test fails, with the command that makes one. Recording goes to the real servers, and happens
-    /// only when the environment's `AFAR_RECORD` asks for it: `once` records what has no recording yet, `all` records anew.
-    /// Secrets are redacted. Tests and cases of a test that share a recording are recorded into it together. A test that throws
-    /// writes nothing, one with a failed expectation does. A request that the recording has no answer for fails the test.
+    /// Without a recording, the test fails and prints the command that creates it. Recording uses the real servers and
+    /// only happens if the environment variable `AFAR_RECORD` enables it: `once` creates missing recordings, and `all`
+    /// replaces existing ones. Secrets are redacted.
+    ///
+    /// Tests and test cases that share a recording are recorded together. A test that throws writes nothing, but a test
+    /// with a failed expectation does. A request without a recorded response fails the test.
     ///
     /// - Parameters:
-    ///   - name: The name of the recording, with folders if it has any, without `.har`.
-    ///   - matching: When an entry of it fits a request. The default is ``ReplayTransport/Matching/strict``.
-    ///   - redaction: What is hidden in it. The default is ``HAR/Redaction/secrets``.
-    ///   - file: The test's file.
+    ///   - name: The name of the recording, optionally with folders, without `.har`.
+    ///   - matching: The rules that match entries to requests. The default is ``ReplayTransport/Matching/strict``.
+    ///   - redaction: The secrets to remove from the recording. The default is ``HAR/Redaction/secrets``.
+    ///   - file: The path of the test's source file.
     public static func replay(
         _ name: String, matching: ReplayTransport.Matching = .strict, redaction: HAR.Redaction = .secrets,
         file: String = #filePath

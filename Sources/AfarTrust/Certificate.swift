@@ -1,50 +1,50 @@
 public import Foundation
 
-/// An X.509 certificate (RFC 5280): its bytes, and what they say.
+/// An X.509 certificate (RFC 5280), with its encoded bytes and its most important fields.
 ///
-/// A certificate is only a claim. Whether to believe it is for ``ServerTrust`` to find out.
+/// Reading a certificate doesn't validate it. To validate the certificates of a server, use ``ServerTrust``.
 public struct Certificate: Sendable {
     /// The certificate in DER form.
     public let derEncoded: Data
-    /// Whom the certificate is about, as one line: "CN=example.com,O=Example".
+    /// The distinguished name of the certificate's owner, on one line: "CN=example.com,O=Example".
     public let subject: String
-    /// Who signed it, as one line.
+    /// The distinguished name of the authority that signed the certificate, on one line.
     public let issuer: String
-    /// The number that its issuer gave it, in hexadecimal digits.
+    /// The serial number that the issuer assigned, in hexadecimal digits.
     public let serialNumber: String
-    /// The names that it is for.
+    /// The names and addresses that the certificate is valid for.
     public let subjectAlternativeNames: [SubjectAlternativeName]
-    /// From when on it is valid.
+    /// The date when the certificate becomes valid.
     public let notValidBefore: Date
-    /// Until when it is valid.
+    /// The date when the certificate expires.
     public let notValidAfter: Date
-    /// The key that it vouches for.
+    /// The public key of the certificate's owner.
     public let publicKey: PublicKey
-    /// Whether it may sign other certificates.
+    /// A Boolean value that indicates whether the certificate can sign other certificates.
     public let isCertificateAuthority: Bool
 
-    /// A name that a certificate is for (RFC 5280, section 4.2.1.6).
+    /// A name that a certificate is valid for (RFC 5280, section 4.2.1.6).
     public enum SubjectAlternativeName: Sendable, Hashable {
-        /// A host's name, which may begin with `*.`.
+        /// A host name, which can begin with `*.`.
         case dns(String)
-        /// An address, "192.0.2.1" or "2001:db8::1".
+        /// An IP address, such as "192.0.2.1" or "2001:db8::1".
         case ipAddress(String)
-        /// An address of e-mail.
+        /// An email address.
         case email(String)
         /// A URI.
         case uri(String)
     }
 
-    /// Reads a certificate in DER form.
+    /// Creates a certificate from its DER form.
     ///
     /// - Throws: ``CertificateError/notACertificate(_:)``.
     public init(derEncoded: Data) throws(CertificateError) {
         self = try Self.read(derEncoded)
     }
 
-    /// Reads the certificates of a text in PEM form (RFC 7468), in order; other things in it are passed over.
+    /// Returns the certificates in a PEM text (RFC 7468), in order. Other content of the text is ignored.
     ///
-    /// - Throws: ``CertificateError/notACertificate(_:)`` for one that cannot be read, and when there is none.
+    /// - Throws: ``CertificateError/notACertificate(_:)`` if the text contains an invalid certificate or no certificate at all.
     public static func certificates(pemEncoded text: String) throws(CertificateError) -> [Certificate] {
         let certificates = try PEMBlock.blocks(in: text, labeled: "CERTIFICATE").map { block throws(CertificateError) in
             try Certificate(derEncoded: block)
@@ -55,7 +55,7 @@ public struct Certificate: Sendable {
         return certificates
     }
 
-    /// Reads the certificates of a file: one in DER form, or any number in PEM form.
+    /// Returns the certificates in a file: one in DER form, or any number in PEM form.
     ///
     /// - Throws: ``CertificateError``.
     public static func certificates(contentsOf file: URL) throws(CertificateError) -> [Certificate] {
@@ -83,24 +83,23 @@ public struct Certificate: Sendable {
     }
 }
 
-/// Two certificates are equal when their bytes are.
 extension Certificate: Hashable {
-    /// Whether both have the same bytes.
+    /// Returns a Boolean value that indicates whether two certificates have the same DER form.
     public static func == (lhs: Self, rhs: Self) -> Bool { lhs.derEncoded == rhs.derEncoded }
 
-    /// Adds the bytes.
+    /// Hashes the DER form.
     public func hash(into hasher: inout Hasher) { hasher.combine(derEncoded) }
 }
 
 extension Certificate: CustomStringConvertible {
-    /// Whom it is about, who signed it, and until when it is valid.
+    /// The subject, the issuer and the expiration date.
     public var description: String {
         "\(subject), issued by \(issuer), valid until \(notValidAfter.formatted(.iso8601))".singleLine
     }
 }
 
 extension Certificate.SubjectAlternativeName: CustomStringConvertible {
-    /// The name, with its kind before all but host names and addresses.
+    /// The name. Email addresses and URIs are prefixed with their type.
     public var description: String {
         switch self {
         case .dns(let name): name.singleLine
@@ -113,22 +112,24 @@ extension Certificate.SubjectAlternativeName: CustomStringConvertible {
 
 // MARK: - Public keys
 
-/// A public key, known by the SHA-256 of its `SubjectPublicKeyInfo` (RFC 5280, section 4.1): what pins are made of. It
-/// stays the same when a certificate is renewed with the same key.
+/// A public key, identified by the SHA-256 hash of its `SubjectPublicKeyInfo` (RFC 5280, section 4.1).
+///
+/// Pins contain this hash. It stays the same when a certificate is renewed with the same key.
 public struct PublicKey: Sendable {
-    /// The 32 bytes of the SHA-256 over the `SubjectPublicKeyInfo` in DER form.
+    /// The SHA-256 hash of the `SubjectPublicKeyInfo` in DER form: 32 bytes.
     public let sha256: Data
-    /// The `SubjectPublicKeyInfo` in DER form; nil for a key of which only the hash is known.
+    /// The `SubjectPublicKeyInfo` in DER form; nil if the key was created from a pin.
     public let derEncoded: Data?
-    /// The algorithm and the size, "RSA 2048 bit" say; nil for a key of which only the hash is known.
+    /// The algorithm and the size, such as "RSA 2048 bit"; nil if the key was created from a pin.
     public let algorithm: String?
 
-    /// A key by its pin, in the form that ``pin`` has and curl takes: "sha256//" and the hash in Base64. Without the
-    /// prefix, or with "sha256/", it is read too.
+    /// Creates a key from its pin.
     ///
-    /// - Throws: ``CertificateError/notAPublicKey(_:)`` when that is not the Base64 of 32 bytes.
+    /// - Parameter pin: "sha256//" followed by the hash in Base64, the form that ``pin`` returns and that curl accepts. The prefix can also
+    ///   be "sha256/" or missing.
+    /// - Throws: ``CertificateError/notAPublicKey(_:)`` if the text isn't the Base64 form of 32 bytes.
     public init(pin: String) throws(CertificateError) {
-        // The hash may begin with a slash itself.
+        // The hash can begin with a slash.
         let hashes = ["sha256//", "sha256/", ""].filter { pin.hasPrefix($0) }.compactMap { prefix in
             Data(base64Encoded: String(pin.dropFirst(prefix.count)))
         }
@@ -138,7 +139,7 @@ public struct PublicKey: Sendable {
         self.init(sha256: hash, derEncoded: nil, algorithm: nil)
     }
 
-    /// Reads a key in PEM form ("BEGIN PUBLIC KEY") or as a `SubjectPublicKeyInfo` in DER form.
+    /// Creates a key from its PEM form ("BEGIN PUBLIC KEY"), or from a `SubjectPublicKeyInfo` in DER form.
     ///
     /// - Throws: ``CertificateError/notAPublicKey(_:)``.
     public init(_ data: Data) throws(CertificateError) {
@@ -152,84 +153,84 @@ public struct PublicKey: Sendable {
         self.algorithm = algorithm
     }
 
-    /// "sha256//" and the hash in Base64.
+    /// The pin of the key: "sha256//" followed by the hash in Base64.
     public var pin: String { "sha256//\(sha256.base64EncodedString())" }
 }
 
-/// Two keys are equal when their hashes are.
 extension PublicKey: Hashable {
-    /// Whether both have the same hash.
+    /// Returns a Boolean value that indicates whether two keys have the same hash.
     public static func == (lhs: Self, rhs: Self) -> Bool { lhs.sha256 == rhs.sha256 }
 
-    /// Adds the hash.
+    /// Hashes the SHA-256 hash of the key.
     public func hash(into hasher: inout Hasher) { hasher.combine(sha256) }
 }
 
 extension PublicKey: CustomStringConvertible {
-    /// The pin, and the algorithm where it is known.
+    /// The pin, followed by the algorithm if it is known.
     public var description: String { algorithm.map { "\(pin) (\($0))" } ?? pin }
 }
 
 // MARK: - Errors
 
-/// Why a certificate, a key or an identity could not be read.
+/// An error that occurs while reading a certificate, a key, an identity or a list of authorities.
 public enum CertificateError: Error, Sendable, Hashable {
-    /// The file cannot be read.
+    /// The file can't be read.
     case unreadableFile(URL, String)
-    /// The bytes are no certificate.
+    /// The data isn't a valid certificate.
     case notACertificate(String)
-    /// The bytes are no public key, or the text is no pin.
+    /// The data isn't a valid public key, or the text isn't a valid pin.
     case notAPublicKey(String)
-    /// The bytes are no private key that can be used.
+    /// The data isn't a supported private key.
     case notAPrivateKey(String)
-    /// The passphrase does not open the key or the archive, or it needs one and got none.
+    /// The passphrase for the key or the archive is wrong or missing.
     case wrongPassphrase
-    /// The bytes are no PKCS#12 archive, or it lacks a certificate or its key.
+    /// The data isn't a PKCS#12 archive, or the archive contains no certificate or no matching key.
     case notAnIdentity(String)
-    /// The private key is not that of the certificate.
+    /// The private key and the certificate don't belong together.
     case keyMismatch
-    /// The bytes are no certificate revocation list.
+    /// The data isn't a valid certificate revocation list.
     case notARevocationList(String)
-    /// The file of trusted authorities cannot be used.
+    /// The list of trusted certificate authorities is missing or unusable.
     case noCertificateAuthorities(String)
-    /// This platform has nothing that reads certificates.
+    /// Certificates aren't supported on this platform.
     case unsupported
 }
 
 extension CertificateError: LocalizedError, CustomStringConvertible {
-    /// What was wrong, and what to do about it.
+    /// A description of the problem, and how to solve it.
     public var description: String {
         switch self {
         case .unreadableFile(let file, let cause): "the file \(file.path) cannot be read: \(cause)"
         case .notACertificate(let cause): "not a certificate in DER or PEM form: \(cause)"
         case .notAPublicKey(let cause): "not a public key: \(cause)"
         case .notAPrivateKey(let cause): "not a private key in PEM or DER form: \(cause)"
-        case .wrongPassphrase: "the passphrase does not open it"
+        case .wrongPassphrase: "the passphrase is wrong or missing"
         case .notAnIdentity(let cause): "not a PKCS#12 archive with a certificate and its key: \(cause)"
-        case .keyMismatch: "the private key is not that of the certificate"
+        case .keyMismatch: "the private key does not belong to the certificate"
         case .notARevocationList(let cause): "not a certificate revocation list in DER or PEM form: \(cause)"
         case .noCertificateAuthorities(let cause):
-            "there are no certificate authorities to trust: \(cause). "
-                + "Install the package ca-certificates, or name a file of PEM certificates"
+            "there are no trusted certificate authorities: \(cause). "
+                + "Install the package ca-certificates, or specify a file of PEM certificates"
         case .unsupported: "certificates cannot be read on this platform"
         }
     }
 
-    /// The same sentence.
+    /// The same text as ``description``.
     public var errorDescription: String? { description }
 }
 
 // MARK: - Files and texts
 
-/// Bytes in a text, between two lines that name what they are (RFC 7468).
+/// Reads and writes PEM text (RFC 7468).
 enum PEMBlock {
-    /// The text of a file, if it has such lines.
+    /// Returns the data as text if it contains a PEM block; nil otherwise.
     static func text(in data: Data) -> String? {
         guard data.range(of: Data("-----BEGIN ".utf8)) != nil else { return nil }
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// The bytes of all blocks with a label. One that does not end, or is no Base64, gives no bytes, which nobody can read.
+    /// Returns the decoded contents of all blocks with a label. An unterminated or invalid block becomes empty data, which every reader
+    /// rejects.
     static func blocks(in text: String, labeled label: String) -> [Data] {
         var blocks: [Data] = []
         var lines: [Substring]?
@@ -265,7 +266,7 @@ extension Data {
 }
 
 extension String {
-    /// This text in one line that steers no terminal: a certificate can say anything.
+    /// The text on one line, with control characters escaped. Certificates can contain characters that control a terminal.
     var singleLine: String {
         String(
             String.UnicodeScalarView(

@@ -1,23 +1,24 @@
 public import Foundation
 
-/// A certificate and its private key, with which a client shows who it is when a server asks (RFC 8446, section 4.3.2).
+/// A certificate and its private key, which identify a client to servers that request a certificate (RFC 8446, section 4.3.2).
 ///
-/// The key is in memory as it is; descriptions do not show it.
+/// The key is stored in memory without encryption. Descriptions don't contain it.
 public struct ClientIdentity: Sendable, Hashable {
     /// The client's certificate.
     public let certificate: Certificate
-    /// The certificates between the client's and a root, the client's issuer first. They are sent along.
+    /// The certificates between the client's certificate and a root, starting with the client's issuer. The server receives them too.
     public let intermediates: [Certificate]
     /// The private key as PKCS#8 in DER form, without a passphrase.
     private let privateKey: Data
 
-    /// Reads certificates and a key.
+    /// Creates an identity from certificates and a key.
     ///
     /// - Parameters:
-    ///   - certificates: In PEM form, the client's own first; or one in DER form.
-    ///   - privateKey: The key of the first certificate, in PEM form (PKCS#8, or the older forms) or as PKCS#8 in DER form.
-    ///   - passphrase: Opens the key if it is encrypted.
-    /// - Throws: ``CertificateError`` when one cannot be read, the passphrase is wrong, or the two do not belong together.
+    ///   - certificates: The certificates in PEM form, starting with the client's own, or one certificate in DER form.
+    ///   - privateKey: The key of the first certificate, in PEM form (PKCS#8 or an older format) or as PKCS#8 in DER form.
+    ///   - passphrase: The passphrase of an encrypted key. The default is nil.
+    /// - Throws: ``CertificateError`` if a certificate or the key is invalid, the passphrase is wrong, or the key doesn't belong to the
+    ///   first certificate.
     public init(certificates: Data, privateKey: Data, passphrase: String? = nil) throws(CertificateError) {
         let all =
             if let text = PEMBlock.text(in: certificates) {
@@ -28,12 +29,12 @@ public struct ClientIdentity: Sendable, Hashable {
         self = try Self.make(all, privateKey: privateKey, passphrase: passphrase)
     }
 
-    /// Reads files of certificates and of a key, in the forms that ``init(certificates:privateKey:passphrase:)`` takes.
+    /// Creates an identity from a file of certificates and a key file, in the formats of ``init(certificates:privateKey:passphrase:)``.
     ///
     /// - Parameters:
-    ///   - certificateFile: The certificates.
-    ///   - keyFile: The key; nil when the first file has it too, in PEM form.
-    ///   - passphrase: Opens the key if it is encrypted.
+    ///   - certificateFile: The file of certificates.
+    ///   - keyFile: The key file; nil, which is the default, if the certificate file contains the key too, in PEM form.
+    ///   - passphrase: The passphrase of an encrypted key. The default is nil.
     /// - Throws: ``CertificateError``.
     public init(certificateFile: URL, keyFile: URL? = nil, passphrase: String? = nil) throws(CertificateError) {
         let certificates = try Data(reading: certificateFile)
@@ -41,12 +42,12 @@ public struct ClientIdentity: Sendable, Hashable {
         try self.init(certificates: certificates, privateKey: key, passphrase: passphrase)
     }
 
-    /// Reads a PKCS#12 archive (RFC 7292).
+    /// Creates an identity from a PKCS#12 archive (RFC 7292).
     ///
     /// - Parameters:
-    ///   - pkcs12: The archive's bytes, of a `.p12` or `.pfx` file.
-    ///   - passphrase: Opens the archive.
-    /// - Throws: ``CertificateError/wrongPassphrase``, ``CertificateError/notAnIdentity(_:)``.
+    ///   - pkcs12: The contents of a `.p12` or `.pfx` file.
+    ///   - passphrase: The passphrase of the archive.
+    /// - Throws: ``CertificateError/wrongPassphrase`` or ``CertificateError/notAnIdentity(_:)``.
     public init(pkcs12: Data, passphrase: String) throws(CertificateError) {
         self = try Self.read(pkcs12: pkcs12, passphrase: passphrase)
     }
@@ -62,12 +63,12 @@ public struct ClientIdentity: Sendable, Hashable {
 }
 
 extension ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The certificate; never the key.
+    /// A description of the certificate. It never contains the key.
     public var description: String { "client identity \(certificate)" }
 
-    /// The certificate; never the key.
+    /// The same text as ``description``.
     public var debugDescription: String { description }
 
-    /// The certificate; never the key.
+    /// A mirror that contains the certificate, but not the key.
     public var customMirror: Mirror { Mirror(self, children: ["certificate": certificate]) }
 }

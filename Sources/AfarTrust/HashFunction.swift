@@ -4,12 +4,12 @@
     import COpenSSL
 #endif
 
-/// A hash function of the operating system: OpenSSL's on Linux, CryptoKit's on Apple's platforms. The raw value is its name in a
-/// challenge of Digest authentication (RFC 7616, section 6.1).
+/// A hash function of OpenSSL on Linux, or of CryptoKit on Apple platforms. The raw value is its name in a Digest authentication
+/// challenge (RFC 7616, section 6.1).
 package enum HashFunction: String, Sendable {
-    /// MD5 (RFC 1321). It is broken for signatures. Use it only for Digest authentication, where servers require it.
+    /// MD5 (RFC 1321). It is insecure for signatures. Use it only for Digest authentication, where servers require it.
     case md5 = "md5"
-    /// SHA-1 (FIPS 180-4). It is broken for signatures. Use it only for the WebSocket handshake, which requires it.
+    /// SHA-1 (FIPS 180-4). It is insecure for signatures. Use it only for the WebSocket handshake, which requires it.
     case sha1 = "sha-1"
     /// SHA-256 (FIPS 180-4).
     case sha256 = "sha-256"
@@ -35,7 +35,7 @@ package enum HashFunction: String, Sendable {
 }
 
 extension [UInt8] {
-    /// The bytes as lowercase hexadecimal digits, two for each.
+    /// The bytes as lowercase hexadecimal digits, two per byte.
     package var hexDigits: String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xF)]] }, as: UTF8.self)
@@ -80,7 +80,7 @@ package struct IncrementalHash: ~Copyable {
             }
             guard EVP_DigestInit_ex(context, type, nil) == 1 else {
                 EVP_MD_CTX_free(context)
-                // Otherwise it would be taken for the cause of a later failure.
+                // A remaining error would be reported as the cause of a later failure.
                 ERR_clear_error()
                 return nil
             }

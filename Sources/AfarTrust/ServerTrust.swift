@@ -1,18 +1,18 @@
 public import Foundation
 
-/// What a server showed of its identity in a TLS handshake, for an evaluator to decide on.
+/// The certificates that a server presented in a TLS handshake, and the methods to validate them.
 ///
-/// The handshake has proven that the server has the key of its own certificate, the first; all else is to be validated.
-/// Validation takes no network, and may be asked for on any thread.
+/// The handshake proves only that the server has the private key of its own certificate, which is the first. Everything else must be
+/// validated. Validation doesn't use the network, and can run on any thread.
 public struct ServerTrust: Sendable {
-    /// The host that was asked for.
+    /// The host that the request was made to.
     public let host: String
-    /// The certificates as the server sent them, its own first. Those after it may be anything: to pin, take
-    /// ``signedCertificates``.
+    /// The certificates as the server sent them, starting with its own. The others are arbitrary: compare pins with
+    /// ``signedCertificates`` instead.
     public let certificates: [Certificate]
-    /// The answer of an OCSP responder that the server sent along (RFC 6066, section 8), in DER form.
+    /// The OCSP response that the server sent with its certificates (RFC 6066, section 8), in DER form; nil if it sent none.
     public let stapledOCSPResponse: Data?
-    /// The certificates that a chain must end in; nil for the authorities that the transport trusts, the system's as a rule.
+    /// The trust anchors, one of which must end the chain; nil for the authorities that the transport trusts, usually those of the system.
     public var anchors: [Certificate]?
     let authorities: CertificateAuthorities
 
@@ -26,27 +26,32 @@ public struct ServerTrust: Sendable {
         self.authorities = authorities
     }
 
-    /// The keys of ``certificates``.
+    /// The public keys of ``certificates``.
     public var publicKeys: [PublicKey] { certificates.map(\.publicKey) }
 
-    /// The verdict of the ordinary validation, by ``validate()``, as a value.
+    /// The result of ``validate()``.
     public var validation: Result<[Certificate], ServerTrustError> {
         Result { () throws(ServerTrustError) in try validate() }
     }
 
-    /// Validates the chain (RFC 5280, section 6): signatures, dates, use for servers, names that its authorities may sign for,
-    /// strength, and that it ends in one of the ``anchors`` or the authorities. The certificate of an authority is not one of a
-    /// server, unless it is an anchor itself. The host's name is not looked at: ``validateHost(_:)``.
+    /// Validates the certificate chain (RFC 5280, section 6).
     ///
-    /// - Returns: The chain, from the server's certificate to the one that is trusted.
-    /// - Throws: The first thing that is wrong.
+    /// Checks the signatures, the dates, the permission to authenticate servers, the name constraints of the authorities, the strength of
+    /// keys and hashes, and that the chain ends in one of the ``anchors`` or the trusted authorities. The certificate of an authority is
+    /// rejected as a server's certificate, unless it is an anchor itself. The host name isn't checked: call ``validateHost(_:)``.
+    ///
+    /// - Returns: The chain, from the server's certificate to the trusted one.
+    /// - Throws: An error for the first problem.
     @discardableResult
     public func validate() throws(ServerTrustError) -> [Certificate] {
         try ChainValidation(self).chain()
     }
 
-    /// Checks that the server's certificate is for a host (RFC 9525): a name or an address, of its alternative names only.
+    /// Checks that the server's certificate is valid for a host (RFC 9525).
     ///
+    /// Only the certificate's alternative names count.
+    ///
+    /// - Parameter host: A host name or an IP address.
     /// - Throws: ``ServerTrustError/Code-swift.struct/hostMismatch``.
     public func validateHost(_ host: String) throws(ServerTrustError) {
         guard let certificate = certificates.first else { throw .noCertificates }
@@ -55,16 +60,14 @@ public struct ServerTrust: Sendable {
         }
     }
 
-    /// Checks that no certificate of the chain is revoked, after ``validate()``.
+    /// Validates the chain as ``validate()`` does, and checks that its certificates aren't revoked.
     ///
     /// - Parameters:
-    ///   - lists: Revocation lists (RFC 5280, section 5), in DER or PEM form. If there are any, there must be one of each
-    ///     authority in the chain.
-    ///   - usesStapledResponse: Whether the OCSP response that the server sent along is looked at, if it did. Without lists
-    ///     a good one is enough, which is about the server's own certificate only.
-    /// - Throws: ``ServerTrustError/Code-swift.struct/revoked``,
-    ///   ``ServerTrustError/Code-swift.struct/revocationUnknown`` when it cannot be found out, and all that ``validate()``
-    ///   throws.
+    ///   - lists: Revocation lists (RFC 5280, section 5), in DER or PEM form. If you pass any, each authority in the chain must have one.
+    ///   - usesStapledResponse: Whether to check the OCSP response that the server sent, if any. If there are no lists, a good response is
+    ///     sufficient, even though it covers only the server's own certificate. The default is true.
+    /// - Throws: ``ServerTrustError/Code-swift.struct/revoked``, ``ServerTrustError/Code-swift.struct/revocationUnknown`` if the status
+    ///   can't be determined, or an error of ``validate()``.
     public func validateRevocation(lists: [Data] = [], usesStapledResponse: Bool = true) throws(ServerTrustError) {
         let chain = try validate()
         if usesStapledResponse, let stapledOCSPResponse {
@@ -74,22 +77,23 @@ public struct ServerTrust: Sendable {
         guard !lists.isEmpty else {
             throw ServerTrustError(
                 .revocationUnknown,
-                "the server sent no OCSP response along, and no revocation list is given: "
-                    + "whether its certificate is revoked is not known", certificate: chain.first)
+                "the server sent no OCSP response, and there is no revocation list: "
+                    + "the revocation status of its certificate is unknown", certificate: chain.first)
         }
         try ChainValidation(self, revocationLists: lists).chain()
     }
 
-    /// The server's certificate and those that have signed one another from there on, however the chain ends: what may be
-    /// compared with pins. Another that the server has sent along is not among them.
+    /// The server's certificate and those above it, each of which signed the one before it. Compare pins with these certificates.
+    ///
+    /// The chain doesn't have to end in a trusted certificate. Unrelated certificates that the server sent are omitted.
     public var signedCertificates: [Certificate] { ChainValidation(self).signedChain() }
 }
 
 // MARK: - Errors
 
-/// Why a server's certificates were not accepted.
+/// The reason why a server's certificates were rejected.
 public struct ServerTrustError: Error, Sendable, Hashable {
-    /// What was wrong. More codes may come; compare with those you handle.
+    /// The kind of a problem. Later versions can add codes, so compare with those that you handle.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Name: String, Sendable {
             case noCertificates, expired, notYetValid, unknownAuthority, selfSigned, hostMismatch, revoked, weakKey
@@ -101,44 +105,44 @@ public struct ServerTrustError: Error, Sendable, Hashable {
         /// The code's name.
         public var description: String { name.rawValue }
 
-        /// The server presented none.
+        /// The server presented no certificates.
         public static let noCertificates = Code(name: .noCertificates)
         /// A certificate has expired.
         public static let expired = Code(name: .expired)
         /// A certificate is not valid yet.
         public static let notYetValid = Code(name: .notYetValid)
-        /// The chain ends in an authority that is not trusted, or is not complete.
+        /// The chain is incomplete, or ends in an authority that is not trusted.
         public static let unknownAuthority = Code(name: .unknownAuthority)
-        /// The server's certificate is signed by itself, and not trusted.
+        /// The server's certificate is self-signed and not trusted.
         public static let selfSigned = Code(name: .selfSigned)
-        /// The certificate is for other hosts.
+        /// The certificate is not valid for the host.
         public static let hostMismatch = Code(name: .hostMismatch)
         /// A certificate is revoked.
         public static let revoked = Code(name: .revoked)
         /// A key, or the hash of a signature, is too weak.
         public static let weakKey = Code(name: .weakKey)
-        /// A certificate is not for servers, or one that signs others may not.
+        /// A certificate is not permitted to authenticate a server or to sign other certificates, although the chain uses it for that.
         public static let wrongUsage = Code(name: .wrongUsage)
-        /// A signature is wrong.
+        /// A signature is invalid.
         public static let invalidSignature = Code(name: .invalidSignature)
-        /// An authority may not sign for that name (RFC 5280, section 4.2.1.10).
+        /// An authority is not permitted to sign certificates for a name (RFC 5280, section 4.2.1.10).
         public static let nameNotPermitted = Code(name: .nameNotPermitted)
-        /// Whether a certificate is revoked could not be found out.
+        /// The revocation status of a certificate could not be determined.
         public static let revocationUnknown = Code(name: .revocationUnknown)
-        /// There are no authorities to trust on this machine.
+        /// There are no trusted authorities on this machine.
         public static let noAuthorities = Code(name: .noAuthorities)
-        /// None of the above.
+        /// None of the other codes applies.
         public static let invalid = Code(name: .invalid)
     }
 
-    /// What was wrong.
+    /// The kind of the problem.
     public let code: Code
-    /// What was wrong, in one line of words.
+    /// A description of the problem on one line.
     public let message: String
-    /// The certificate at fault, where one is known to be.
+    /// The certificate that caused the error, if known.
     public let certificate: Certificate?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ code: Code, _ message: String, certificate: Certificate? = nil) {
         self.code = code
         self.message = message
@@ -147,12 +151,12 @@ public struct ServerTrustError: Error, Sendable, Hashable {
 }
 
 extension ServerTrustError: LocalizedError, CustomStringConvertible {
-    /// What was wrong, and with which certificate.
+    /// The message, followed by the subject of the certificate.
     public var description: String {
         (certificate.map { "\(message) (certificate of \($0.subject))" } ?? message).singleLine
     }
 
-    /// The same line.
+    /// The same text as ``description``.
     public var errorDescription: String? { description }
 }
 
@@ -170,25 +174,25 @@ extension ServerTrustError {
 
 // MARK: - Certificate authorities
 
-/// The certificates that a transport trusts. Their file is read when they are first needed, and then kept.
+/// The certificates that a transport trusts. The file is read when the certificates are first needed, and its contents stay in memory.
 package final class CertificateAuthorities: @unchecked Sendable {
-    // Sendable because what changes is behind the lock.
+    // Sendable because the lock protects all mutable state.
     /// The file of PEM certificates, if any.
     package let file: URL?
-    /// Whether certificates must follow RFC 5280 to the letter (`X509_V_FLAG_X509_STRICT`).
+    /// Whether certificates must conform strictly to RFC 5280 (`X509_V_FLAG_X509_STRICT`).
     package let areStrict: Bool
     private let lock = NSLock()
     private var loaded: CertificateStore?
 
     /// - Parameters:
     ///   - file: A file of PEM certificates; nil for none.
-    ///   - areStrict: Whether certificates must follow RFC 5280 to the letter.
+    ///   - areStrict: Whether certificates must conform strictly to RFC 5280. The default is false.
     package init(file: URL?, areStrict: Bool = false) {
         self.file = file
         self.areStrict = areStrict
     }
 
-    /// The operating system's file of trusted certificates; nil if it is in none of the usual places.
+    /// The operating system's file of trusted certificates; nil if it isn't in any of the usual places.
     package static let systemFile: URL? =
         [
             // Debian and Alpine, Fedora and Amazon Linux, SUSE, macOS.
@@ -197,7 +201,7 @@ package final class CertificateAuthorities: @unchecked Sendable {
         ].first { FileManager.default.isReadableFile(atPath: $0) }.map { URL(filePath: $0) }
 
     package func store() throws(CertificateError) -> CertificateStore {
-        guard let file else { throw .noCertificateAuthorities("no file of them is known") }
+        guard let file else { throw .noCertificateAuthorities("no file of certificates was found") }
         lock.lock()
         defer { lock.unlock() }
         if let loaded { return loaded }

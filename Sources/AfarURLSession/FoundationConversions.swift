@@ -9,13 +9,13 @@ import HTTPTypes
 // MARK: - Requests
 
 extension URLRequest {
-    /// The request of an exchange, without its body.
+    /// Creates the request of an exchange, without its body.
     init(_ exchange: Exchange) throws(TransportError) {
         func refusal(_ code: TransportError.Code, _ message: String) -> TransportError {
             TransportError(code, phase: .queued, url: exchange.url, message: message)
         }
         guard let url = URL(keepingEscapesOf: exchange.url), url.host?.isEmpty == false else {
-            throw refusal(.invalidURL, "Foundation cannot read this URL")
+            throw refusal(.invalidURL, "Foundation can't parse this URL")
         }
         self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: Self.farAway)
         httpShouldHandleCookies = false
@@ -29,19 +29,19 @@ extension URLRequest {
             throw refusal(.unsupportedByTransport, "URLSession sends no body with \(method)")
         }
         if case .file(let file) = exchange.body, !file.isFileURL || !FileManager.default.isReadableFile(at: file) {
-            throw refusal(.requestBodyFailed, "\(file.path) is no file that can be read")
+            throw refusal(.requestBodyFailed, "\(file.path) is not a readable file")
         }
         for (name, value) in exchange.sentFields { setValue(value, forHTTPHeaderField: name.rawName) }
     }
 
-    /// The session's own timer counts whole seconds and, on Linux, forgets a task that waits for its redirect's
-    /// answer. It is set out of the way of ``RunningExchange``'s timers.
+    /// The session's own timer has a resolution of a second and, on Linux, loses a task that waits for the answer to a redirect. It
+    /// is set so long that it never fires before the timers of ``RunningExchange``.
     private static let farAway: TimeInterval = 366 * 24 * 60 * 60
 }
 
 extension Exchange {
-    /// The request's fields, the defaults beneath them, one line a name. How the body is framed is the session's
-    /// business: a second word on that would contradict it.
+    /// The request's fields and the default fields, one line per name, without the fields for the body's framing, which the session
+    /// determines.
     fileprivate var sentFields: [(HTTPField.Name, String)] {
         let own = request.headerFields
         var all = own
@@ -56,7 +56,7 @@ extension Exchange {
 }
 
 extension FileManager {
-    /// Whether this is a regular file and may be read. The session would wait for the bytes of another in vain.
+    /// Whether this is a readable regular file. For other files, the session would wait for bytes forever.
     fileprivate func isReadableFile(at url: URL) -> Bool {
         let type = try? attributesOfItem(atPath: url.resolvingSymlinksInPath().path)[.type] as? FileAttributeType
         return type == .typeRegular && isReadableFile(atPath: url.path)
@@ -66,13 +66,13 @@ extension FileManager {
 // MARK: - Responses
 
 extension ResponseHead {
-    /// The head that URLSession has parsed, checked against the exchange's limits.
+    /// Creates a head from URLSession's, and checks it against the exchange's limits.
     convenience init(_ response: URLResponse, for exchange: Exchange) throws(TransportError) {
         func failure(_ code: TransportError.Code, _ message: String) -> TransportError {
             TransportError(code, phase: .awaitingResponse, url: exchange.url, message: message)
         }
         guard let response = response as? HTTPURLResponse, (100...999).contains(response.statusCode) else {
-            throw failure(.malformedResponse, "the answer is not HTTP")
+            throw failure(.malformedResponse, "the response is not HTTP")
         }
         let options = exchange.options
         var lines: [(name: String, value: String)] = []
@@ -84,11 +84,11 @@ extension ResponseHead {
             }
         }
         guard lines.count <= min(options.maximumFieldCount, 65_000) else {
-            throw failure(.headTooLarge, "the head has \(lines.count) fields")
+            throw failure(.headTooLarge, "the head has too many fields (\(lines.count))")
         }
         let size = lines.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
         guard size <= options.maximumHeadBytes else {
-            throw failure(.headTooLarge, "the head has \(size) bytes")
+            throw failure(.headTooLarge, "the head is too large (\(size) bytes)")
         }
         var fields = HTTPFields()
         for line in lines {
@@ -96,11 +96,11 @@ extension ResponseHead {
         }
         let lengths = Set(fields[values: .contentLength].joined(separator: ",").split(separator: ",").map(Self.trimmed))
         guard lengths.count <= 1, lengths.allSatisfy({ $0.allSatisfy(\.isNumber) && Int64($0) != nil }) else {
-            throw failure(.malformedResponse, "the Content-Length is no length")
+            throw failure(.malformedResponse, "the Content-Length is not a valid length")
         }
         if let length = lengths.first { fields[.contentLength] = length }
         if !options.decodesContent, let coding = fields[.contentEncoding], coding != "identity" {
-            throw failure(.unsupportedByTransport, "URLSession decodes \(coding) whether asked to or not")
+            throw failure(.unsupportedByTransport, "URLSession always decodes \(coding)")
         }
         self.init(status: response.statusCode, fields: fields, url: exchange.responseURL)
     }
@@ -109,8 +109,8 @@ extension ResponseHead {
         text.trimmingCharacters(in: .whitespaces)
     }
 
-    /// Takes apart the Set-Cookie lines that the session has joined: a comma begins a line when a `name=` follows,
-    /// which is never so inside a date.
+    /// Splits the Set-Cookie lines that the session has joined. A comma begins a new line if `name=` follows, which never occurs
+    /// inside a date.
     private static func cookieLines(in joined: String) -> [String] {
         var lines: [String] = []
         for part in joined.split(separator: ",", omittingEmptySubsequences: false) {
@@ -131,7 +131,7 @@ extension ResponseHead {
 // MARK: - Errors
 
 extension TransportError {
-    /// What a task's error says, in a transport's terms.
+    /// Converts a task's error.
     init(_ error: any Error, phase: Phase, url: String) {
         let urlError = error as? URLError
         let message = error.localizedDescription
@@ -148,7 +148,7 @@ extension TransportError {
         )
     }
 
-    /// The phase in which failures of this code happen, where there is only one.
+    /// Returns the phase in which a code occurs, if there is only one.
     private static func phase(of code: Code) -> Phase? {
         switch code {
         case .invalidURL, .unsupportedURL: .queued
@@ -165,7 +165,7 @@ extension TransportError {
 }
 
 extension URLError {
-    /// The same error without the secrets of the URLs that are printed with it.
+    /// A copy of the error without the secrets of URLs in its description.
     fileprivate var redacted: URLError {
         let userInfo = errorUserInfo.mapValues { value -> Any in
             switch value {

@@ -2,7 +2,7 @@
     import AfarTransport
     import Foundation
 
-    /// How `URLSession` behaves here: Apple's own.
+    /// The behavior of `URLSession` on Apple platforms.
     enum Platform {
         static let suspendsInFlight = true
         static let stallsAtChallenge = false
@@ -20,7 +20,7 @@
 
         static func sendable(_ exchange: Exchange) -> Exchange { exchange }
 
-        /// Nothing: the codes tell.
+        /// Always nil, because the error codes are sufficient.
         static func code(ofMessage message: String) -> TransportError.Code? { nil }
     }
 

@@ -3,22 +3,22 @@
     import Foundation
     import FoundationNetworking
 
-    /// How `URLSession` behaves here: swift-corelibs-foundation.
+    /// The behavior of `URLSession` in swift-corelibs-foundation.
     enum Platform {
-        /// Suspending a running task drops its connection, and resuming sends the request again; done quickly one
-        /// after the other they trap. So a task is only ever held before it starts.
+        /// Suspending a running task drops its connection, and resuming sends the request again. In quick succession, they trap. So
+        /// a task is suspended only before it starts.
         static let suspendsInFlight = false
 
-        /// A 401 with a challenge never completes on its own, whatever the scheme, unless a credential follows.
+        /// A 401 with a challenge never completes unless a credential is provided, whatever the scheme.
         static let stallsAtChallenge = true
 
-        /// A redirect is reported when all of its response has arrived; refused, the task ends at once. Cancelling it
-        /// on the way there traps.
+        /// A redirect is reported when its response is complete. If it is refused, the task ends immediately. Canceling the task in
+        /// the meantime traps.
         static let endsAtRefusedRedirect = true
 
         static let limitations = URLSessionTransport.Limitation.allCases
 
-        /// libcurl's own Accept-Encoding is sent; these two are what every libcurl decodes, and many more do.
+        /// libcurl sends its own Accept-Encoding. Every libcurl decodes these two codings, and many decode more.
         static let capabilities = TransportCapabilities(
             name: "URLSession",
             features: [
@@ -28,10 +28,11 @@
             contentCodings: ["gzip", "deflate"]
         )
 
-        /// Of larger files one would not want to have all in memory.
+        /// The limit for files, because they are read into memory.
         private static let largestFile = 256 << 20
 
-        /// An exchange whose body does not come from a file: while it does, a cancel, a timeout or a server's reset traps.
+        /// Replaces a file with its contents. During an upload from a file, a cancellation, a timeout or a reset by the server
+        /// traps.
         static func sendable(_ exchange: Exchange) throws(TransportError) -> Exchange {
             guard case .file(let file) = exchange.body else { return exchange }
             func refusal(_ code: TransportError.Code, _ message: String, _ cause: (any Error)? = nil) -> TransportError
@@ -41,7 +42,7 @@
             guard exchange.body.length ?? 0 <= largestFile else {
                 throw refusal(
                     .unsupportedByTransport,
-                    "URLSession is given no files of more than 256 MiB on Linux. CurlTransport sends files of any size")
+                    "URLSession can't upload files of more than 256 MiB on Linux. Use HTTPTransport or CurlTransport")
             }
             var exchange = exchange
             do {
@@ -52,8 +53,8 @@
             return exchange
         }
 
-        /// What an error without a telling code means, by its message: Foundation knows a few of libcurl's codes and
-        /// passes libcurl's words for all of them.
+        /// Returns the code for an error message. Foundation maps only a few of libcurl's codes, but always passes libcurl's
+        /// message.
         static func code(ofMessage message: String) -> TransportError.Code? {
             meanings.first { message.contains($0.words) }?.code
         }

@@ -6,7 +6,7 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// What the session tells about the exchange. It calls these one at a time.
+/// The session's events for the exchange. The session calls these methods serially.
 extension RunningExchange {
     func didSend(_ total: Int64) {
         let isOver = state.withLock { state in
@@ -20,7 +20,7 @@ extension RunningExchange {
     func didReceive(_ response: URLResponse) {
         let isExpected = state.withLock { state in
             state.lastActivity = .now
-            // The decision may see to the file: its owner has to wait.
+            // The decision can use the file, so its owner must wait.
             state.isWriting = state.ending == nil && state.head == nil
             return state.isWriting
         }
@@ -36,7 +36,7 @@ extension RunningExchange {
             }
         }
         state.withLock { $0.isWriting = false }
-        // Somebody may have ended it meanwhile.
+        // It may have ended in the meantime.
         settle()
         if case .failure(let error) = result { end(with: .failure(error)) }
     }
@@ -62,7 +62,7 @@ extension RunningExchange {
             state.withLock { state in
                 (state.head, state.isUndecided, state.sink) = (head, true, .memory(Data()))
             }
-            // The watchdog has the exchange as long as it is not over; the decision may be kept for ever.
+            // Weak, because the decision may be retained forever. The watchdog retains the exchange until its end.
             pending.whenGiven { [weak self] decision in
                 guard let self else { return }
                 onQueue { self.decided(decision, about: head) }
@@ -70,12 +70,12 @@ extension RunningExchange {
         }
     }
 
-    /// It is known what is done with a response whose head has come. What has come of its body comes now.
+    /// Applies the decision about a response, then delivers the part of the body that was held.
     private func decided(_ decision: HeadDecision, about head: ResponseHead) {
         let held = state.withLock { state -> (Data, isComplete: Bool)? in
             guard state.ending == nil, state.isUndecided, case .memory(let held) = state.sink else { return nil }
             state.isUndecided = false
-            // Who was asked may have taken longer than the idle timeout.
+            // The decision may have taken longer than the idle timeout.
             state.lastActivity = .now
             (state.received, state.sink) = (0, .memory(Data()))
             return (held, state.isComplete)
@@ -86,10 +86,10 @@ extension RunningExchange {
         if isComplete { end(with: .success(())) }
     }
 
-    /// The rest of a body that nobody wants need not come.
+    /// Ends the exchange without waiting for the rest of a discarded body.
     private func endDiscarding() {
         let task = state.withLock { state in
-            // About to end by itself, and not to be touched meanwhile.
+            // These tasks end without being canceled.
             state.isLeftAlone || Platform.stallsAtChallenge && state.head?.status == 401 ? nil : state.task
         }
         end(with: .success(()))
@@ -100,7 +100,7 @@ extension RunningExchange {
         guard status != 101 else {
             throw TransportError(
                 .malformedResponse, phase: .awaitingResponse, url: exchange.url,
-                message: "the server switched protocols (101) without being asked")
+                message: "the server switched protocols (101) without a request for it")
         }
         let count = state.withLock { state in
             state.informationalResponses += 1
@@ -113,7 +113,7 @@ extension RunningExchange {
         )
     }
 
-    /// Goes on to the body; a streamed response is returned here.
+    /// Prepares for the body, and returns a streamed response.
     private func accept(_ head: ResponseHead) {
         let stream: ResponseBodyStream? =
             if case .stream(let highWaterMark) = exchange.delivery { openStream(highWaterMark: highWaterMark) } else {
@@ -161,11 +161,11 @@ extension RunningExchange {
             if let limit = state.discarding { return (total > limit ? .discard : .nothing, total, state.head) }
             if state.isUndecided, !exchange.delivery.isCollecting, total > streamBufferLimit {
                 return (
-                    .refuse("\(streamBufferLimit) bytes wait for an answer to the response's head"), total, state.head
+                    .refuse("\(streamBufferLimit) bytes wait for the decision about the response"), total, state.head
                 )
             }
             if let limit = exchange.delivery.limit, total > limit {
-                return (.refuse("the body has more bytes than the limit"), total, state.head)
+                return (.refuse("the body exceeds its size limit"), total, state.head)
             }
             if let limit = exchange.options.decompressionLimit, let head = state.head, head.isBomb(total, for: limit) {
                 return (.refuse(limit.message), total, head)
@@ -205,11 +205,11 @@ extension RunningExchange {
         if Platform.suspendsInFlight {
             state.withLock { $0.task }?.suspend()
         } else {
-            end(.responseTooLarge, "the body's reader is slow, and \(streamBufferLimit) bytes wait for it")
+            end(.responseTooLarge, "the body's reader is too slow: \(streamBufferLimit) bytes are waiting")
         }
     }
 
-    /// Whether a redirect may be answered.
+    /// Whether the redirect can be declined.
     func mayAnswerRedirect() -> Bool {
         state.withLock { state in
             guard state.ending == nil else { return false }
@@ -227,7 +227,7 @@ extension RunningExchange {
             let wasComplete = Swift.exchange(&state.isComplete, with: true)
             return (state.phase, state.head != nil, state.isUndecided, wasComplete)
         }
-        // A task that was abandoned after all had arrived reports that it was cancelled.
+        // After a complete response, an abandoned task reports a cancellation.
         guard !wasComplete else { return }
         if let error {
             end(with: .failure(TransportError(error, phase: phase, url: exchange.url)))
@@ -242,8 +242,8 @@ extension RunningExchange {
 }
 
 extension ResponseHead {
-    /// Whether so many decoded bytes are too many for what is coded. The session does not count that; the server may have
-    /// said it.
+    /// Whether the decoded size exceeds the limit for the encoded size. The session doesn't report the encoded size, so this uses
+    /// the server's Content-Length.
     fileprivate func isBomb(_ decoded: Int64, for limit: DecompressionLimit) -> Bool {
         guard decoded > limit.size, value(for: .contentEncoding) != nil, let contentLength else { return false }
         return limit.isExceeded(by: decoded, from: contentLength)

@@ -5,10 +5,10 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// One exchange on its way through a session: what has arrived, and who waits for it.
+/// An exchange that runs as a task of a session.
 ///
-/// The session's events come one at a time; cancellation and timeouts come from anywhere. Whoever is first to say
-/// how the exchange ends decides it, and what comes later is ignored.
+/// The session's events arrive serially; cancellation and timeouts can arrive on any thread. The first of them that ends the
+/// exchange determines its result, and later ones are ignored.
 final class RunningExchange: PreparedExchange {
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 
@@ -27,15 +27,15 @@ final class RunningExchange: PreparedExchange {
         var lastActivity = ContinuousClock.now
         var watchdog: Task<Void, Never>?
         var ending: Result<Void, TransportError>?
-        /// Whether the decision is pending, while the body waits in memory.
+        /// Whether the decision is pending. The body is held in memory meanwhile.
         var isUndecided = false
-        /// Whether all of the response was there before that was known.
+        /// Whether the response was complete before the decision was made.
         var isComplete = false
-        /// Whether nobody wants the body, of which so many bytes may come.
+        /// How many bytes of a discarded body are read; nil for a body that is needed.
         var discarding: Int64?
         var isWriting = false
         var isLeftAlone = false
-        /// Whether the exchange's control tells this one of suspensions.
+        /// Whether the exchange's control is attached to this object.
         var isAttached = false
 
         var phase: TransportError.Phase {
@@ -48,12 +48,12 @@ final class RunningExchange: PreparedExchange {
     let state: Locked<State>
 
     private let makeTask: @Sendable (RunningExchange) -> URLSessionTask
-    /// Runs something where the session's events come, one at a time.
+    /// Runs a closure serially with the session's events.
     let onQueue: @Sendable (@escaping @Sendable () -> Void) -> Void
 
     /// - Parameters:
-    ///   - makeTask: Makes the exchange's task, not yet resumed.
-    ///   - onQueue: Runs something where the session's events come, one at a time.
+    ///   - makeTask: Creates the exchange's task, suspended.
+    ///   - onQueue: Runs a closure serially with the session's events.
     init(
         _ exchange: Exchange, streamBufferLimit: Int,
         onQueue: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() },
@@ -74,7 +74,7 @@ final class RunningExchange: PreparedExchange {
 
     // MARK: Beginning
 
-    /// Starts the task, unless the exchange is over already or its control holds it.
+    /// Starts the task, unless the exchange has ended or its control suspends it.
     func start(completion: @escaping Completion) {
         let isOver = state.withLock { state in
             state.completion = completion
@@ -108,14 +108,14 @@ final class RunningExchange: PreparedExchange {
         if isSuspended { task?.suspend() } else { task?.resume() }
     }
 
-    /// Ends the exchange when nothing moves for too long, or all takes too long.
+    /// Ends the exchange at its idle timeout or its total timeout.
     private func watch() async {
         let start = ContinuousClock.now
         let total = Duration(timeout: exchange.options.totalTimeout)
         let idle = Duration(timeout: exchange.options.idleTimeout)
         while !Task.isCancelled {
             let now = ContinuousClock.now
-            if now >= start + total { return end(.timedOut, "it took longer than the total timeout, \(total)") }
+            if now >= start + total { return end(.timedOut, "the exchange exceeded the total timeout of \(total)") }
             let lastActivity = state.withLock { state in
                 let isHeld = exchange.control.isSuspended && (Platform.suspendsInFlight || !state.hasStarted)
                 if isHeld || state.isUndecided {
@@ -123,7 +123,7 @@ final class RunningExchange: PreparedExchange {
                 }
                 return state.lastActivity
             }
-            if now >= lastActivity + idle { return end(.timedOut, "nothing moved for the idle timeout, \(idle)") }
+            if now >= lastActivity + idle { return end(.timedOut, "the exchange exceeded the idle timeout of \(idle)") }
             try? await Task.sleep(until: min(start + total, lastActivity + idle), clock: .continuous)
         }
     }
@@ -131,13 +131,12 @@ final class RunningExchange: PreparedExchange {
 
 // MARK: - Ending
 
-/// How the exchange ends.
 extension RunningExchange {
     func cancel() {
         end(.cancelled, "the exchange was cancelled")
     }
 
-    /// Ends the exchange with a failure of this transport's own finding.
+    /// Ends the exchange with a failure that this transport has detected.
     func end(
         _ code: TransportError.Code, _ message: String, systemError: Int32? = nil, because cause: (any Error)? = nil
     ) {
@@ -149,21 +148,21 @@ extension RunningExchange {
                     underlying: cause)))
     }
 
-    /// Says how the exchange ends, if nobody has; a failure also stops the task.
+    /// Ends the exchange, unless it has ended. A failure also stops the task.
     func end(with ending: Result<Void, TransportError>) {
         let task = state.withLock { state -> URLSessionTask? in
             guard state.ending == nil else { return nil }
             state.ending = ending
-            // Left alone: about to end by itself, and not to be touched meanwhile.
+            // A task that is left alone ends without being canceled.
             guard case .failure = ending, !state.isLeftAlone else { return nil }
             return state.task
         }
         settle()
-        // Cancelling waits for the session's queue, which may be busy reading.
+        // Elsewhere, because canceling waits for the session's queue, which can be busy.
         if let task { BoundedQueue.elsewhere { task.cancel() } }
     }
 
-    /// Completes the exchange, once; not while the file is being written, for its owner closes it then.
+    /// Completes the exchange once. While the file is being written, completion waits, because the caller closes the file then.
     func settle() {
         let settled = state.withLock { state -> State? in
             guard state.ending != nil, !state.isWriting else { return nil }
@@ -178,7 +177,7 @@ extension RunningExchange {
         }
         guard let settled, let ending = settled.ending else { return }
         settled.watchdog?.cancel()
-        // Once: when the answer is out, the next exchange may have the same control.
+        // Earlier than the completion, because the next exchange can have the same control.
         if settled.isAttached { exchange.control.attach(nil) }
         let report = report(of: settled)
         if let head = settled.head, settled.discarding != nil, !ending.isCancel {
@@ -226,13 +225,13 @@ extension Result<Void, TransportError> {
 
 // MARK: - Bodies
 
-/// Where the bytes of a response's body go.
+/// The destination of a response's body.
 enum BodySink {
     case memory(Data)
     case file(descriptor: Int32)
     case stream(ResponseBodyStream.Source)
 
-    /// Writes all of `data`, and returns the `errno` of a failure.
+    /// Writes all of `data`. Returns the `errno` of a failure; nil on success.
     static func deliver(_ data: Data, to descriptor: Int32) -> Int32? {
         data.withUnsafeBytes { $0.write(to: descriptor) }
     }

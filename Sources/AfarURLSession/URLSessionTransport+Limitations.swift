@@ -1,80 +1,79 @@
 extension URLSessionTransport {
-    /// Something that another transport can do and this one cannot.
+    /// Something that other transports support and this one doesn't.
     ///
-    /// The list is for documentation, and for tests that need a reason to leave a case out.
+    /// The list is for documentation, and for tests that need a reason to leave out a case.
     public enum Limitation: String, Sendable, CaseIterable {
-        /// Bodies made while they are sent are refused: a stream is read by blocking the queue of all tasks.
+        /// Streamed request bodies are refused, because reading a stream would block the queue of all tasks.
         case streamedUpload
-        /// The connect timeout is not kept: `URLSession` has none.
+        /// The connect timeout doesn't apply, because `URLSession` has none.
         case connectTimeout
-        /// Requests of GET and HEAD with a body are refused: `URLSession` fails them.
+        /// GET and HEAD requests with a body are refused, because `URLSession` fails them.
         case bodyWithGet
-        /// Methods that `URLSession` would write differently ("get") are refused.
+        /// Methods that `URLSession` would change, such as "get", are refused.
         case methodCase
-        /// Bodies arrive decoded whether asked or not; when decoding is off, an encoded response is an error.
+        /// Bodies are always decoded. If decoding is off, an encoded response is an error.
         case rawContent
-        /// Fields of one name are joined into one line, and the order of fields is lost, both ways: Foundation keeps
-        /// them in a dictionary. Set-Cookie lines are taken apart again as well as can be told.
+        /// In requests and responses, fields with the same name are joined, and the order of fields is lost, because Foundation
+        /// stores them in a dictionary. Set-Cookie lines are split again as far as possible.
         case fieldOrder
-        /// The response's HTTP version is reported as 1.1, whatever it was: Foundation does not tell it.
+        /// The HTTP version of responses is always reported as 1.1, because Foundation doesn't report it.
         case httpVersion
         /// Trailer fields are not reported.
         case trailers
-        /// A compressed body without a Content-Length is not held to the ``ExchangeOptions/decompressionLimit``: Foundation
-        /// does not tell how much was received for it.
+        /// The ``ExchangeOptions/decompressionLimit`` doesn't apply to a compressed body without a Content-Length, because
+        /// Foundation doesn't report its encoded size.
         case decompressionRatio
-        /// Idle connections cannot be closed before the transport is released: Foundation has no call for it.
+        /// Idle connections can't be closed before the transport is released, because Foundation has no function for it.
         case closingIdleConnections
 
-        /// The system's libcurl decodes bodies: an unknown content coding fails, and so do several gzip members; a coding that
-        /// ends too early isn't noticed.
+        /// The system's libcurl decodes bodies. Unknown content codings and gzip bodies with several members fail, and a truncated
+        /// encoded body isn't detected.
         case contentDecoding
-        /// A file to upload is held in memory, and one of more than 256 MiB is refused: the library traps when an upload from a
-        /// file is cancelled or its connection reset.
+        /// A file for an upload is held in memory, and files of more than 256 MiB are refused, because the library traps if an
+        /// upload from a file is canceled or its connection is reset.
         case largeFileUpload
-        /// Requests may stand still until their idle timeout after an upload broke off beside them: the library does not wake
-        /// up.
+        /// After an upload was broken off, concurrent requests can stall until their idle timeout, because the library isn't woken.
         case standstill
-        /// A slow reader does not hold the server back, and its buffer is capped: the library cannot pause a transfer.
+        /// A slow reader doesn't slow the server down, and its buffer is limited, because the library can't pause a transfer.
         case backpressure
-        /// A server that sends without end faster than the library reads (one on the same machine) keeps being read
-        /// after its exchange has failed or was cancelled: the library stops a task only when it pauses for breath.
+        /// If a server on the same machine sends endlessly and faster than the library reads, the library continues to read after
+        /// the exchange has failed or was canceled, because it stops a task only during a pause.
         case stoppingAFlood
-        /// A running exchange is not suspended, only one that has not started: the library drops the connection, and
-        /// sends the whole request again when the task resumes.
+        /// Only an exchange that has not started can be suspended, because the library drops the connection of a running task, and
+        /// sends the whole request again when it is resumed.
         case suspension
-        /// Metrics hold the start, the head, the end and the bytes of bodies: the library collects none.
+        /// Metrics contain only the times of the start, the head and the end, and the sizes of bodies, because the library collects
+        /// none.
         case metrics
-        /// The server's trust cannot be evaluated: the library makes no such challenge.
+        /// Server trust can't be evaluated, because the library has no such challenge.
         case serverTrust
-        /// The lowest TLS version is what the system's OpenSSL allows, which is 1.2 unless a policy was made laxer than
-        /// OpenSSL's own: the library sets none.
+        /// The minimum TLS version is the minimum of the system's OpenSSL, which is 1.2 unless a policy is less strict than
+        /// OpenSSL's default, because the library sets none.
         case lowestTLSVersion
-        /// The variables `http_proxy`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` of the environment are obeyed, also in
-        /// lower case: the library leaves proxies to libcurl.
+        /// The environment variables `http_proxy`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, also in lower case, apply, because
+        /// the library leaves proxies to libcurl.
         case proxiesOfTheEnvironment
-        /// Bytes that a server sends over a kept connection before anything was asked are taken for the next answer: the
-        /// library does not look.
+        /// Unsolicited bytes on a kept connection are mistaken for the next response, because the library doesn't check for them.
         case unsolicitedBytes
         /// A body without a length is complete when the server closes the TCP connection without a TLS alert, whatever
-        /// ``ExchangeOptions/acceptsBodiesWithoutTLSCloseNotify`` says: the library does not report it.
+        /// ``ExchangeOptions/acceptsBodiesWithoutTLSCloseNotify`` is, because the library doesn't report it.
         case bodyWithoutCloseNotify
-        /// Accept, Accept-Language, User-Agent, Connection and (without a body, beyond GET and HEAD) Content-Length: 0
-        /// are sent unless the request sets these fields.
+        /// Accept, Accept-Language, User-Agent, Connection and, without a body and except for GET and HEAD, Content-Length: 0 are
+        /// sent unless the request sets these fields.
         case impliedFields
-        /// The body of a 301, 302, 303 or 305 to 308 without a usable Location is lost: the library drops it.
+        /// The body of a 301, 302, 303 or 305 to 308 without a usable Location is lost, because the library drops it.
         case bodyWithoutLocation
-        /// A status line without a reason's space, or ended by LF alone, is malformed: the library parses so.
+        /// A status line without a space before the reason, or that ends with LF alone, is malformed for the library.
         case lenientStatusLine
-        /// A peer that closes in the middle of a response's head ends the process: the library traps.
+        /// The process traps if a peer closes the connection in the middle of a response's head.
         case truncatedHead
-        /// Trailer fields after a chunked body end the process: the library takes them for a new head, and traps.
+        /// The process traps if trailer fields follow a chunked body, because the library mistakes them for a new head.
         case receivedTrailers
-        /// A Content-Length of 9,223,372,036,854,775,296 (2^63 − 512) or more that fits into 64 bits ends the process: the
-        /// library converts it into a number with a fraction and back, and traps before anyone is asked.
+        /// The process traps for a Content-Length of 9,223,372,036,854,775,296 (2^63 − 512) or more that fits into 64 bits, because
+        /// the library converts it to a floating-point number and back before it calls its delegate.
         case enormousContentLength
-        /// A Location without a scheme, whose host is an IPv6 address or holds an escaped character that no host may
-        /// have, ends the process: the library traps before anyone is asked.
+        /// The process traps for a Location without a scheme whose host is an IPv6 address, or contains a percent-encoded character
+        /// that isn't allowed in a host. The library traps before it calls its delegate.
         case unresolvableLocation
 
         static let everywhere: [Self] = [
@@ -83,6 +82,6 @@ extension URLSessionTransport {
         ]
     }
 
-    /// What this transport cannot do on this platform.
+    /// The limitations of this transport on the current platform.
     public static var limitations: [Limitation] { Platform.limitations }
 }

@@ -8,31 +8,32 @@ import HTTPTypes
     public import Foundation
 #endif
 
-/// Carries exchanges over Foundation's `URLSession`.
+/// A transport that uses Foundation's `URLSession`.
 ///
-/// On Apple's platforms it brings what the system does: the user's proxies, mobile networks, HTTP/3. On Linux, where
-/// Foundation has an implementation of its own (swift-corelibs-foundation, above libcurl), it is a second choice, for
-/// programs that cannot link libcurl themselves. What it cannot do there, and why, is listed in ``Limitation``; what an
-/// exchange demands beyond ``capabilities`` is refused before a byte is sent.
+/// On Apple platforms, it has the features of the system, such as the user's proxies, mobile networks and HTTP/3. On Linux,
+/// Foundation has its own implementation above libcurl (swift-corelibs-foundation), so prefer another transport there, unless the
+/// program can't link libcurl. ``Limitation`` lists what isn't supported there, and why. An exchange that requires features beyond
+/// ``capabilities`` is refused before a byte is sent.
 ///
-/// The session's own cookies, cache, credentials and redirects are turned off: these are written once, above the
-/// transports. A 3xx or a 401 comes back as the response that it is.
+/// The session's own cookies, cache, credentials and redirects are disabled, because Afar implements them above the transports. A
+/// 3xx or a 401 is returned as a response.
 ///
-/// Both timeouts are this transport's own timers, and time spent waiting for one of the session's connections counts
-/// as idle: `URLSession` does not say when it is over.
+/// This transport has its own timers for both timeouts. Waiting for one of the session's connections counts as idle, because
+/// `URLSession` doesn't report when that ends.
 public final class URLSessionTransport: Transport {
     private let configuration: URLSessionConfiguration
     private let session: OwnSession
-    /// The sessions of exchanges with protocol classes of their own.
+    /// The sessions for exchanges with their own protocol classes.
     private let otherSessions = Locked<[[ObjectIdentifier]: OwnSession]>([:])
     private let streamBufferLimit: Int
 
-    /// Makes a transport with a session of its own.
+    /// Creates a transport with its own session.
     ///
     /// - Parameters:
-    ///   - configuration: The session's configuration. A copy is used, with cookies, cache and credentials turned off.
-    ///   - streamBufferLimit: The bytes of a streamed body that may wait for a slow reader where `URLSession` cannot
-    ///     hold the server back (Linux). An exchange that exceeds it fails with
+    ///   - configuration: The session's configuration. The transport uses a copy, in which cookies, cache and credentials are
+    ///     disabled.
+    ///   - streamBufferLimit: How many bytes of a streamed body can wait for a slow reader where `URLSession` can't slow the server
+    ///     down (Linux). The default is 64 MiB. An exchange that exceeds it fails with
     ///     ``TransportError/Code-swift.struct/responseTooLarge``.
     public init(configuration: URLSessionConfiguration = .ephemeral, streamBufferLimit: Int = 64 * 1024 * 1024) {
         self.streamBufferLimit = streamBufferLimit
@@ -52,13 +53,13 @@ public final class URLSessionTransport: Transport {
         for session in otherSessions.withLock({ $0.values }) { session.end() }
     }
 
-    /// Hands on the events of the exchanges without protocol classes of their own.
+    /// The delegate for exchanges without their own protocol classes.
     var delegate: ExchangeDelegate { session.delegate }
 
-    /// What `URLSession` can do on this platform.
+    /// The features of `URLSession` on this platform.
     public var capabilities: TransportCapabilities { Platform.capabilities }
 
-    /// Performs one exchange as one task of the session.
+    /// Sends an exchange as a task of the session.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         try capabilities.check(exchange)
         let request = try URLRequest(exchange)
@@ -70,7 +71,7 @@ public final class URLSessionTransport: Transport {
         return try await running.response()
     }
 
-    /// The session whose tasks are offered to these classes; nil means the classes of this transport's configuration.
+    /// Returns the session for protocol classes; nil means the classes of this transport's configuration.
     private func session(for classes: [AnyClass]?) -> OwnSession {
         guard let classes else { return session }
         let key = classes.map(ObjectIdentifier.init)
@@ -86,7 +87,7 @@ public final class URLSessionTransport: Transport {
     }
 }
 
-/// A session of Foundation's with the delegate that is its own.
+/// A session of Foundation with its own delegate.
 private struct OwnSession: Sendable {
     let delegate = ExchangeDelegate()
     private let session: URLSession
@@ -97,22 +98,22 @@ private struct OwnSession: Sendable {
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
     }
 
-    /// A task that carries an exchange, not yet resumed.
+    /// Creates a task for an exchange, suspended.
     func task(for exchange: RunningExchange, _ request: URLRequest) -> URLSessionTask {
         let task = session.task(for: exchange.exchange.body, request: request)
         delegate.add(exchange, for: task)
         return task
     }
 
-    /// Runs something between the delegate's calls.
+    /// Runs a closure serially with the delegate's calls.
     func onQueue(_ work: @escaping @Sendable () -> Void) { queue.addWithoutPlace(work) }
 
-    /// Ends the session when its tasks have ended.
+    /// Invalidates the session when its tasks have ended.
     func end() { session.finishTasksAndInvalidate() }
 }
 
 extension URLSession {
-    /// Upload tasks, because a data task with a body adds a Content-Type to a POST that has none on Linux.
+    /// Uses upload tasks, because on Linux a data task with a body adds a Content-Type to a POST without one.
     fileprivate func task(for body: RequestBody, request: URLRequest) -> URLSessionTask {
         switch body {
         case .none, .stream: dataTask(with: request)
@@ -125,11 +126,11 @@ extension URLSession {
 
 // MARK: - Events
 
-/// Hands the session's events to the exchanges that they are about. The session calls it on one serial queue.
+/// Passes the session's events to their exchanges. The session calls it on a serial queue.
 final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
     private let exchanges = Locked<[Int: RunningExchange]>([:])
 
-    /// The number of tasks that the session has not finished with.
+    /// The number of tasks that haven't completed.
     var count: Int { exchanges.withLock { $0.count } }
 
     func add(_ exchange: RunningExchange, for task: URLSessionTask) {
@@ -163,7 +164,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        // Answering for a task that was cancelled meanwhile traps on Linux, so then nobody answers.
+        // On Linux, calling the handler of a canceled task traps.
         guard let exchange = self[task], exchange.mayAnswerRedirect() else { return }
         completionHandler(nil)
     }
@@ -173,29 +174,29 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard Platform.stallsAtChallenge else { return completionHandler(.performDefaultHandling, nil) }
-        // The whole 401 has arrived by now, so the exchange succeeds, and the task is abandoned.
+        // The whole 401 has arrived, so the exchange succeeds.
         self[task]?.didComplete(with: nil)
         BoundedQueue.elsewhere { completionHandler(.cancelAuthenticationChallenge, nil) }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         guard let exchange = exchanges.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
-        // A redirect without a usable Location completes on Linux without having been announced.
+        // On Linux, a redirect without a usable Location completes without an earlier event.
         if error == nil, let response = task.response { exchange.didReceive(response) }
         exchange.didComplete(with: error)
     }
 }
 
-/// A session's delegate queue that holds its producer up when it has much to do.
+/// A session's delegate queue that blocks its producer while many operations are pending.
 ///
-/// The library on Linux reads the network without waiting for its delegate, and every chunk becomes an operation: a
-/// fast server and a slow disk would fill the memory. Here it waits, with its own queue, for the operations to be done.
-/// So an operation must never wait for the session: tasks are cancelled elsewhere (``elsewhere(_:)``).
+/// On Linux, the library reads from the network without waiting for its delegate, and each chunk becomes an operation, so a fast
+/// server and a slow disk would fill the memory. With this queue, the library's own queue waits until operations have finished. An
+/// operation must therefore never wait for the session: tasks are canceled elsewhere (``elsewhere(_:)``).
 final class BoundedQueue: OperationQueue, @unchecked Sendable {
-    // Sendable because its superclass is, and the semaphore.
+    // Sendable because its superclass and the semaphore are.
     private let places = DispatchSemaphore(value: 256)
-    /// A queue of its own gets a thread even when those of the global queues are all blocked: on Linux whoever makes a task
-    /// waits for the session's own queue, which may wait for an operation.
+    /// A queue of its own, which gets a thread even if those of the global queues are all blocked. On Linux, creating a task waits
+    /// for the session's own queue, which can wait for an operation.
     private let queue = DispatchQueue(label: "afar.urlsession")
 
     override init() {
@@ -211,10 +212,10 @@ final class BoundedQueue: OperationQueue, @unchecked Sendable {
         }
     }
 
-    /// Runs something that is no event: it may come from one, which has a place already.
+    /// Adds a closure that isn't an event. It needs no place, because an event that adds it has one already.
     func addWithoutPlace(_ block: @escaping @Sendable () -> Void) { super.addOperation(block) }
 
-    /// Runs what may have to wait for the session's queue.
+    /// Runs a closure that may have to wait for the session's queue.
     static func elsewhere(_ work: @escaping @Sendable () -> Void) {
         DispatchQueue.global().async(execute: work)
     }

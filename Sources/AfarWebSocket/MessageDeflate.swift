@@ -2,50 +2,51 @@ import AfarTransport
 import CZlib
 package import Foundation
 
-/// What client and server have agreed on about the compression of messages (RFC 7692, section 7.1).
+/// The negotiated parameters of message compression (RFC 7692, section 7.1).
 package struct MessageDeflate: Sendable, Hashable {
-    /// Whether the server compresses a message with the knowledge of those before.
+    /// Whether the server uses earlier messages when it compresses a message.
     package var serverKeepsContext = true
-    /// Whether the client may do so.
+    /// Whether the client uses earlier messages when it compresses a message.
     package var clientKeepsContext = true
-    /// How far back the client may refer, as a power of two.
+    /// The maximum size of the client's window, as a power of two.
     package var clientWindowBits: Int32 = 15
 
     package init(clientWindowBits: Int32 = 15) { self.clientWindowBits = clientWindowBits }
 
-    /// What a client offers.
+    /// The client's offer, for `Sec-WebSocket-Extensions`.
     package static let offer = "permessage-deflate; client_max_window_bits"
 
-    /// The agreement in a server's answer to ``offer``; nil when there is none.
+    /// Returns the parameters that a server accepted in response to ``offer``; nil if it declined compression.
     ///
     /// - Parameter extensions: The values of `Sec-WebSocket-Extensions`.
-    /// - Throws: When the server wants something that was not offered, in which case the connection must fail.
+    /// - Throws: ``WebSocketViolation`` if the server uses an extension or a parameter that was not offered. The connection must
+    ///   fail then.
     package static func agreement(in extensions: [String]) throws(WebSocketViolation) -> MessageDeflate? {
         let agreed = FieldScanner.elements(of: extensions)
         guard let first = agreed.first else { return nil }
         guard agreed.count == 1 else {
-            throw .protocolError("the server agrees to more than was offered: \(agreed.joined(separator: ", "))")
+            throw .protocolError("the server accepted more than was offered: \(agreed.joined(separator: ", "))")
         }
         var scanner = FieldScanner(first)
         guard scanner.token()?.lowercased() == "permessage-deflate" else {
-            throw .protocolError("the server agrees to \"\(first)\", which was not offered")
+            throw .protocolError("the server accepted \"\(first)\", which was not offered")
         }
         var deflate = MessageDeflate()
         var seen: Set<String> = []
         while scanner.next != nil {
             guard let (name, value) = scanner.extensionParameter() else {
-                throw .protocolError("\"\(first)\" is not understood")
+                throw .protocolError("\"\(first)\" is not a valid extension")
             }
             let bits = value.flatMap { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int32($0) : nil }
-            guard seen.insert(name).inserted else { throw .protocolError("\"\(name)\" stands twice in \"\(first)\"") }
+            guard seen.insert(name).inserted else { throw .protocolError("\"\(name)\" occurs twice in \"\(first)\"") }
             switch (name, value, bits) {
             case ("server_no_context_takeover", nil, _): deflate.serverKeepsContext = false
             case ("client_no_context_takeover", nil, _): deflate.clientKeepsContext = false
-            // A window of any size can be read with the largest.
+            // The largest window can read data of any window size.
             case ("server_max_window_bits", _, let bits?) where (8...15).contains(bits): break
             case ("client_max_window_bits", _, let bits?) where (8...15).contains(bits):
                 deflate.clientWindowBits = bits
-            default: throw .protocolError("\"\(name)\" in \"\(first)\" is not understood")
+            default: throw .protocolError("\"\(name)\" in \"\(first)\" is not a valid parameter")
             }
         }
         return deflate
@@ -53,7 +54,7 @@ package struct MessageDeflate: Sendable, Hashable {
 }
 
 extension FieldScanner {
-    /// The next parameter of an extension, its name in lower case (RFC 6455, section 9.1); nil for anything else.
+    /// Reads the next parameter of an extension, with its name in lower case (RFC 6455, section 9.1). Returns nil if it is invalid.
     fileprivate mutating func extensionParameter() -> (name: String, value: String?)? {
         skipSpaces()
         guard skip(";") else { return nil }
@@ -70,20 +71,20 @@ extension FieldScanner {
 
 // MARK: - Compression
 
-/// Compresses messages (RFC 7692, section 7.2.1). One thread at a time may use it.
+/// Compresses messages (RFC 7692, section 7.2.1). Use it on one thread at a time.
 package final class MessageDeflater {
-    /// Shorter messages are sent as they are: compression would not pay.
+    /// The minimum size for compression, which would save nothing for shorter messages.
     private static let leastBytes = 64
 
-    /// zlib keeps the stream's address, so it must stay where it is.
+    /// zlib keeps the stream's address, so the stream must not move.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private let keepsContext: Bool
 
-    /// Nil when there is no compressor for what was agreed on, which means that messages are sent as they are.
+    /// Returns nil if zlib can't provide the negotiated parameters. Messages are sent uncompressed then.
     package init?(_ agreement: MessageDeflate) {
         keepsContext = agreement.clientKeepsContext
         stream.initialize(to: z_stream())
-        // zlib has no window of 256 bytes.
+        // zlib doesn't support a window of 256 bytes.
         let isPossible =
             agreement.clientWindowBits >= 9
             && deflateInit2_(
@@ -97,7 +98,7 @@ package final class MessageDeflater {
         stream.deallocate()
     }
 
-    /// The message compressed; nil when it is to be sent as it is.
+    /// Returns the compressed message; nil if it must be sent uncompressed.
     package func compress(_ message: some ContiguousBytes) -> Data? {
         message.withUnsafeBytes { bytes in
             guard (Self.leastBytes...Int(Int32.max)).contains(bytes.count) else { return nil }
@@ -124,13 +125,11 @@ package final class MessageDeflater {
 
 // MARK: - Decompression
 
-/// Decompresses messages (RFC 7692, section 7.2.2).
-///
-/// One thread at a time may use it.
+/// Decompresses messages (RFC 7692, section 7.2.2). Use it on one thread at a time.
 final class Inflater: @unchecked Sendable {
-    // Sendable because its owner is a value that one task at a time changes.
+    // Sendable because only one task at a time uses it.
 
-    /// zlib keeps the stream's address, so it must stay where it is.
+    /// zlib keeps the stream's address, so the stream must not move.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private let keepsContext: Bool
 
@@ -146,7 +145,7 @@ final class Inflater: @unchecked Sendable {
         stream.deallocate()
     }
 
-    /// - Parameter limit: How long the result may become.
+    /// - Parameter limit: The maximum length of the result.
     func inflate(
         _ part: UnsafeRawBufferPointer, into result: inout Data, limit: Int
     ) throws(WebSocketViolation) {
@@ -162,9 +161,9 @@ final class Inflater: @unchecked Sendable {
                 switch status {
                 case _ where result.count > limit: failure = .messageTooBig(limit)
                 case Z_OK: break
-                // Nothing was left to do.
+                // No input was left.
                 case Z_BUF_ERROR: return
-                // A block that says it is the last one: another message may come all the same.
+                // A final block. Another message can follow.
                 case Z_STREAM_END: inflateReset(stream)
                 default: failure = .invalidText("a compressed message cannot be decompressed")
                 }

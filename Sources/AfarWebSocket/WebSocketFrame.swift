@@ -1,8 +1,8 @@
 package import Foundation
 
-/// The frames of RFC 6455, section 5, as a client sends them.
+/// The frames that a client sends (RFC 6455, section 5).
 package enum WebSocketFrame {
-    /// What a frame carries (RFC 6455, section 5.2).
+    /// The type of a frame (RFC 6455, section 5.2).
     package enum Opcode: UInt8, Sendable {
         case continuation = 0
         case text = 1
@@ -14,10 +14,10 @@ package enum WebSocketFrame {
         var isControl: Bool { rawValue >= 8 }
     }
 
-    /// The payload of a control frame may have so many bytes (RFC 6455, section 5.5).
+    /// The maximum number of bytes in the payload of a control frame (RFC 6455, section 5.5).
     package static let maximumControlBytes = 125
 
-    /// A whole message in one frame, masked as a client has to (RFC 6455, section 5.3).
+    /// Returns a message in one frame, masked as required of clients (RFC 6455, section 5.3).
     ///
     /// - Parameter isCompressed: Whether the payload was compressed (RFC 7692, section 6).
     package static func encode(
@@ -58,7 +58,7 @@ package enum WebSocketFrame {
         }
     }
 
-    /// The payload of a close frame (RFC 6455, section 5.5.1). A reason that is too long is cut, at the end of a character.
+    /// Returns the payload of a close frame (RFC 6455, section 5.5.1). A reason that is too long is truncated after a character.
     package static func closePayload(code: UInt16?, reason: String) -> Data {
         guard let code else { return Data() }
         var payload = withUnsafeBytes(of: code.bigEndian) { Data($0) }

@@ -4,13 +4,13 @@ package import HTTPTypes
 
 /// The opening handshake of a client (RFC 6455, section 4.1).
 package struct WebSocketHandshake: Sendable {
-    /// What both sides speak from then on.
+    /// The result of the handshake.
     package struct Agreement: Sendable, Hashable {
         /// The subprotocol; nil for none.
         package var `protocol`: String?
         package var deflate: MessageDeflate?
 
-        /// Reads it from the fields of an answer that was checked.
+        /// Reads the agreement from the fields of a response that was checked.
         package init(_ fields: HTTPFields) throws(WebSocketViolation) {
             `protocol` = fields[.secWebSocketProtocol]
             deflate = try .agreement(in: fields[values: .secWebSocketExtensions])
@@ -18,11 +18,11 @@ package struct WebSocketHandshake: Sendable {
     }
 
     private let key: String
-    /// The value of `Sec-WebSocket-Accept` in the answer of a server that accepts the WebSocket.
+    /// The value of `Sec-WebSocket-Accept` that the server must send.
     private let acceptance: String
     private let protocols: [String]
 
-    /// - Parameter fields: The fields of the request, which may name subprotocols.
+    /// - Parameter fields: The fields of the request, which can contain subprotocols.
     /// - Throws: ``WebSocketViolation`` if SHA-1, which the handshake requires, isn't available.
     package init(for fields: HTTPFields) throws(WebSocketViolation) {
         key = Data((0..<16).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
@@ -34,13 +34,13 @@ package struct WebSocketHandshake: Sendable {
         protocols = FieldScanner.elements(of: fields[values: .secWebSocketProtocol])
     }
 
-    /// What a request for a WebSocket has among its fields.
+    /// Sets the fields that identify a request for a WebSocket.
     package static func mark(_ fields: inout HTTPFields) {
         fields[.connection] = "Upgrade"
         fields[.upgrade] = "websocket"
     }
 
-    /// The fields that make the request one for a WebSocket.
+    /// Sets all fields of the handshake.
     package func complete(_ fields: inout HTTPFields) {
         Self.mark(&fields)
         fields[.secWebSocketVersion] = "13"
@@ -48,19 +48,19 @@ package struct WebSocketHandshake: Sendable {
         fields[.secWebSocketExtensions] = MessageDeflate.offer
     }
 
-    /// Checks a server's answer of status 101.
+    /// Checks the response with status 101.
     @discardableResult
     package func agreement(in fields: HTTPFields) throws(WebSocketViolation) -> Agreement {
         let (upgrade, connection) = (fields[values: .upgrade], fields[values: .connection])
         guard FieldScanner.elements(of: upgrade).contains(where: { $0.lowercased() == "websocket" }),
             FieldScanner.elements(of: connection).contains(where: { $0.lowercased() == "upgrade" })
-        else { throw .protocolError("the server does not upgrade to a WebSocket") }
+        else { throw .protocolError("the server didn't upgrade the connection to a WebSocket") }
         guard fields[values: .secWebSocketAccept] == [acceptance] else {
-            throw .protocolError("the server's answer is not one to this request (Sec-WebSocket-Accept)")
+            throw .protocolError("the server's response doesn't belong to this request (Sec-WebSocket-Accept)")
         }
         let chosen = fields[values: .secWebSocketProtocol]
         guard chosen.count <= 1, chosen.allSatisfy(protocols.contains) else {
-            throw .protocolError("the server chooses a subprotocol that was not offered")
+            throw .protocolError("the server chose a subprotocol that was not offered")
         }
         return try Agreement(fields)
     }

@@ -1,14 +1,14 @@
 package import Foundation
 
-/// Makes messages of what a server sends (RFC 6455, sections 5 and 6.2), wherever the pieces end.
+/// Parses the messages that a server sends (RFC 6455, sections 5 and 6.2), however the bytes are divided.
 package struct WebSocketReader {
-    /// What has come.
+    /// A message or a control frame.
     package enum Event: Sendable, Hashable {
         case text(String)
         case binary(Data)
         case ping(Data)
         case pong(Data)
-        /// The code is nil when the server has said none.
+        /// The code is nil if the server sent none.
         case close(code: UInt16?, reason: String)
     }
 
@@ -19,7 +19,7 @@ package struct WebSocketReader {
         var remaining: Int
     }
 
-    /// A message of which at least the first frame has begun.
+    /// A message of which at least the first frame's header was read.
     private struct Message {
         let isText: Bool
         let isCompressed: Bool
@@ -29,27 +29,27 @@ package struct WebSocketReader {
 
     private let maximumMessageSize: Int
     private let inflater: Inflater?
-    /// The first bytes of a frame, as long as its header is not complete.
+    /// The first bytes of a frame whose header is incomplete.
     private var header: [UInt8] = []
     private var frame: Frame?
     private var message: Message?
     private var control = Data()
 
     /// - Parameters:
-    ///   - maximumMessageSize: How many bytes a message may have, decompressed.
-    ///   - deflate: What was agreed on about compression; nil for none.
+    ///   - maximumMessageSize: The maximum size of a message in bytes, after decompression.
+    ///   - deflate: The negotiated compression; nil for none.
     package init(maximumMessageSize: Int, deflate: MessageDeflate?) throws(WebSocketViolation) {
         self.maximumMessageSize = maximumMessageSize
         do {
             inflater = try deflate.map { try Inflater(keepsContext: $0.serverKeepsContext) }
         } catch {
-            throw WebSocketViolation(closeCode: 1011, description: "memory ran out")
+            throw WebSocketViolation(closeCode: 1011, description: "no memory for decompression")
         }
     }
 
-    /// Takes the next bytes.
+    /// Parses the next bytes.
     ///
-    /// - Parameter receive: Called for each event, in order. What came before a violation was received.
+    /// - Parameter receive: Called for each event, in order. Events before a violation are delivered.
     package mutating func read(
         _ bytes: Data, _ receive: (Event) -> Void
     ) throws(WebSocketViolation) {
@@ -86,7 +86,7 @@ package struct WebSocketReader {
 
     // MARK: Headers
 
-    /// Returns false when more bytes are needed.
+    /// Returns false if it needs more bytes.
     private mutating func readHeader(_ rest: inout Slice<UnsafeRawBufferPointer>) throws(WebSocketViolation) -> Bool {
         while true {
             let length = header.count < 2 ? 2 : Self.headerLength(header[1])
@@ -118,18 +118,18 @@ package struct WebSocketReader {
             throw .protocolError("a frame has reserved bits set")
         }
         if opcode.isControl, byte & 0x80 == 0 { throw .protocolError("a control frame is fragmented") }
-        if opcode == .continuation, message == nil { throw .protocolError("a fragment continues no message") }
+        if opcode == .continuation, message == nil { throw .protocolError("a continuation frame has no message") }
         if opcode == .text || opcode == .binary, message != nil {
-            throw .protocolError("a message begins before the one before has ended")
+            throw .protocolError("a message begins before the previous one has ended")
         }
     }
 
-    /// The frame whose header is complete.
+    /// Begins the frame whose header is complete.
     private mutating func begin() throws(WebSocketViolation) -> Frame {
         guard let opcode = WebSocketFrame.Opcode(rawValue: header[0] & 0x0F) else {
             throw .protocolError("a frame has an unknown opcode")
         }
-        guard header[1] & 0x80 == 0 else { throw .protocolError("a frame of the server's is masked") }
+        guard header[1] & 0x80 == 0 else { throw .protocolError("a frame from the server is masked") }
         let bytes = header.count == 2 ? header[1...] : header[2...]
         let length = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         guard length <= UInt64(Int64.max) else { throw .protocolError("a frame's length is out of range") }
@@ -142,7 +142,7 @@ package struct WebSocketReader {
             if opcode != .continuation {
                 message = Message(isText: opcode == .text, isCompressed: header[0] & 0x40 != 0)
             }
-            // Of what is compressed, it is seen when it is decompressed.
+            // The size of a compressed message is checked during decompression.
             guard let message, Int(length) <= maximumMessageSize - (message.isCompressed ? 0 : message.payload.count)
             else { throw .messageTooBig(maximumMessageSize) }
         }
@@ -153,7 +153,7 @@ package struct WebSocketReader {
 
     private mutating func append(_ part: UnsafeRawBufferPointer) throws(WebSocketViolation) {
         guard var message else { return }
-        // So that the payload is not copied.
+        // Prevents a copy of the payload.
         self.message = nil
         if message.isCompressed {
             try inflate(part, into: &message)
@@ -190,7 +190,7 @@ package struct WebSocketReader {
         guard var message else { return .binary(Data()) }
         self.message = nil
         if message.isCompressed {
-            // What a sender leaves out (RFC 7692, section 7.2.2).
+            // The bytes that the sender omits (RFC 7692, section 7.2.2).
             let end: [UInt8] = [0, 0, 0xFF, 0xFF]
             var result: Result<Void, WebSocketViolation> = .success(())
             end.withUnsafeBytes { end in
@@ -200,7 +200,7 @@ package struct WebSocketReader {
             inflater?.messageEnded()
         }
         guard message.isText else { return .binary(message.payload) }
-        guard message.check.isComplete else { throw .invalidText("a text ends within a character") }
+        guard message.check.isComplete else { throw .invalidText("a text ends with an incomplete character") }
         return .text(String(decoding: message.payload, as: UTF8.self))
     }
 
@@ -214,16 +214,16 @@ package struct WebSocketReader {
 
     private func close() throws(WebSocketViolation) -> Event {
         guard !control.isEmpty else { return .close(code: nil, reason: "") }
-        guard control.count >= 2 else { throw .protocolError("a close frame has half a code") }
+        guard control.count >= 2 else { throw .protocolError("a close frame has an incomplete code") }
         let code = control.prefix(2).reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
-        guard Self.isValid(code) else { throw .protocolError("\(code) is no code to close with") }
+        guard Self.isValid(code) else { throw .protocolError("\(code) is not a valid close code") }
         guard let reason = String(validating: control.dropFirst(2), as: UTF8.self) else {
             throw .invalidText("the reason of a close is not UTF-8")
         }
         return .close(code: code, reason: reason)
     }
 
-    /// Whether a code may stand in a frame (RFC 6455, section 7.4, and IANA's registry).
+    /// Whether a close frame can have a code (RFC 6455, section 7.4, and IANA's registry).
     package static func isValid(_ code: UInt16) -> Bool {
         switch code {
         case 1000...1003, 1007...1014, 3000...4999: true
@@ -234,17 +234,17 @@ package struct WebSocketReader {
 
 // MARK: - Text
 
-/// Checks piece by piece whether bytes are UTF-8 (RFC 3629, section 4), so that wrong text is refused as soon as it can be.
+/// Checks incrementally whether bytes are UTF-8 (RFC 3629, section 4), so invalid text is rejected as early as possible.
 struct UTF8Check {
-    /// How many bytes the character that has begun still needs.
+    /// How many bytes the current character still needs.
     private var missing = 0
-    /// What the next of them may be.
+    /// The valid range of the next byte.
     private var allowed: ClosedRange<UInt8> = 0x80...0xBF
 
-    /// Whether no character has begun that is not complete.
+    /// Whether the last character is complete.
     var isComplete: Bool { missing == 0 }
 
-    /// Takes the next bytes. Returns false when no text can begin with what has come.
+    /// Checks the next bytes. Returns false if they can't continue valid text.
     mutating func accept(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var offset = 0
         while offset < bytes.count {
@@ -283,7 +283,7 @@ struct UTF8Check {
 
 // MARK: - Violations
 
-/// What a server has done that it must not. The connection is closed with the code (RFC 6455, section 7.4.1).
+/// A violation of the protocol by the server. The connection is closed with the code (RFC 6455, section 7.4.1).
 package struct WebSocketViolation: Error, Hashable, CustomStringConvertible {
     package let closeCode: UInt16
     package let description: String
@@ -291,6 +291,6 @@ package struct WebSocketViolation: Error, Hashable, CustomStringConvertible {
     static func protocolError(_ description: String) -> Self { Self(closeCode: 1002, description: description) }
     static func invalidText(_ description: String) -> Self { Self(closeCode: 1007, description: description) }
     static func messageTooBig(_ limit: Int) -> Self {
-        Self(closeCode: 1009, description: "a message is longer than the \(limit) bytes that it may have")
+        Self(closeCode: 1009, description: "a message exceeds the limit of \(limit) bytes")
     }
 }

@@ -6,35 +6,35 @@ import HTTPTypes
     public import FoundationNetworking
 #endif
 
-/// Makes a document of a response: of XML, or of an HTML page.
+/// A serializer that parses a response as an XML document or an HTML page.
 public final class XMLResponseSerializer: ResponseSerializer {
-    /// What a response is read as.
+    /// The format of a response.
     public enum Format: Hashable, Sendable {
         /// XML, which must be well-formed.
         case xml
-        /// HTML, which is repaired: ``XML/Document/init(html:contentType:options:)``.
+        /// HTML, which is repaired if necessary. See ``XML/Document/init(html:contentType:options:)``.
         case html
     }
 
-    /// Changes the bytes before they are serialized.
+    /// The preprocessor to apply to the body before serialization.
     public let dataPreprocessor: any DataPreprocessor
-    /// The status codes whose responses may be empty.
+    /// The status codes that allow an empty body.
     public let emptyResponseCodes: Set<Int>
-    /// The methods whose responses may be empty.
+    /// The request methods that allow an empty response body.
     public let emptyRequestMethods: Set<HTTPMethod>
-    /// What a response is read as.
+    /// The format of responses.
     public let format: Format
-    /// How documents are read, and what they may be and hold.
+    /// The options and limits for parsing.
     public let options: XML.ParsingOptions
 
-    /// Makes a serializer.
+    /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
-    ///   - format: What a response is read as, whatever its Content-Type says. The default is XML.
-    ///   - options: How documents are read, and what they may be and hold. The defaults are safe for documents of strangers.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
+    ///   - format: The format of responses, regardless of their `Content-Type`. The default is XML.
+    ///   - options: The options and limits for parsing. The defaults are safe for untrusted documents.
     public init(
         dataPreprocessor: any DataPreprocessor = XMLResponseSerializer.defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = XMLResponseSerializer.defaultEmptyResponseCodes,
@@ -49,13 +49,14 @@ public final class XMLResponseSerializer: ResponseSerializer {
         self.options = options
     }
 
-    /// The document. Its charset is a byte-order mark's, else the Content-Type's, else the one that it declares.
+    /// Returns the document. The encoding is that of a byte-order mark, the charset of the `Content-Type`, or the one
+    /// that the document declares, in this order.
     ///
-    /// An allowed empty body gives no document, and so is an error: validate the status before, or serialize with
-    /// `serializingData`.
+    /// An empty body is an error even if it is allowed, because it contains no document. Validate the status first, or
+    /// use `serializingData`.
     ///
-    /// - Throws: ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)`` with an ``XML/Error``, and
-    ///   what ``ResponseSerializer/bytes(of:)`` throws.
+    /// - Throws: ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)`` with an
+    ///   ``XML/Error``, or the errors of ``ResponseSerializer/bytes(of:)``.
     public func serialize(_ input: SerializationInput) throws -> XML.Document {
         guard let data = try bytes(of: input) else {
             throw AFError.responseSerializationFailed(reason: .invalidEmptyResponse(type: "\(XML.Document.self)"))
@@ -71,7 +72,7 @@ public final class XMLResponseSerializer: ResponseSerializer {
         }
     }
 
-    /// The document.
+    /// Returns the document.
     public func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> XML.Document {
@@ -80,13 +81,13 @@ public final class XMLResponseSerializer: ResponseSerializer {
 }
 
 extension ResponseSerializer where Self == XMLResponseSerializer {
-    /// Makes a document of XML.
+    /// A serializer that parses an XML document.
     public static var xml: XMLResponseSerializer { XMLResponseSerializer() }
 
-    /// Makes a document of an HTML page.
+    /// A serializer that parses an HTML page.
     public static var html: XMLResponseSerializer { XMLResponseSerializer(format: .html) }
 
-    /// Makes a document.
+    /// Returns a serializer that parses a document.
     public static func xml(
         dataPreprocessor: any DataPreprocessor = XMLResponseSerializer.defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = XMLResponseSerializer.defaultEmptyResponseCodes,
@@ -100,22 +101,22 @@ extension ResponseSerializer where Self == XMLResponseSerializer {
     }
 }
 
-// MARK: - Decoded responses
+// MARK: - Decoding responses
 
 extension XMLDecoder: DataDecoder {
-    /// Reads a value from a response's document, in which the charset of the Content-Type outranks the document's own
-    /// declaration (RFC 7303, section 3.2).
+    /// Decodes a value from a response. The charset of the `Content-Type` overrides the document's own declaration (RFC
+    /// 7303, section 3.2).
     ///
-    /// - Throws: As ``decode(_:from:contentType:)``.
+    /// - Throws: The same errors as ``decode(_:from:contentType:)``.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data, of head: ResponseHead?) throws -> Value {
         try decode(type, from: data, contentType: head?.values(for: .contentType).last)
     }
 }
 
-// MARK: - Bodies of requests
+// MARK: - Request bodies
 
-/// An `Encodable` value as an XML body.
-// @unchecked: it is open, so that the compiler can't check it; its one property is an immutable Sendable value.
+/// A parameter encoder that encodes a value as an XML body.
+// Unchecked because the class is open. Its only property is immutable and Sendable.
 open class XMLParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// An encoder with default settings.
     public static var `default`: XMLParameterEncoder { XMLParameterEncoder() }
@@ -125,17 +126,18 @@ open class XMLParameterEncoder: @unchecked Sendable, ParameterEncoder {
         XMLParameterEncoder(encoder: XMLEncoder(outputFormatting: .prettyPrinted))
     }
 
-    /// What writes the XML.
+    /// The encoder that writes the XML.
     public let encoder: XMLEncoder
 
-    /// Makes an encoder.
+    /// Creates a parameter encoder.
     public init(encoder: XMLEncoder = XMLEncoder()) {
         self.encoder = encoder
     }
 
-    /// The request with the parameters as its body. The content type `application/xml` is set unless there is one.
+    /// Returns the request with the parameters as its body. Sets the `Content-Type` to `application/xml` unless the
+    /// request has one.
     ///
-    /// - Throws: `AFError.parameterEncoderFailed` if the value cannot be encoded.
+    /// - Throws: `AFError.parameterEncoderFailed` if the value can't be encoded.
     open func encode<Parameters: Encodable>(
         _ parameters: Parameters?,
         into request: URLRequest
@@ -155,12 +157,12 @@ open class XMLParameterEncoder: @unchecked Sendable, ParameterEncoder {
 }
 
 extension ParameterEncoder where Self == XMLParameterEncoder {
-    /// An encoder of XML bodies with default settings.
+    /// A parameter encoder for XML bodies with default settings.
     public static var xml: XMLParameterEncoder { XMLParameterEncoder() }
 
-    /// An encoder of XML bodies.
+    /// Returns a parameter encoder for XML bodies.
     ///
-    /// - Parameter encoder: What writes the XML.
+    /// - Parameter encoder: The encoder that writes the XML.
     public static func xml(encoder: XMLEncoder = XMLEncoder()) -> XMLParameterEncoder {
         XMLParameterEncoder(encoder: encoder)
     }

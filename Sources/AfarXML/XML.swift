@@ -14,22 +14,22 @@ public enum XML {}
 // MARK: - Errors
 
 extension XML {
-    /// What is wrong with a document or an expression, and where.
+    /// An error in a document or an expression, with its position.
     public struct Error: Swift.Error, Hashable, Sendable {
-        /// What went wrong.
+        /// The kind of error.
         public let kind: Kind
-        /// What went wrong, in words.
+        /// A description of the problem.
         public let message: String
-        /// The line, from 1.
+        /// The line number. The first line is 1.
         public let line: Int?
-        /// The column, from 1: in characters of the line, as libxml2 counts.
+        /// The column, in characters as libxml2 counts them. The first column is 1.
         public let column: Int?
-        /// The byte, from 0: of the document in UTF-8. In an XPath expression: of the expression.
+        /// The zero-based byte offset in the document as UTF-8 or in the XPath expression.
         public let byteOffset: Int?
-        /// The elements that are open there, as in `/feed/entry/title`.
+        /// The open elements at the position, such as `/feed/entry/title`.
         public let path: String?
 
-        /// Makes an error.
+        /// Creates an error.
         public init(
             _ kind: Kind, _ message: String, line: Int? = nil, column: Int? = nil, byteOffset: Int? = nil,
             path: String? = nil
@@ -45,37 +45,39 @@ extension XML {
 }
 
 extension XML.Error {
-    /// What can go wrong.
+    /// A kind of error.
     public enum Kind: Hashable, Sendable {
-        /// There is no byte to parse, or white space only.
+        /// The document is empty or consists only of white space.
         case emptyDocument
-        /// The document is not well-formed: broken, truncated, of undeclared prefixes, or followed by something.
+        /// The document isn't well-formed: it is malformed, truncated, uses undeclared prefixes or has trailing
+        /// content.
         case malformed
-        /// The bytes are not of the document's encoding.
+        /// The bytes are invalid in the document's encoding.
         case invalidBytes
-        /// The encoding's name is not known.
+        /// The encoding is unknown.
         case unsupportedEncoding
-        /// There is a document type declaration, and ``XML/ParsingOptions/documentType`` refuses it.
+        /// The document has a document type declaration, which ``XML/ParsingOptions/documentType`` doesn't allow.
         case documentTypeRefused
-        /// An entity is referred to that XML itself does not define. Those that a document declares are never expanded.
+        /// The document refers to an entity that XML doesn't define. Entities that a document declares are never
+        /// expanded.
         case entityRefused
-        /// The document goes past a limit of ``XML/ParsingOptions``, or past one that libxml2 has itself.
+        /// The document exceeds a limit of ``XML/ParsingOptions`` or of libxml2.
         case limitExceeded
-        /// An XPath expression does not compile, or uses a prefix, variable or function that is not there.
+        /// The XPath expression can't be compiled, or it uses an undefined prefix, variable or function.
         case invalidXPath
-        /// An XPath expression takes more steps than are allowed, is too long, or has brackets that lie too deep in each other.
+        /// The XPath expression takes too many steps, is too long, or has too deeply nested brackets.
         case xpathTooComplex
-        /// The memory does not suffice.
+        /// Not enough memory is available.
         case outOfMemory
     }
 }
 
 extension XML.Error {
-    static let outOfMemory = XML.Error(.outOfMemory, "the memory does not suffice")
+    static let outOfMemory = XML.Error(.outOfMemory, "not enough memory is available")
 }
 
 extension XML.Error: LocalizedError, CustomStringConvertible {
-    /// One line with the place; control characters of the document are written as `\u001B`.
+    /// The message and its position in one line. Control characters of the document are escaped as `\u001B`.
     public var description: String {
         var place: [String] = []
         if let line { place.append("line \(line)") }
@@ -85,7 +87,7 @@ extension XML.Error: LocalizedError, CustomStringConvertible {
         return TerminalText.line(place.isEmpty ? message : "\(message) (\(place.joined(separator: ", ")))")
     }
 
-    /// One line with the place.
+    /// The same text as ``description``.
     public var errorDescription: String? { description }
 }
 
@@ -93,7 +95,7 @@ extension XML.Error: LocalizedError, CustomStringConvertible {
 
 /// Names without a colon (Namespaces in XML 1.0, section 3; XML 1.0, fifth edition, section 2.3).
 enum XMLName {
-    /// Whether text is a name.
+    /// Returns whether a text is a valid name.
     static func isValid(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, isStart(first) else { return false }
         return text.unicodeScalars.dropFirst().allSatisfy { isStart($0) || isPart($0) }
@@ -117,21 +119,21 @@ enum XMLName {
     }
 }
 
-/// Names of namespaces that have a meaning by themselves.
+/// Namespaces with a predefined meaning.
 enum XMLNamespaces {
-    /// `xsi:nil` is of it (XML Schema Part 1, section 2.6).
+    /// The namespace of `xsi:nil` (XML Schema Part 1, section 2.6).
     static let schemaInstance = "http://www.w3.org/2001/XMLSchema-instance"
-    /// What the prefix `xml` stands for (Namespaces in XML 1.0, section 3).
+    /// The namespace of the prefix `xml` (Namespaces in XML 1.0, section 3).
     static let xml = "http://www.w3.org/XML/1998/namespace"
 }
 
 // MARK: - Characters
 
-/// What text may hold in XML 1.0 (section 2.2).
+/// The characters that XML 1.0 allows in text (section 2.2).
 enum XMLCharacters {
-    /// The first character that no document can carry, not even as a reference.
+    /// Returns the first character that XML can't represent, not even as a reference.
     static func firstForbidden(in text: String) -> Unicode.Scalar? {
-        // All of them are below a space, or begin with 0xEF in UTF-8.
+        // Forbidden characters are below U+0020 or begin with 0xEF in UTF-8.
         guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0xEF }) else { return nil }
         return text.unicodeScalars.first { character in
             switch character.value {
@@ -144,6 +146,6 @@ enum XMLCharacters {
 }
 
 extension UInt8 {
-    /// Whether this is XML's white space (XML 1.0, section 2.3).
+    /// Whether the byte is white space in XML (XML 1.0, section 2.3).
     var isXMLSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 }

@@ -1,7 +1,7 @@
 #ifndef AFAR_CEPOLL_SHIM_H
 #define AFAR_CEPOLL_SHIM_H
 
-// What Swift cannot express of Linux's event loops: packed structures, and functions with variable arguments.
+// Functions that Swift can't express: packed structures, and variadic functions.
 
 #if defined(__linux__)
 #include <stdint.h>

@@ -16,7 +16,7 @@ static_assert(sizeof(afar_json_container) == 3 * sizeof(afar_json_node));
 
 namespace {
 
-/// Behind the text: `null` and zeros, as much as simdjson and the readers of keys may look ahead.
+/// The bytes after the text: `null` and zeros, as many as simdjson and the readers of keys can read past the end.
 constexpr size_t padding = simdjson::SIMDJSON_PADDING + 8;
 
 struct Storage {
@@ -28,7 +28,7 @@ struct Storage {
 bool is_space(char byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }
 bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
-/// Whether a number, `true`, `false` or `null` may end before this byte.
+/// Whether a number, `true`, `false` or `null` can end before a byte.
 bool ends_scalar(char byte) { return is_space(byte) || byte == ',' || byte == ']' || byte == '}'; }
 
 int hex_value(char byte) {
@@ -37,7 +37,7 @@ int hex_value(char byte) {
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/// The four digits of \uXXXX, or -1.
+/// The value of the four digits in \uXXXX, or -1.
 int code_unit(const char *digits) {
     int unit = 0;
     for (int i = 0; i < 4; i++) {
@@ -51,7 +51,7 @@ int code_unit(const char *digits) {
 bool is_high_surrogate(int unit) { return unit >= 0xD800 && unit < 0xDC00; }
 bool is_low_surrogate(int unit) { return unit >= 0xDC00 && unit < 0xE000; }
 
-/// Turns the places of brackets, commas, colons, strings and scalars, which simdjson has found, into nodes.
+/// Creates nodes from the positions of brackets, commas, colons, strings and scalars that simdjson has found.
 class Reader {
   public:
     Reader(Storage &storage, size_t length, const uint32_t *places, uint32_t count, uint32_t maximum_depth)
@@ -75,7 +75,7 @@ class Reader {
         return next == count ? afar_json_ok : afar_json_malformed;
     }
 
-    /// Where the value stands that was read last.
+    /// The position of the last value that was read.
     size_t place() const { return next == 0 ? 0 : places[next - 1]; }
     uint32_t node_count() const { return used; }
 
@@ -88,13 +88,13 @@ class Reader {
     afar_json_node *nodes;
     uint32_t used = 0;
     afar::Keys &keys;
-    /// The arrays and objects that are open.
+    /// The open arrays and objects.
     std::vector<uint32_t> open;
     uint32_t depth = 0;
-    /// For each key, the object in which it was seen last, of those that are closed.
+    /// For each key, the last closed object that contains it.
     std::vector<uint32_t> seen;
     uint32_t objects = 0;
-    /// The first backslash that is not behind what was read; the end of the text where there is none.
+    /// The first unread backslash, or the end of the text.
     const char *backslash = nullptr;
 
     afar_json_container &current() { return container(open[depth - 1]); }
@@ -102,11 +102,11 @@ class Reader {
 
     char first(const afar_json_container &container) const { return text[container.node.offset & afar_json_length]; }
 
-    /// The byte at the next place; 0 behind the last.
+    /// The byte at the next position; 0 after the last.
     char take() { return next < count ? text[places[next++]] : 0; }
     char peek() const { return next < count ? text[places[next]] : 0; }
 
-    /// Reads an element or a member of the container that is open.
+    /// Reads an element or a member of the current container.
     afar_json_status read_member() {
         if (first(current()) == '{') {
             if (take() != '"') return afar_json_malformed;
@@ -189,7 +189,7 @@ class Reader {
         return length - offset >= size && memcmp(text + offset, word, size) == 0 && is_end(offset + size);
     }
 
-    /// A number by RFC 8259, section 6. The text ends in a byte that is none of a number's.
+    /// Measures a number (RFC 8259, section 6). The text ends with a byte that can't be part of a number.
     bool measure_number(uint32_t offset, uint32_t &extent) const {
         const char *byte = text + offset;
         if (*byte == '-') byte++;
@@ -216,8 +216,8 @@ class Reader {
         return is_end(end);
     }
 
-    /// A string ends before the next place, with nothing but white space behind it; simdjson has seen to it that no string
-    /// lacks its end, and that no byte in it is a control character.
+    /// Measures a string, which ends before the next position, followed only by white space. simdjson has checked that every string
+    /// ends and contains no control characters.
     afar_json_status measure_string(uint32_t offset, uint32_t &extent) {
         const char *begin = text + offset + 1;
         const char *end = text + (next < count ? places[next] : length) - 1;
@@ -264,7 +264,7 @@ afar_json_status open_document(
     memcpy(storage->text.get(), text, length);
     memset(storage->text.get() + length, 0, padding);
 
-    // The kernel is chosen for the processor that this runs on.
+    // simdjson chooses the implementation for the current processor.
     std::unique_ptr<simdjson::internal::dom_parser_implementation> parser;
     const simdjson::implementation *kernel = simdjson::get_active_implementation();
     simdjson::error_code error = kernel->create_dom_parser_implementation(length, 1, parser);
@@ -275,7 +275,7 @@ afar_json_status open_document(
     if (error == simdjson::MEMALLOC) return afar_json_out_of_memory;
     if (error != simdjson::SUCCESS) return afar_json_malformed;
 
-    // A container takes three nodes and has two places, its brackets, or one until it is closed; every other node has a place.
+    // A container takes three nodes and has two positions, its brackets (one while it is open). Other nodes have one position.
     const size_t places = parser->n_structural_indexes;
     const size_t open = std::min<size_t>(places, maximum_depth);
     storage->nodes.reset(new afar_json_node[places + places / 2 + 2 * open + 1]);
@@ -298,11 +298,11 @@ afar_json_status open_document(
     return afar_json_ok;
 }
 
-/// The powers of ten that are doubles exactly.
+/// The powers of ten that a double represents exactly.
 constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/// A number of few digits, whose value is a product or a quotient of two doubles that are exact (Clinger, 1990).
+/// Converts a number with few digits, whose value is a product or a quotient of two exact doubles (Clinger, 1990).
 bool short_double(const char *number, size_t length, double &value) {
     const char *byte = number;
     const char *end = number + length;

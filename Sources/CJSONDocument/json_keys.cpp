@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t odd = 0x9E3779B97F4A7C15;
 
-/// Another number in each process, so that nobody can choose names that meet in one slot.
+/// Differs in each process, so no one can choose names that collide.
 const uint64_t seed = [] {
     std::random_device random;
     return uint64_t(random()) << 32 | random();
@@ -27,7 +27,7 @@ uint64_t word(const char *bytes) {
     return value;
 }
 
-/// Reads nothing behind the name.
+/// Doesn't read past the name.
 uint32_t hash(const char *name, size_t length) {
     uint64_t state = seed ^ length;
     if (length >= 8) {
@@ -80,7 +80,7 @@ uint32_t Keys::insert(const char *name, size_t length) {
 }
 
 uint32_t Keys::find(const char *name, size_t length) const {
-    // An empty slot has 0 where the number would be, which makes this afar_json_no_key.
+    // In an empty slot, the number plus one is 0, so the result is afar_json_no_key.
     return slots[slot(name, length, hash(name, length))].number_plus_one - 1;
 }
 

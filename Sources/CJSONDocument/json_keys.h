@@ -9,15 +9,16 @@
 
 namespace afar {
 
-/// The names of a document's members, each of them once. What stands in a name's place is its number.
+/// The distinct names of a document's members. Each name is represented by its number.
 class Keys {
   public:
     Keys();
 
-    /// The number of a name. The text must live as long as this, and go on for 8 bytes behind the name.
+    /// Returns the number of a name, which is added if it is new. The text must live as long as this object, and have 8 readable
+    /// bytes after the name.
     uint32_t intern(const char *name, size_t length, bool is_escaped);
 
-    /// The number of a name, or `afar_json_no_key`.
+    /// Returns the number of a name, or `afar_json_no_key`.
     uint32_t find(const char *name, size_t length) const;
 
     const afar_json_key *all() const { return keys.data(); }
@@ -27,21 +28,21 @@ class Keys {
   private:
     struct Slot {
         uint32_t hash;
-        /// 0 in an empty slot.
+        /// 0 for an empty slot.
         uint32_t number_plus_one;
     };
 
     std::vector<afar_json_key> keys;
-    /// The key that came after each one last: most objects are like the one before.
+    /// The key that last followed each key. Most objects have the same keys as the one before.
     std::vector<uint32_t> successors;
     uint32_t previous = 0;
     bool is_ascii = true;
-    /// A hash table whose size is a power of two, half empty at least.
+    /// A hash table. Its size is a power of two, and at least half of its slots are empty.
     std::vector<Slot> slots;
     std::vector<std::unique_ptr<char[]>> unescaped;
 
     bool is(uint32_t number, const char *name, size_t length) const;
-    /// The slot of a name, or the empty one where it belongs.
+    /// Returns the slot of a name, or the empty slot where it belongs.
     size_t slot(const char *name, size_t length, uint32_t hash) const;
     uint32_t insert(const char *name, size_t length);
     void grow();

@@ -1,4 +1,4 @@
-// Typed forms of libcurl's variadic functions, which Swift cannot call, and what Swift's Glibc module lacks.
+// libcurl's variadic functions in typed forms, and declarations that Swift's Glibc module lacks.
 #ifndef AFAR_CLIBCURL_SHIM_H
 #define AFAR_CLIBCURL_SHIM_H
 
@@ -65,7 +65,7 @@ static inline CURLcode afar_set_ssl_context_function(CURL *easy, curl_ssl_ctx_ca
     CURLcode code = curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, function);
     return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, context);
 }
-// libcurl makes a copy of the bytes.
+// libcurl copies the bytes.
 static inline CURLcode afar_set_blob(CURL *easy, CURLoption option, const void *bytes, size_t count) {
     struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_COPY};
     return curl_easy_setopt(easy, option, &blob);
@@ -76,7 +76,7 @@ static inline CURLcode afar_set_resolver_start_function(
     return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_RESOLVER_START_DATA, context);
 }
 
-// Macros that Swift cannot read.
+// Macros that Swift can't import.
 static inline long afar_http_version_3_only(void) {
 #if LIBCURL_VERSION_NUM >= 0x075800
     return CURL_HTTP_VERSION_3ONLY;
@@ -98,7 +98,7 @@ static inline CURLcode afar_get_offset(CURL *easy, CURLINFO info, curl_off_t *va
 static inline CURLcode afar_get_string(CURL *easy, CURLINFO info, const char **value) {
     return curl_easy_getinfo(easy, info, value);
 }
-// The connection's `SSL *`; NULL without TLS, and when that is not OpenSSL's.
+// The connection's `SSL *`; NULL without TLS, or if libcurl doesn't use OpenSSL.
 static inline void *afar_get_openssl(CURL *easy) {
     struct curl_tlssessioninfo *session = NULL;
     if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == NULL) return NULL;
@@ -123,7 +123,7 @@ static inline CURLSHcode afar_share(CURLSH *share, curl_lock_data what) {
     return curl_share_setopt(share, CURLSHOPT_SHARE, what);
 }
 
-// The message of a finished transfer: its easy handle, or NULL when there is none left.
+// Returns a finished transfer, or NULL if no message is left.
 static inline CURL *afar_multi_next_done(CURLM *multi, CURLcode *result) {
     int remaining;
     CURLMsg *message;

@@ -1,16 +1,16 @@
 #ifndef AFAR_CLIBXML2_SHIM_H
 #define AFAR_CLIBXML2_SHIM_H
 
-// What Swift cannot import of libxml2 (macros, variadic functions, `xmlFree`), and the hooks that run for every element,
-// which are faster here than as Swift closures.
+// Functions of libxml2 that Swift can't import (macros, variadic functions, `xmlFree`), and the hooks that run for every element,
+// which are faster than Swift closures.
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-// Debian's libxml2 converts with ICU, whose headers would clash with those of the ICU inside Foundation. They only lengthen
-// a structure that is never made or looked into here.
+// Debian's libxml2 uses ICU, whose headers clash with those of Foundation's ICU. The only effect of the flag here is a longer
+// structure that Afar doesn't use.
 #include <libxml/xmlversion.h>
 #undef LIBXML_ICU_ENABLED
 
@@ -29,7 +29,7 @@ static inline void afar_xml_free(void *memory) { xmlFree(memory); }
 
 static inline bool afar_xml_is_element(const xmlNode *node) { return node->type == XML_ELEMENT_NODE; }
 
-// libxml2's documents and attributes begin as its nodes do.
+// The structures for documents and attributes begin with the fields of a node.
 static inline xmlNodePtr afar_xml_node(void *document_or_attribute) { return (xmlNodePtr)document_or_attribute; }
 
 // MARK: White space
@@ -44,7 +44,7 @@ static inline bool afar_xml_holds_elements_only(const xmlNode *element) {
     return has_element;
 }
 
-// Removes the white space between elements below a node, where nothing but elements is and `xml:space` lets it be removed.
+// Removes white space from elements below a node that contain only elements, except where `xml:space` preserves it.
 static inline void afar_xml_drop_blanks(xmlNodePtr top) {
     xmlNodePtr node = top;
     while (node != NULL) {
@@ -70,11 +70,11 @@ static inline void afar_xml_drop_blanks(xmlNodePtr top) {
 
 // MARK: XPath
 
-// The namespace that every document has in force.
+// The prefix and namespace that are in scope in every document.
 static inline const xmlChar *afar_xml_prefix(void) { return (const xmlChar *)"xml"; }
 static inline const xmlChar *afar_xml_namespace(void) { return XML_XML_NAMESPACE; }
 
-// Numbers all nodes and attributes from 1, in the document's order, where libxml2 leaves room for its users.
+// Numbers all nodes and attributes in document order, from 1, in `_private`.
 static inline void afar_xml_number_nodes(xmlDocPtr document) {
     uintptr_t count = 1;
     document->_private = (void *)count;
@@ -95,7 +95,7 @@ static inline void afar_xml_number_nodes(xmlDocPtr document) {
     }
 }
 
-// Whether an attribute is an element's ID: `xml:id`; in a page `id`, and `name` of an anchor.
+// Whether an attribute is an ID: `xml:id`; in HTML, `id`, or `name` of an anchor.
 static inline bool afar_xml_is_id(const xmlNode *attribute) {
     const char *name = (const char *)attribute->name;
     if (attribute->ns != NULL) return strcmp(name, "id") == 0 && xmlStrEqual(attribute->ns->href, XML_XML_NAMESPACE);
@@ -104,8 +104,8 @@ static inline bool afar_xml_is_id(const xmlNode *attribute) {
         || (strcmp(name, "name") == 0 && strcmp((const char *)attribute->parent->name, "a") == 0);
 }
 
-// The node of a namespace at an element, where XPath wants one: to be freed with `xmlFree`. `index` tells it from the
-// element's others.
+// Creates a namespace node of an element for XPath. Free it with `xmlFree`. `index` distinguishes it from other namespace nodes of
+// the element.
 static inline xmlNsPtr afar_xml_namespace_node(
     xmlNodePtr element, long index, const xmlChar *prefix, const xmlChar *name
 ) {
@@ -120,7 +120,7 @@ static inline xmlNsPtr afar_xml_namespace_node(
     return node;
 }
 
-// Where a node of a numbered document is in its order: an element, its namespaces, its attributes, its content.
+// The position of a node in a numbered document. An element comes before its namespaces, its attributes and its content.
 static inline uint64_t afar_xml_node_order(const xmlNode *node) {
     if (node->type != XML_NAMESPACE_DECL) return (uint64_t)(uintptr_t)node->_private << 24;
     const xmlNs *name = (const xmlNs *)node;
@@ -143,7 +143,7 @@ typedef enum {
     AFAR_XML_NOTATION_INCOMPLETE,
 } afar_xml_refusal;
 
-// What a parser context points to with `_private`.
+// The state that `_private` of a parser context points to.
 typedef struct {
     int maximum_depth;
     int maximum_namespaces;
@@ -153,19 +153,18 @@ typedef struct {
     long maximum_names;
     bool refuses_doctype;
     afar_xml_refusal refusal;
-    // Where it was met, since a parser that is stopped forgets the place.
+    // Recorded here because a stopped parser loses its position.
     long refused_at;
-    // The elements of the tree, all its nodes but texts, and where a stream's began.
+    // Counts for the tree: its elements, its nodes except text, and the position at which a streamed tree began.
     long elements, nodes, began_at;
-    // The strings in the parser's dictionary: those that it begins with, and those after the last look.
+    // The number of strings in the parser's dictionary: initially, and at the last check.
     long own_names, names;
-    // Which elements a stream makes trees of; NULL for none.
+    // The elements for which a stream creates trees; NULL without a stream.
     xmlStreamCtxtPtr wanted;
-    // How many elements of the tree that is being made are open.
+    // The number of open elements in the current tree.
     int open;
-    // Takes such a tree over.
+    // Takes ownership of a tree.
     void (*found)(void *owner, xmlDocPtr tree);
-    // Swift's own.
     void *owner;
 } afar_xml_rules;
 
@@ -173,7 +172,7 @@ static inline afar_xml_rules *afar_xml_rules_of(void *context) {
     return (afar_xml_rules *)((xmlParserCtxtPtr)context)->_private;
 }
 
-// The byte that a parser has reached.
+// The byte offset that a parser has reached.
 static inline long afar_xml_offset(void *context) {
     const xmlParserInput *input = ((xmlParserCtxtPtr)context)->input;
     return input == NULL ? 0 : (long)input->consumed + (input->cur - input->base);
@@ -188,7 +187,8 @@ static inline void afar_xml_refuse(void *context, afar_xml_refusal refusal) {
     xmlStopParser((xmlParserCtxtPtr)context);
 }
 
-// Whether the tree may have so many more nodes. Texts are not counted: there is at most one between two others.
+// Adds nodes to the count, and returns whether the limit permits them. Text isn't counted: there is at most one text between two
+// other nodes.
 static inline bool afar_xml_admits_nodes(void *context, long count) {
     afar_xml_rules *rules = afar_xml_rules_of(context);
     rules->nodes += count;
@@ -197,7 +197,6 @@ static inline bool afar_xml_admits_nodes(void *context, long count) {
     return false;
 }
 
-// Whether the tree may have one more element.
 static inline bool afar_xml_admits_element(void *context, int attribute_count) {
     afar_xml_rules *rules = afar_xml_rules_of(context);
     if (++rules->elements > rules->maximum_elements) {
@@ -207,11 +206,11 @@ static inline bool afar_xml_admits_element(void *context, int attribute_count) {
     return afar_xml_admits_nodes(context, 1 + attribute_count);
 }
 
-// How many bytes all different names may have: less than what libxml2 allows, which says nothing useful beyond that.
+// The limit for the bytes of all distinct names. It is below libxml2's own, whose error gives no reason.
 #define AFAR_XML_MAXIMUM_NAME_BYTES 9000000
 
-// Whether the document may have all names that it has had by now. libxml2's dictionary has a fixed number of buckets, so
-// that the time of each look-up grows with the number of names.
+// Returns whether the number of distinct names is within the limits. libxml2's dictionary has a fixed number of buckets, so
+// look-ups get slower with each name.
 static inline bool afar_xml_admits_names(void *context) {
     xmlDictPtr names = ((xmlParserCtxtPtr)context)->dict;
     afar_xml_rules *rules = afar_xml_rules_of(context);
@@ -225,17 +224,17 @@ static inline bool afar_xml_admits_names(void *context) {
     return false;
 }
 
-// Whether an element that begins may be.
+// Returns whether the limits permit an element that begins.
 static inline bool afar_xml_admits(void *context) {
     if (!afar_xml_admits_names(context)) return false;
     const xmlParserCtxt *parser = (const xmlParserCtxt *)context;
     const afar_xml_rules *rules = afar_xml_rules_of(context);
-    // The name of the element that begins is not on the stack yet.
+    // The new element's name is not on the stack yet.
     if (parser->nameNr >= rules->maximum_depth) {
         afar_xml_refuse(context, AFAR_XML_TOO_DEEP);
         return false;
     }
-    // Each namespace is two entries, and every look-up of a prefix goes through them.
+    // Each namespace has two entries, and every look-up of a prefix searches them all.
     if (parser->nsNr / 2 > rules->maximum_namespaces) {
         afar_xml_refuse(context, AFAR_XML_TOO_MANY_NAMESPACES);
         return false;
@@ -243,7 +242,7 @@ static inline bool afar_xml_admits(void *context) {
     return true;
 }
 
-// libxml2 would keep a table of IDs, with a fixed number of rows too, and each ID among the names.
+// Otherwise, libxml2 keeps a table of IDs, also with a fixed number of buckets, and adds each ID to the names.
 static inline void afar_xml_skip_ids(void *context) { ((xmlParserCtxtPtr)context)->loadsubset |= XML_SKIP_IDS; }
 
 static inline void afar_xml_start_document(void *context) {
@@ -266,7 +265,7 @@ static inline void afar_xml_doctype(
     if (afar_xml_rules_of(context)->refuses_doctype) afar_xml_refuse(context, AFAR_XML_DOCTYPE_REFUSED);
 }
 
-// libxml2 would give each element the defaults, however many and long, and keep them by itself.
+// Otherwise, libxml2 keeps the defaults and adds them to each element, without a limit on number and length.
 static inline void afar_xml_attribute_declaration(
     void *context, const xmlChar *element, const xmlChar *name, int type, int kind, const xmlChar *value,
     xmlEnumerationPtr choices
@@ -275,12 +274,12 @@ static inline void afar_xml_attribute_declaration(
     if (value != NULL) afar_xml_refuse(context, AFAR_XML_DEFAULTS_REFUSED);
 }
 
-// Entities are never declared, so that nothing expands and no file is read; what refers to one is refused.
+// No entity is ever declared, so none expands and no file is read. A reference to one is refused.
 static inline void afar_xml_entity_declaration(
     void *context, const xmlChar *name, int type, const xmlChar *public_id, const xmlChar *system_id, xmlChar *content
 ) {}
 
-// libxml2's parser leaves it to this handler to refuse a notation without an identifier (XML 1.0, production 82).
+// libxml2's parser relies on this handler to reject a notation without an identifier (XML 1.0, production 82).
 static inline void afar_xml_notation_declaration(
     void *context, const xmlChar *name, const xmlChar *public_id, const xmlChar *system_id
 ) {
@@ -298,7 +297,7 @@ static inline xmlEntityPtr afar_xml_parameter_entity(void *context, const xmlCha
     return NULL;
 }
 
-// What stands inside a document type that is passed over belongs to nothing, and libxml2 would lose it.
+// Nodes inside a skipped document type have no parent, and libxml2 would leak them.
 static inline void afar_xml_comment(void *context, const xmlChar *text) {
     if (((xmlParserCtxtPtr)context)->inSubset != 0) return;
     if (afar_xml_admits_nodes(context, 1)) xmlSAX2Comment(context, text);
@@ -315,7 +314,7 @@ static inline void afar_xml_cdata(void *context, const xmlChar *text, int length
     if (afar_xml_admits_nodes(context, 1)) xmlSAX2CDataBlock(context, text, length);
 }
 
-// Puts the hooks above into a context that has its rules.
+// Installs the hooks above in a context whose rules are set.
 static inline void afar_xml_install_hooks(xmlParserCtxtPtr context) {
     afar_xml_rules *rules = afar_xml_rules_of(context);
     rules->own_names = rules->names = xmlDictSize(context->dict);
@@ -337,9 +336,9 @@ static inline void afar_xml_install_hooks(xmlParserCtxtPtr context) {
 
 static inline void afar_html_start_element(void *context, const xmlChar *name, const xmlChar **attributes) {
     int attribute_count = 0;
-    // Names and values by turns, then NULL.
+    // Names and values alternate, and NULL ends the list.
     while (attributes != NULL && attributes[2 * attribute_count] != NULL) attribute_count++;
-    // Here the name is on the stack already.
+    // In HTML, the name is on the stack already.
     if (((xmlParserCtxtPtr)context)->nameNr > afar_xml_rules_of(context)->maximum_depth) {
         afar_xml_refuse(context, AFAR_XML_TOO_DEEP);
     } else if (afar_xml_admits_names(context) && afar_xml_admits_element(context, attribute_count)) {
@@ -347,15 +346,15 @@ static inline void afar_html_start_element(void *context, const xmlChar *name, c
     }
 }
 
-// A document that a parser reads in pieces. One that is given as a whole is kept as a whole until its end, and fails there
-// when the end is an attribute's, 10 million bytes from the beginning.
+// A document that a parser reads in pieces. If libxml2 got the whole document at once, it would keep all of it until the end, and
+// fail if an attribute ended more than 10 million bytes after the beginning.
 typedef struct {
     const char *at;
     long left;
     xmlParserCtxtPtr parser;
 } afar_xml_source;
 
-// libxml2 goes on after a fatal error, and would compare the attributes of what follows each with each.
+// After a fatal error, libxml2 continues, and would compare all attributes of later elements with each other.
 static inline int afar_xml_read(void *context, char *buffer, int length) {
     afar_xml_source *source = (afar_xml_source *)context;
     if (!source->parser->html && !source->parser->wellFormed) return 0;
@@ -366,12 +365,12 @@ static inline int afar_xml_read(void *context, char *buffer, int length) {
     return count;
 }
 
-// Between the pieces of a page it is looked how many attributes the parser has made room for: it compares each with each,
-// and tells of an element only after that.
+// Checks the number of attributes between two pieces of a page: the parser compares all attributes of an element with each other
+// before it reports the element.
 static inline int afar_html_read(void *context, char *buffer, int length) {
     xmlParserCtxtPtr parser = ((afar_xml_source *)context)->parser;
     afar_xml_rules *rules = afar_xml_rules_of(parser);
-    // An attribute takes two places, and the room grows by doubling.
+    // An attribute takes two entries, and the array's size doubles.
     if (parser->maxatts / 4 > rules->maximum_attributes + 64) {
         if (rules->refusal == AFAR_XML_NOTHING_REFUSED) rules->refusal = AFAR_XML_TOO_MANY_ATTRIBUTES;
         return 0;
@@ -386,18 +385,19 @@ static inline void afar_html_install_hooks(xmlParserCtxtPtr context) {
     context->sax->startElement = afar_html_start_element;
     context->sax->comment = afar_xml_comment;
     context->sax->processingInstruction = afar_xml_instruction;
-    // Without this, `serror` is passed over for HTML, and what is wrong is printed.
+    // Otherwise, libxml2 ignores `serror` for HTML, and prints errors.
     context->sax->initialized = XML_SAX2_MAGIC;
 }
 
 // MARK: Streams
 
-// Begins a tree with an element. It gets all namespaces that are in force, since those around it are no part of the tree.
+// Begins a tree with an element, and declares all namespaces in scope, because the tree doesn't contain the elements that declare
+// them.
 static inline void afar_xml_begin_tree(
     xmlParserCtxtPtr parser, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int attribute_count,
     int defaulted_count, const xmlChar **attributes
 ) {
-    // From the innermost declaration outwards: the first one of a prefix is in force.
+    // Searched from the innermost declaration outward: the first one for a prefix is in scope.
     const xmlChar **namespaces = (const xmlChar **)xmlMalloc((size_t)(parser->nsNr + 1) * sizeof(xmlChar *));
     parser->myDoc = xmlNewDoc((const xmlChar *)"1.0");
     if (namespaces == NULL || parser->myDoc == NULL) {
@@ -426,7 +426,7 @@ static inline void afar_xml_begin_tree(
         length += strlen((const char *)parser->nsTab[at + 1]);
         count++;
     }
-    // Every tree has its own copy of them.
+    // Each tree has a copy of them.
     if (length > 8192) {
         xmlFree(namespaces);
         afar_xml_refuse(parser, AFAR_XML_TOO_MANY_NAMESPACES);
@@ -485,8 +485,8 @@ static inline void afar_xml_stream_instruction(void *context, const xmlChar *tar
 
 static inline void afar_xml_ignore(void *context) {}
 
-// Makes trees of wanted elements only, each handed over when it is whole. `is_shared` says that trees are used while the
-// parser goes on, so that they may not share its strings.
+// Creates trees for the wanted elements only, and delivers each when it is complete. If `is_shared` is true, trees are used while
+// the parser continues, so they don't share its strings.
 static inline void afar_xml_install_stream_hooks(xmlParserCtxtPtr context, bool is_shared) {
     if (is_shared) context->dictNames = 0;
     context->sax->startDocument = afar_xml_skip_ids;
@@ -498,7 +498,7 @@ static inline void afar_xml_install_stream_hooks(xmlParserCtxtPtr context, bool 
     context->sax->processingInstruction = afar_xml_stream_instruction;
 }
 
-// Tells of everything and makes no tree.
+// Reports all events, and creates no tree.
 static inline void afar_xml_install_event_hooks(
     xmlParserCtxtPtr context, startElementNsSAX2Func start, endElementNsSAX2Func end, charactersSAXFunc text,
     commentSAXFunc comment, processingInstructionSAXFunc instruction
@@ -516,9 +516,9 @@ static inline void afar_xml_install_event_hooks(
 
 // MARK: Markup
 
-// What is looked for in a document's bytes before libxml2 gets them. It compares every attribute of an element with every
-// other before it tells of any. It gives up in the middle of a tag that is too long for it, and says nothing useful. And it
-// tells of a list of names in a document type only after it has compared each with each.
+// Problems that are detected in a document's bytes before libxml2 gets them: libxml2 compares all attributes of an element with
+// each other before it reports any, it stops within a tag that is too long without giving a reason, and it reports a list of names
+// in a document type only after comparing all of them with each other.
 typedef enum {
     AFAR_XML_NOTHING_FOUND = 0,
     AFAR_XML_CROWD_OF_ATTRIBUTES,
@@ -541,18 +541,18 @@ typedef enum {
     AFAR_XML_INSTRUCTION,
 } afar_xml_place;
 
-// How far a document was looked at. All zero at its beginning.
+// The state of a scan. All zero at the beginning of a document.
 typedef struct {
     afar_xml_place place;
-    // The quote that is open in a tag or a declaration, or 0.
+    // The open quote in a tag or a declaration, or 0.
     unsigned char quote;
-    // The attributes of the tag.
+    // The number of attributes in the tag.
     int attributes;
-    // How many bytes of what begins or ends a comment, CDATA or an instruction were met.
+    // How many bytes of a delimiter of a comment, a CDATA section or an instruction have matched.
     int matched;
-    // Where the tag begins, counted from the document's first byte, and how many bytes were looked at before this call.
+    // The offset of the tag in the document, and the number of bytes that earlier calls scanned.
     long tag, seen;
-    // Where the declarations in a document type begin; 0 outside of them.
+    // The offset of the declarations in a document type; 0 outside of them.
     long declarations;
 } afar_xml_scanner;
 
@@ -566,7 +566,7 @@ static inline afar_xml_finding afar_xml_finding_at(
     return AFAR_XML_NOTHING_FOUND;
 }
 
-// Looks at the next bytes, which must be UTF-8.
+// Scans the next bytes, which must be UTF-8.
 static inline afar_xml_finding afar_xml_scan(
     afar_xml_scanner *scanner, const unsigned char *bytes, long count, int maximum_attributes, long maximum_document_type
 ) {
@@ -612,7 +612,7 @@ static inline afar_xml_finding afar_xml_scan(
                 if (++at == end) goto looked;
                 byte = *at;
             }
-            // A tag's beginning inside a tag is not well-formed: whatever the parser makes of it, it is counted anew.
+            // `<` inside a tag is not well-formed. Whatever the parser does with it, counting starts again.
             if (byte == '<') {
                 scanner->tag = scanner->seen + (at - bytes);
                 scanner->place = AFAR_XML_TAG_BEGINS;
@@ -651,7 +651,7 @@ static inline afar_xml_finding afar_xml_scan(
             } else if (byte == '"' || byte == '\'') {
                 scanner->quote = byte;
             } else if (byte == '>' || byte == '[') {
-                // A bracket begins the declarations of a document type, each of which looks like a tag.
+                // A bracket begins the declarations of a document type. Each of them looks like a tag.
                 if (byte == '[' && scanner->declarations == 0) scanner->declarations = scanner->seen + (at - bytes);
                 scanner->place = AFAR_XML_TEXT;
             }

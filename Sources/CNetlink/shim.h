@@ -1,8 +1,8 @@
 #ifndef AFAR_CNETLINK_SHIM_H
 #define AFAR_CNETLINK_SHIM_H
 
-// The kernel's structures and numbers, which Swift's Glibc module lacks, and what Swift cannot import: a variadic function
-// with its request, and constants that are computed.
+// Declarations that Swift's Glibc module lacks, or that Swift can't import: kernel structures, a variadic function and computed
+// constants.
 
 #include <errno.h>
 #include <pthread.h>
@@ -22,10 +22,10 @@
 #include <linux/nl80211.h>
 #include <linux/rtnetlink.h>
 
-// <linux/wireless.h> and <linux/if.h> would clash with <net/if.h>, which Glibc's module holds.
+// <linux/wireless.h> and <linux/if.h> clash with <net/if.h>, which the Glibc module includes.
 #define AFAR_SIOCGIWNAME 0x8B01
 
-// Whether the driver of a device answers to the old wireless extensions.
+// Whether a device's driver supports the old wireless extensions.
 static inline bool afar_has_wireless_extensions(int descriptor, const char *name) {
     struct {
         char name[16];
@@ -36,18 +36,18 @@ static inline bool afar_has_wireless_extensions(int descriptor, const char *name
     return ioctl(descriptor, AFAR_SIOCGIWNAME, &request) == 0;
 }
 
-// Types of sockets, which some C libraries have as an enumeration and others as plain numbers.
+// An enumeration in some C libraries, plain numbers in others.
 static const int32_t AFAR_SOCK_STREAM = SOCK_STREAM;
 static const int32_t AFAR_SOCK_DATAGRAM = SOCK_DGRAM | SOCK_CLOEXEC;
 static const int32_t AFAR_SOCK_NETLINK = SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
-// Starts a thread that is not waited for. Its handle is a number in some C libraries and a pointer in others.
+// Starts a detached thread. `pthread_t` is a number in some C libraries and a pointer in others.
 static inline int afar_start_thread(const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
     pthread_t thread;
     return pthread_create(&thread, attributes, run, argument);
 }
 
-// Gives the calling thread a name, of up to 15 bytes.
+// Names the calling thread (up to 15 bytes).
 static inline void afar_name_thread(const char *name) { prctl(PR_SET_NAME, name); }
 
 #endif

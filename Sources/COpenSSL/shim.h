@@ -22,14 +22,14 @@
 static inline int afar_x509_count(const STACK_OF(X509) *stack) { return stack == NULL ? 0 : sk_X509_num(stack); }
 static inline X509 *afar_x509_at(const STACK_OF(X509) *stack, int index) { return sk_X509_value(stack, index); }
 static inline STACK_OF(X509) *afar_x509_stack(void) { return sk_X509_new_null(); }
-// The stack takes a reference of its own.
+// Adds a reference, which the stack owns.
 static inline int afar_x509_append(STACK_OF(X509) *stack, X509 *certificate) {
     return X509_up_ref(certificate) == 1 && sk_X509_push(stack, certificate) > 0;
 }
 static inline void afar_x509_stack_free(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }
 
 static inline STACK_OF(X509_CRL) *afar_crl_stack(void) { return sk_X509_CRL_new_null(); }
-// The stack owns the list.
+// The stack takes ownership of the list.
 static inline int afar_crl_append(STACK_OF(X509_CRL) *stack, X509_CRL *list) { return sk_X509_CRL_push(stack, list) > 0; }
 static inline void afar_crl_stack_free(STACK_OF(X509_CRL) *stack) { sk_X509_CRL_pop_free(stack, X509_CRL_free); }
 
@@ -42,7 +42,7 @@ static inline int afar_name_count(const STACK_OF(GENERAL_NAME) *names) {
     return names == NULL ? 0 : sk_GENERAL_NAME_num(names);
 }
 static inline void afar_names_free(STACK_OF(GENERAL_NAME) *names) { GENERAL_NAMES_free(names); }
-// The bytes of a name of the kinds DNS, e-mail, URI (text) and IP (an address of 4 or 16 bytes), else NULL.
+// The bytes of a DNS, e-mail, URI (text) or IP name (4 or 16 bytes); NULL for other types.
 static inline const unsigned char *afar_name_bytes(const GENERAL_NAME *name, int *kind, int *length) {
     const ASN1_STRING *value;
     *kind = name->type;
@@ -61,7 +61,7 @@ static inline const unsigned char *afar_name_at(
     return afar_name_bytes(sk_GENERAL_NAME_value(names, index), kind, length);
 }
 
-// NULL when a certificate has none, with −1 in `isCritical`, and when they can't be read.
+// NULL without name constraints (−1 in `isCritical`), or if they can't be read.
 static inline NAME_CONSTRAINTS *afar_name_constraints(const X509 *certificate, int *isCritical) {
     return (NAME_CONSTRAINTS *)X509_get_ext_d2i(certificate, NID_name_constraints, isCritical, NULL);
 }
@@ -73,7 +73,8 @@ static inline int afar_subtree_count(const NAME_CONSTRAINTS *constraints, _Bool 
     const STACK_OF(GENERAL_SUBTREE) *subtrees = afar_subtrees(constraints, isExcluded);
     return subtrees == NULL ? 0 : sk_GENERAL_SUBTREE_num(subtrees);
 }
-// The bytes as of a name. `hasDistance` becomes 1 when the subtree has a minimum or a maximum, which TLS certificates must not.
+// The bytes, as for a name. `hasDistance` becomes 1 if the subtree has a minimum or maximum, which is forbidden in TLS
+// certificates.
 static inline const unsigned char *afar_subtree_at(
     const NAME_CONSTRAINTS *constraints, _Bool isExcluded, int index, int *kind, int *length, int *hasDistance) {
     const GENERAL_SUBTREE *subtree = sk_GENERAL_SUBTREE_value(afar_subtrees(constraints, isExcluded), index);
@@ -81,7 +82,7 @@ static inline const unsigned char *afar_subtree_at(
     return afar_name_bytes(subtree->base, kind, length);
 }
 
-// In one line (RFC 2253), letters beyond ASCII as they are.
+// Prints a name in one line (RFC 2253), with unescaped non-ASCII letters.
 static inline int afar_print_name(BIO *bio, const X509_NAME *name) {
     return X509_NAME_print_ex(bio, name, 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB);
 }
@@ -94,7 +95,7 @@ static inline size_t afar_bio_contents(BIO *bio, const char **bytes) {
     *bytes = start;
     return length > 0 ? (size_t)length : 0;
 }
-// OpenSSL would ask at the terminal.
+// Otherwise, OpenSSL prompts at the terminal.
 static inline int afar_no_passphrase(char *buffer, int size, int isWritten, void *context) {
     (void)buffer, (void)size, (void)isWritten, (void)context;
     return -1;
@@ -108,8 +109,8 @@ static inline EVP_PKEY *afar_read_encrypted_key(BIO *bio, const char *passphrase
 
 // MARK: Validation
 
-// A lenient validation passes over dates and over how the chain ends. Of all else it notes how many certificates are
-// good: up to one whose signature is wrong, and before one that may not sign.
+// A lenient validation ignores dates and the chain's end. For other errors, it counts the good certificates: including one with a
+// wrong signature, but not one that isn't allowed to sign.
 static inline int afar_note_good_certificates(int isValid, X509_STORE_CTX *context) {
     int *goodCount = (int *)X509_STORE_CTX_get_app_data(context);
     int depth = X509_STORE_CTX_get_error_depth(context);
@@ -136,7 +137,7 @@ static inline void afar_be_lenient(X509_STORE_CTX *context, int *goodCount) {
 
 // MARK: Connections
 
-// Has a function validate the certificates of servers in place of OpenSSL's.
+// Replaces OpenSSL's validation of the servers' certificates.
 static inline void afar_set_validation(SSL_CTX *context, int (*validate)(X509_STORE_CTX *, void *), void *argument) {
     SSL_CTX_set_cert_verify_callback(context, validate, argument);
 }
@@ -144,12 +145,12 @@ static inline void afar_set_validation(SSL_CTX *context, int (*validate)(X509_ST
 static inline long afar_ocsp_response(SSL *ssl, const unsigned char **bytes) {
     return SSL_get_tlsext_status_ocsp_resp(ssl, bytes);
 }
-// The server is asked for an OCSP response, and keeps the certificate that it has shown.
+// Requests an OCSP response, and prevents a change of the server's certificate.
 static inline void afar_prepare_for_evaluation(SSL_CTX *context) {
     SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp);
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
 }
-// Writes the secrets of each handshake to a file, a line at once.
+// Writes a line of handshake secrets to a file.
 static inline void afar_write_key_log(const SSL *ssl, const char *line) {
     intptr_t descriptor = (intptr_t)SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)) - 1;
     char text[1024];
@@ -171,7 +172,7 @@ static inline void afar_ask_for_ocsp_response(SSL *ssl) {
 static inline int afar_set_server_name(SSL *ssl, const char *name) {
     return SSL_set_tlsext_host_name(ssl, (void *)name) == 1;
 }
-// What the client shows: its certificate, those after it, and its key, each in PEM.
+// Sets the client's certificate, the following ones, and its key, each in PEM.
 static inline int afar_use_identity(SSL *ssl, const char *certificates, int count, const char *key, int keyCount) {
     BIO *chain = BIO_new_mem_buf(certificates, count);
     BIO *secret = BIO_new_mem_buf(key, keyCount);
@@ -192,7 +193,7 @@ static inline int afar_use_identity(SSL *ssl, const char *certificates, int coun
     return isDone;
 }
 
-// Settings that all clients have in common. Renegotiation would let a server change its identity.
+// Settings for all clients. Renegotiation would let a server change its identity.
 static inline void afar_set_up_client(SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
     // OpenSSL's configuration file can set it.
@@ -210,7 +211,7 @@ static inline SSL *afar_connection_of(X509_STORE_CTX *context) {
     return (SSL *)X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx());
 }
 
-// The result of a BIO's read or write that can't be done now.
+// The result of a BIO operation that would block.
 static inline int afar_would_block(BIO *bio, _Bool isReading) {
     BIO_set_flags(bio, (isReading ? BIO_FLAGS_READ : BIO_FLAGS_WRITE) | BIO_FLAGS_SHOULD_RETRY);
     return -1;
@@ -218,17 +219,17 @@ static inline int afar_would_block(BIO *bio, _Bool isReading) {
 static inline int afar_reason(unsigned long error) { return ERR_GET_REASON(error); }
 static inline void afar_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
 
-// A place in each connection's settings for an object of ours, which is released with them; below 0 when there is none.
+// An index for an object in each connection's settings, which release it; negative on failure.
 static inline int afar_new_settings_place(CRYPTO_EX_free *release) {
     return SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, release);
 }
-// A place in each connection for an object that is released with it; below 0 when memory ran out.
+// An index for an object in each connection, which releases it; negative on failure.
 static inline int afar_new_connection_place(CRYPTO_EX_free *release) {
     return SSL_get_ex_new_index(0, NULL, NULL, NULL, release);
 }
-// The end of the TCP connection is no error, with or without an alert before it.
+// Ignores the end of the TCP connection without an alert.
 static inline void afar_ignore_unexpected_end(SSL *ssl) { SSL_set_options(ssl, SSL_OP_IGNORE_UNEXPECTED_EOF); }
-// A place in each connection for a mark of ours; below 0 when there is none.
+// An index for a mark in each connection; negative on failure.
 static inline int afar_new_mark(void) { return SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL); }
 
 #endif

@@ -1,21 +1,21 @@
 #ifndef AFAR_CSTACK_SHIM_H
 #define AFAR_CSTACK_SHIM_H
 
-// Where a thread's stack ends and how far it is used, which Swift cannot tell.
+// A thread's stack, for which Swift has no functions.
 
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #ifdef __linux__
-// Declared only for those who define _GNU_SOURCE.
+// The headers declare it only with _GNU_SOURCE.
 extern int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes);
 #endif
 
-// Where on the stack the caller is. The address of a variable does not tell: the address sanitizer keeps those elsewhere.
+// The caller's position. The address sanitizer keeps variables elsewhere, so their addresses can't be used.
 static inline uintptr_t afar_stack_position(void) { return (uintptr_t)__builtin_frame_address(0); }
 
-// Where the stack of the calling thread ends: its lowest address; 0 where the system does not say.
+// The lowest address of the calling thread's stack; 0 if unknown.
 static inline uintptr_t afar_stack_end(void) {
 #if defined(__APPLE__)
     pthread_t thread = pthread_self();

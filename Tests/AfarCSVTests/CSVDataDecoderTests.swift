@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What becomes of rows and fields.
+/// Decoding of rows and fields.
 @Suite struct CSVDataDecoderTests {
     private func decode<T: Decodable>(
         _ type: T.Type, _ text: String, _ format: CSVFormat = CSVFormat(),
@@ -165,7 +165,7 @@ import Testing
         #expect(
             try decode([Row].self, "a,b\nNULL,\n") { $0.nilDecodingStrategy = .anyOf(["NULL"]) }
                 == [Row(a: nil, b: "")])
-        // A text that must be there is empty.
+        // A non-optional string is empty.
         #expect(try decode([[String]].self, csv) == [["", ""]])
     }
 
@@ -174,7 +174,7 @@ import Testing
         #expect(try decode([Person].self, "name,age,email\na,1\n", format) == [Person(name: "a", age: 1)])
         let error = #expect(throws: DecodingError.self) { try decode([Person].self, "name,age,email\na\n", format) }
         guard case .keyNotFound(let key, let context) = error else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         #expect(key.stringValue == "age")
@@ -186,7 +186,7 @@ import Testing
             try decode([Person].self, "name,age\n\"a\nb\",1\n\nc,old\n")
         }
         guard case .typeMismatch(_, let context) = error else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         #expect(context.codingPath.map(\.stringValue) == ["1", "age"])
@@ -197,7 +197,7 @@ import Testing
                 """)
     }
 
-    /// Errors end in logs.
+    /// Errors are often logged, so they must not contain the fields' contents.
     @Test func decodingErrorsDoNotTellWhatIsInFields() {
         enum Kind: String, Decodable { case one }
         let secret = "sk_live_51H!"
@@ -257,7 +257,7 @@ import Testing
     }
 
     @Test func aRowThatCannotBeDecodedIsPassedOver() throws {
-        /// A list that keeps what can be decoded.
+        /// A list that drops the rows that can't be decoded.
         struct Lossy: Decodable {
             var people: [Person] = []
             init(from decoder: any Decoder) throws {
@@ -273,7 +273,7 @@ import Testing
 
     @Test func aRowThatCannotBeDecodedCanBeAnotherType() throws {
         struct Skipped: Decodable {}
-        /// A list that passes over what cannot be decoded.
+        /// A list that skips the rows that can't be decoded and counts them.
         struct Lossy<Element: Decodable>: Decodable {
             var elements: [Element] = []
             var errors = 0
@@ -292,7 +292,7 @@ import Testing
         let numbers = try decode(Lossy<Int>.self, "1\nx\n3\n4\ny\nz\n", .rows)
         #expect(numbers.elements == [1, 3, 4])
         #expect(numbers.errors == 3)
-        // A row that is no CSV is no other type either; still the rows after it are decoded.
+        // A malformed row can't be decoded as any type. Decoding continues after it.
         #expect(try decode(Lossy<Int>.self, "1\n\"x\"y\n3\n4\n", .rows).elements == [1, 3, 4])
 
         enum Mixed: Decodable, Equatable {
@@ -335,7 +335,7 @@ import Testing
                 for attempt in attempts {
                     let error = #expect(throws: DecodingError.self) { try attempt() }
                     guard case .valueNotFound(_, let context) = error else {
-                        Issue.record("another error: \(String(describing: error))")
+                        Issue.record("unexpected error: \(String(describing: error))")
                         continue
                     }
                     #expect(context.codingPath.first?.intValue == 1)
@@ -367,7 +367,7 @@ import Testing
             var field: Field
             init(from decoder: any Decoder) throws {
                 let type: Field.Type = SubField.self
-                // Containers with keys are wrapped by the standard library, which asks for the static type.
+                // The standard library wraps keyed containers and decodes the static type instead.
                 var fields = try decoder.unkeyedContainer()
                 field = try fields.decode(type)
             }

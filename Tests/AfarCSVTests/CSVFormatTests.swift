@@ -2,23 +2,22 @@ import AfarCSV
 import Foundation
 import Testing
 
-/// How rows and fields are told apart: RFC 4180, section 2, and what formats change about it.
+/// Parsing of rows and fields according to RFC 4180, section 2, and the options of `CSVFormat`.
 @Suite struct CSVFormatTests {
     @Test(
         arguments: [
-            // Item 1 and 2: each row on a line, the last line's end may be missing.
+            // Items 1 and 2: one row per line; the last line break is optional.
             ("aaa,bbb,ccc\r\nzzz,yyy,xxx\r\n", [["aaa", "bbb", "ccc"], ["zzz", "yyy", "xxx"]]),
             ("aaa,bbb,ccc\r\nzzz,yyy,xxx", [["aaa", "bbb", "ccc"], ["zzz", "yyy", "xxx"]]),
-            // Item 4: spaces belong to fields.
+            // Item 4: spaces are part of a field.
             ("a , b\r\n", [["a ", " b"]]),
             // Items 5 to 7: quotation marks.
             ("\"aaa\",\"bbb\",\"ccc\"\r\nzzz,yyy,xxx", [["aaa", "bbb", "ccc"], ["zzz", "yyy", "xxx"]]),
             ("\"aaa\",\"b\r\nbb\",\"ccc\"\r\n", [["aaa", "b\r\nbb", "ccc"]]),
             ("\"aaa\",\"b\"\"bb\",\"ccc\"", [["aaa", "b\"bb", "ccc"]]),
             ("\"\"\"\",\"\",\",\"\n", [["\"", "", ","]]),
-            // Other line endings, also side by side.
+            // Other line breaks, also mixed.
             ("a,b\nc,d\re,f\r\ng,h", [["a", "b"], ["c", "d"], ["e", "f"], ["g", "h"]]),
-            // Empty fields and lines.
             (",\r\n,x\r\n", [["", ""], ["", "x"]]),
             ("\n\na,b\n\r\n\r\rc,d\n\n", [["a", "b"], ["c", "d"]]),
             ("\"\"\n\"\"", [[""], [""]]),
@@ -91,7 +90,7 @@ import Testing
     func aFormatThatMeansNothingIsAnError(format: CSVFormat) {
         let error = #expect(throws: CSVError.self) { try rows("a,b", format) }
         guard case .invalidFormat = error?.reason else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
     }
@@ -99,13 +98,13 @@ import Testing
     @Test func theErrorSaysWhatWasWrongWhereAndWhatToDo() {
         #expect(
             CSVError(.fieldCount(found: 3, expected: 2), line: 7, column: nil).localizedDescription == """
-                The CSV has a row of 3 fields where 2 are expected (line 7). Look at the delimiter (CSVFormat.delimiter), \
-                or allow such rows (CSVFormat.allowsUnevenRows).
+                The CSV has a row with 3 fields instead of 2 (line 7). Check the delimiter (CSVFormat.delimiter), or allow \
+                uneven rows (CSVFormat.allowsUnevenRows).
                 """)
         #expect(
             CSVError(.limitExceeded(.fieldLength, maximum: 9), line: 2, column: 3).description == """
-                The CSV has a field of more than 9 bytes (line 2, column 3). Read it with larger limits (CSVLimits) if its \
-                sender can be trusted.
+                The CSV has a field of more than 9 bytes (line 2, column 3). If you trust its sender, increase the limits \
+                (CSVLimits).
                 """)
     }
 }

@@ -3,7 +3,7 @@ import AfarCore
 import Foundation
 import Testing
 
-/// CSV that would cost too much.
+/// Input that exceeds the decoder's limits.
 @Suite struct CSVLimitsTests {
     private func error(_ text: String, _ limits: CSVLimits) -> CSVError? {
         do {
@@ -55,7 +55,8 @@ import Testing
         #expect(error("a,b\n", least) != nil)
     }
 
-    /// A row beyond a limit is passed over, also where its quoted fields have lines, and the rows after it are read.
+    /// A row that exceeds a limit is skipped, even if its quoted fields contain line breaks. Parsing continues with the
+    /// next row.
     @Test(arguments: [1, 2, 5, 1_000])
     func aRowBeyondALimitIsPassedOver(size: Int) {
         let text = "a,b\n1,x\n\"\(String(repeating: "long\n", count: 20))\"\"\",y\n2,z\n1,2,3,4\n3,w"

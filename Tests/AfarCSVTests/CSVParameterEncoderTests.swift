@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Rows as bodies of requests.
+/// Rows as request bodies.
 @Suite struct CSVParameterEncoderTests {
     private func body(_ rows: some Encodable & Sendable, _ encoder: CSVParameterEncoder = .csv) throws -> String {
         let request = URLRequest(url: try "http://example.com/".asURL())
@@ -87,7 +87,7 @@ import Testing
         #expect(
             try body([["#a", "#b", "c;d", "e'f", " g", "h,"]], .csv(format: format))
                 == "'#a';#b;'c;d';'e''f';' g';h,\r\n")
-        // An empty line would be none.
+        // Parsers skip empty lines, so a row with an empty field is quoted.
         #expect(try body([String?.none, "a"], .csv(format: .rows)) == "\"\"\r\na\r\n")
     }
 
@@ -153,7 +153,7 @@ import Testing
         #expect(error([Field()])?.reason == .endlessValue)
         #expect(
             CSVEncodingError(.nestedValue, row: 3, column: "list").localizedDescription
-                == "A field of CSV has no other values in it. Encode such a value as text. (row 3, column list)")
+                == "A CSV field can't contain other values. Encode the value as text. (row 3, column list)")
     }
 
     // MARK: Keys and lists
@@ -164,7 +164,7 @@ import Testing
         #expect(error([Labelled(superclass: { try $0.encodeNil() })]) == mixed)
         #expect(error([Labelled(superclass: { try $0.encode(["x", "y"]) })]) == mixed)
         #expect(error([Labelled(superclass: { try $0.encode(["b": "x"]) }, isListedFirst: true)]) == mixed)
-        // After this row a value would have a column to fall into.
+        // With this row first, the value of the next row has a column.
         let later = Labelled(superclass: { try $0.encode("x") })
         #expect(
             error([Labelled(superclass: { try $0.encode(["b": "y"]) }), later])
@@ -185,9 +185,9 @@ import Testing
         let fault = error(nothing, encoder)
         #expect(fault?.reason == .duplicateColumn)
         #expect(fault?.row == 1)
-        // Rows that have one of them each have one column.
+        // Each of these rows has only one of the two keys.
         #expect(try body([["firstName": 1], ["first_name": 2]], encoder) == "first_name\r\n1\r\n2\r\n")
-        // What a class and its superclass both write is one key.
+        // A key that both a class and its superclass encode counts once.
         #expect(try body([Labelled(superclass: { try $0.encode(["a": "y"]) })]) == "a\r\ny\r\n")
     }
 
@@ -219,7 +219,7 @@ import Testing
         #expect(try encoder.encode([Person]?.none, into: request).httpBody == nil)
     }
 
-    /// What is written is read again, whatever is in the fields and whatever the format.
+    /// Parsing returns the rows that were encoded, for any fields and any format.
     @Test(arguments: UInt64(0)..<40)
     func whatIsWrittenIsReadAgain(seed: UInt64) throws {
         var numbers = Numbers(state: seed)
@@ -247,7 +247,7 @@ import Testing
     }
 }
 
-/// What encodes a key, and lets something else encode itself where a class's superclass does.
+/// A value that encodes a key, and a custom value in place of a superclass.
 private struct Labelled: Encodable, Sendable {
     enum CodingKeys: CodingKey { case a }
     let superclass: @Sendable (inout any SingleValueEncodingContainer) throws -> Void

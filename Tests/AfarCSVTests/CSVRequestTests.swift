@@ -9,7 +9,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Requests whose responses are CSV.
+/// Requests with CSV responses.
 @Suite struct CSVRequestTests {
     private static func session(_ csv: String, type: String = "text/csv", chunkSize: Int? = nil) -> Session {
         Session(
@@ -72,7 +72,7 @@ import Testing
         let session = Self.session("name,age\nAda\n")
         let error = await session.request("http://example.com/").serializing(.csv(of: Person.self)).response.error
         guard case .responseSerializationFailed(.decodingFailed(let cause)) = error else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         #expect(cause as? CSVError == CSVError(.fieldCount(found: 1, expected: 2), line: 2, column: nil))
@@ -82,7 +82,7 @@ import Testing
         let session = Session(transport: MockTransport { _ in .status(200) })
         let error = await session.request("http://example.com/").serializing(.csv(of: Person.self)).response.error
         guard case .responseSerializationFailed(.inputDataNilOrZeroLength) = error else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         let task = session.request("http://example.com/").serializing(.csv(of: Person.self, emptyResponseCodes: [200]))

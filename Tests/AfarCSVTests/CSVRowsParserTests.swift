@@ -3,7 +3,7 @@ import AfarCore
 import Foundation
 import Testing
 
-/// One tokenizer reads what comes whole and what comes in pieces.
+/// The tokenizer parses complete data and chunks with the same result.
 @Suite struct CSVRowsParserTests {
     private static let texts = [
         Person.csv,
@@ -12,7 +12,7 @@ import Testing
         "ä💡,ö\n\u{FFFD},\"ü\r\"\n",
     ]
 
-    /// Whatever the format, each cut of each text gives the same rows and the same errors.
+    /// For every format and every position at which a text is split, the rows and errors are the same.
     @Test(arguments: texts, [false, true])
     func cutAtEveryByteItIsTheSame(text: String, trims: Bool) {
         let data = Data(text.utf8)

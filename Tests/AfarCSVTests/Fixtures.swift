@@ -24,16 +24,15 @@ extension Person {
 }
 
 extension CSVFormat {
-    /// Rows without a header.
     static let rows = CSVFormat(header: .none)
 }
 
-/// The fields of a text's rows.
+/// Returns the fields of all rows.
 func rows(_ text: String, _ format: CSVFormat = .rows, _ limits: CSVLimits = CSVLimits()) throws -> [[String]] {
     try CSVDataDecoder(format: format, limits: limits).decode([[String]].self, from: Data(text.utf8))
 }
 
-/// What a parser makes of pieces of a size.
+/// Parses data in chunks of a fixed size.
 func parsed<Row: Decodable & Sendable>(
     _ type: Row.Type, _ data: Data, _ decoder: CSVDataDecoder, every size: Int
 ) -> [Result<Row, AFError>] {
@@ -45,7 +44,7 @@ func parsed<Row: Decodable & Sendable>(
     return results + parser.finish()
 }
 
-/// Numbers that look random and are the same each time.
+/// A pseudorandom number generator with a fixed sequence.
 struct Numbers: RandomNumberGenerator {
     var state: UInt64
 

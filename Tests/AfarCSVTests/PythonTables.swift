@@ -1,6 +1,6 @@
 import AfarCSV
 
-/// What the csv module of Python 3.11 has written of rows that were made at random.
+/// Randomly generated rows, as written by the csv module of Python 3.11.
 enum PythonTables {
     static let all: [(format: CSVFormat, text: String, rows: [[String]])] = [
         (

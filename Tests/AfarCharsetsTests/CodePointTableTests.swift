@@ -1,7 +1,7 @@
 import AfarCharsets
 import Testing
 
-/// How tables are read. What is in them is compared with the Encoding Standard by the decoders' tests.
+/// Parsing of the tables. The decoders' tests compare the contents with the Encoding Standard.
 @Suite struct CodePointTableTests {
     @Test func theFirstAndTheLastPointerHaveTheirCodePoints() {
         let table = CodePointTable.koi8R

@@ -3,9 +3,9 @@ import CZlib
 import Foundation
 import Testing
 
-/// The codings' formats, read by other readers.
+/// Compressed data, decompressed by other implementations.
 @Suite struct BodyCodingTests {
-    /// Bodies around the size of the compressor's buffer, that become smaller and that cannot.
+    /// Compressible and incompressible bodies around the size of the compressor's buffer.
     static let bodies: [Data] = [
         Data(), Data([0]), Data("hello, hello, hello".utf8), Data(repeating: 7, count: 65_536),
         random(65_535), random(65_536), random(1_000_003),
@@ -17,7 +17,7 @@ import Testing
             count)
     }
 
-    /// What zlib's reader makes of its own format; nil where that is something else.
+    /// Decompresses the zlib format with zlib. Returns `nil` if the data is invalid.
     func inflated(_ data: Data, count: Int) -> Data? {
         var result = [UInt8](repeating: 0, count: max(count, 1))
         var length = uLong(result.count)
@@ -25,7 +25,7 @@ import Testing
         return status == Z_OK ? Data(result.prefix(Int(length))) : nil
     }
 
-    /// What the program gzip makes of its format.
+    /// Decompresses data with the gzip program.
     func gunzipped(_ data: Data) throws -> Data {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).gz")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -46,7 +46,7 @@ import Testing
     func deflateIsTheZlibFormat(body: Data) throws {
         let coded = try DeflateCoding.encode(body)
         #expect(inflated(coded, count: body.count) == body)
-        // RFC 1950: method 8, a window of 32 KB, no dictionary, and a check that both bytes together are.
+        // RFC 1950: method 8, a 32 KB window, no dictionary, and a checksum over both bytes.
         #expect(coded.first == 0x78)
         #expect((Int(coded[0]) << 8 | Int(coded[1])) % 31 == 0)
         #expect(coded[1] & 0x20 == 0)
@@ -56,7 +56,7 @@ import Testing
     func gzipIsReadByGzip(body: Data) throws {
         let coded = try GzipCoding.encode(body)
         #expect(try gunzipped(coded) == body)
-        // RFC 1952: the mark, method 8, no flags, no time.
+        // RFC 1952: the magic number, method 8, no flags, no modification time.
         #expect(coded.prefix(8) == Data([0x1f, 0x8b, 8, 0, 0, 0, 0, 0]))
     }
 

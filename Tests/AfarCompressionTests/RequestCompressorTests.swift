@@ -9,7 +9,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// What the compressors do to a request.
+/// The requests that the compressors produce.
 @Suite struct RequestCompressorTests {
     static let body = Data("a body of some words, of some words".utf8)
     let session = Session(transport: MockTransport { _ in .status(200) })
@@ -104,7 +104,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    /// A coding of one's own, which fails.
+    /// A custom coding that always fails.
     enum Broken: BodyCoding {
         static let name = "broken"
         static func encode(_ data: Data) throws -> Data { throw CompressionError(status: -4, message: "") }

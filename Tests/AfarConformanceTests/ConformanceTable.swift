@@ -2,7 +2,7 @@ import AfarConformance
 import Foundation
 import Testing
 
-/// The table of Docs/Conformance.md.
+/// Compares the table in Docs/Conformance.md with the conformance cases.
 @Suite struct ConformanceTable {
     private static let (begin, end) = ("<!-- table -->\n", "<!-- end of table -->")
 
@@ -16,7 +16,7 @@ import Testing
                 .write(to: file, atomically: true, encoding: .utf8)
         } else {
             #expect(
-                text.contains(Self.table), "Docs/Conformance.md is out of date: AFAR_UPDATE_DOCS=1 make test mends it")
+                text.contains(Self.table), "Docs/Conformance.md is out of date: run AFAR_UPDATE_DOCS=1 make test")
         }
     }
 

@@ -10,7 +10,7 @@ import HTTPTypes
 #endif
 
 extension ConformanceSubject {
-    /// The transports of this package.
+    /// The transports to test.
     static let all: [ConformanceSubject] = {
         #if os(Linux)
             [curl, http, urlSession, mock]
@@ -25,16 +25,16 @@ extension ConformanceSubject {
     #endif
 
     private static let joinsFields =
-        "Foundation keeps fields in a dictionary: those of one name are joined, their order is lost"
+        "Foundation stores header fields in a dictionary, which joins fields of the same name and loses the order"
 
     static let urlSession = ConformanceSubject(
         "URLSession",
         exclusions: [
-            "header fields arrive in order, with those of one name": joinsFields,
-            "fields of one name are kept apart and in order": joinsFields,
-            "fields come in the server's order and spelling": joinsFields,
-            "nothing is added that names the client":
-                "Foundation adds a User-Agent of its own to a request without one",
+            "header fields arrive in order, also with repeated names": joinsFields,
+            "repeated fields stay separate and in order": joinsFields,
+            "fields keep the server's order and spelling": joinsFields,
+            "no field that identifies the client is added":
+                "Foundation adds a User-Agent to requests without one",
         ]
     ) { URLSessionTransport() }
 

@@ -1,7 +1,7 @@
 import AfarCore
 import Foundation
 
-/// Chunks for a streamed request body.
+/// A source of chunks for a streamed request body.
 final class ChunkSource: Sendable {
     private let chunks: Locked<ArraySlice<Data>>
     private let error: (any Error)?
@@ -11,17 +11,17 @@ final class ChunkSource: Sendable {
         self.error = error
     }
 
-    /// How many chunks have not been asked for.
+    /// The number of chunks that haven't been requested.
     var left: Int { chunks.withLock { $0.count } }
 
-    /// The next chunk, and after the last one the end or the error.
+    /// Returns the next chunk. After the last one, it returns `nil` or throws the error.
     func next() throws -> Data? {
         if let chunk = chunks.withLock({ $0.popFirst() }) { return chunk }
         if let error { throw error }
         return nil
     }
 
-    /// A request body of these chunks.
+    /// Creates a request body from chunks.
     static func body(_ chunks: [Data], length: Int64? = nil, failing error: (any Error)? = nil) -> RequestBody {
         .stream(
             RequestBodyStream(length: length, isReplayable: true) {

@@ -1,24 +1,24 @@
 import Foundation
 
-/// Zeros in the zlib format (RFC 1950, RFC 1951), as densely as the format allows: 1,032 of them in each byte.
+/// Zeros in the zlib format (RFC 1950, RFC 1951), at the format's maximum ratio: 1,032 zeros per byte.
 enum DeflatedZeros {
-    /// One zero and then `runs` times 258 zeros.
+    /// Returns compressed data with 1 + `runs` × 258 zeros.
     static func data(runs: Int) -> Data {
         var bits = Bits(bytes: [0x78, 0xDA])
         bits.append(1, count: 1)
         bits.append(2, count: 2)
-        // 286 codes of literals and lengths, one of distances; 18 code lengths for the lengths of codes.
+        // 286 literal/length codes, 1 distance code, 18 code length codes.
         bits.append(29, count: 5)
         bits.append(0, count: 5)
         bits.append(14, count: 4)
-        // In the order 16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1: 18 gets 1 bit, 2 and 1 get 2.
+        // The order is 16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1: 1 bit for 18, 2 bits for 2 and 1.
         for length: UInt32 in [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2] { bits.append(length, count: 3) }
         let (zeros, one, two): ([Bool], [Bool], [Bool]) = ([false], [true, false], [true, true])
         func skip(_ count: UInt32) {
             bits.append(code: zeros)
             bits.append(count - 11, count: 7)
         }
-        // The literal 0 has 2 bits, the end 2, the length 258 one, and so has the distance 1.
+        // The literal 0 and the end have 2 bits, the length 258 and the distance 1 have 1 bit.
         bits.append(code: two)
         skip(138)
         skip(117)

@@ -7,7 +7,7 @@ import Testing
 @testable import AfarCurl
 
 extension Exchange {
-    /// An exchange with a URL; the fields' names must be tokens.
+    /// Creates an exchange. The fields' names must be tokens.
     init(
         _ url: URL,
         _ method: HTTPRequest.Method = .get,
@@ -28,7 +28,7 @@ extension Exchange {
         self.init(request: request, body: body, delivery: delivery)
     }
 
-    /// A copy with other options.
+    /// Returns a copy with modified options.
     func with(_ change: (inout ExchangeOptions) -> Void) -> Exchange {
         var copy = self
         change(&copy.options)
@@ -56,7 +56,7 @@ extension TransportResponse {
     /// A collected body as text.
     var text: String { get throws { String(decoding: try data, as: UTF8.self) } }
 
-    /// A collected body as a JSON object.
+    /// The collected body as a JSON object.
     var json: [String: Any] {
         get throws {
             guard let object = try JSONSerialization.jsonObject(with: data) as? [String: Any] else { throw WrongKind() }
@@ -64,26 +64,26 @@ extension TransportResponse {
         }
     }
 
-    /// The fields that an echoing endpoint has seen, in order.
+    /// The header fields that an echoing endpoint received, in order.
     var echoedFields: [[String]] { get throws { try json["headerList"] as? [[String]] ?? [] } }
 
-    /// The values of a field that an echoing endpoint has seen.
+    /// Returns the values of a field that an echoing endpoint received.
     func echoed(_ name: String) throws -> [String] {
         try echoedFields.filter { $0.first?.lowercased() == name.lowercased() }.map { $0[1] }
     }
 }
 
 extension Transport {
-    /// Performs an exchange, and gives its collected body as text.
+    /// Performs an exchange and returns the collected body as text.
     func text(of exchange: Exchange) async throws -> String { try await send(exchange).text }
 
-    /// Returns when the transport's thread has dealt with all that was there for it: it looks at every socket that is
-    /// ready and at every message before it ends an exchange that begins now.
+    /// Returns when the transport's thread has processed everything that was pending. The thread checks all ready
+    /// sockets and messages before it completes the exchange that this method starts.
     func catchUp() async throws {
         try await withServer { _ = try await send(Exchange($0.url("/get"))) }
     }
 
-    /// Returns when an idle timer of so many seconds is up that began after this was called.
+    /// Returns when an idle timer that starts after this call would have fired.
     func passIdleTimeout(of seconds: Double) async throws {
         try await withServer { server in
             let silence = Exchange(server.url("/delay/3600")).with { $0.idleTimeout = seconds }
@@ -95,10 +95,10 @@ extension Transport {
 
 struct WrongKind: Error {}
 
-/// An error that a test throws on purpose.
+/// An error that tests throw intentionally.
 struct Intended: Error, Equatable {}
 
-/// Runs what must fail with a ``TransportError`` and returns the error.
+/// Runs code that must throw a ``TransportError`` and returns the error.
 func transportError(
     sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> some Any
 ) async throws -> TransportError {
@@ -107,7 +107,7 @@ func transportError(
         sourceLocation: sourceLocation)
 }
 
-/// Runs a test against a server of its own.
+/// Runs a test with its own server.
 func withServer(_ body: (TestServer) async throws -> Void) async throws {
     let server = try await TestServer.start()
     do {
@@ -119,7 +119,7 @@ func withServer(_ body: (TestServer) async throws -> Void) async throws {
     await server.stop()
 }
 
-/// Runs a test against a server that plays scripts, one for each connection.
+/// Runs a test with a server that plays scripts, one per connection.
 func withRawServer(_ scripts: [RawServer.Step]..., body: (RawServer) async throws -> Void) async throws {
     let server = try await RawServer.start(scripts: scripts)
     do {
@@ -131,14 +131,14 @@ func withRawServer(_ scripts: [RawServer.Step]..., body: (RawServer) async throw
     await server.stop()
 }
 
-/// All bytes of a stream.
+/// Returns all bytes of a stream.
 func collect(_ stream: ResponseBodyStream) async throws -> Data {
     var data = Data()
     for try await chunk in stream { data += chunk }
     return data
 }
 
-/// How long something took, in seconds.
+/// Returns the duration of the body in seconds.
 func seconds(_ body: () async throws -> Void) async rethrows -> Double {
     let start = ContinuousClock.now
     try await body()

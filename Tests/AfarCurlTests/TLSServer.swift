@@ -2,9 +2,9 @@ import Foundation
 import TestServers
 import Testing
 
-/// An HTTPS server for tests: OpenSSL's, with certificates of a private authority that are made when it starts.
+/// An HTTPS test server based on OpenSSL. A private certificate authority is created at startup.
 final class TLSServer {
-    /// What the server's certificate says.
+    /// The kind of server certificate.
     enum Certificate {
         case good, expired, future, wrongHost, selfSigned
     }
@@ -13,7 +13,7 @@ final class TLSServer {
         var output: String
     }
 
-    /// The authority's certificate.
+    /// The certificate of the authority.
     let authority: URL
     let url: URL
     private let folder: URL
@@ -22,7 +22,10 @@ final class TLSServer {
     private let output = Pipe()
     private let input = Pipe()
 
-    /// - Parameter answer: What is sent on the first connection, as it is; nil for a page about the connection on each.
+    /// Starts the server.
+    ///
+    /// - Parameter answer: The raw response on the first connection. If `nil`, each connection receives a page about
+    ///   itself.
     init(_ certificate: Certificate, arguments: [String] = [], answer: String? = nil) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -46,15 +49,16 @@ final class TLSServer {
         if let answer { try input.fileHandleForWriting.write(contentsOf: Data(answer.utf8)) }
     }
 
-    /// The request that came, with more about its connection, of a server that was given its answer. To be called once.
+    /// Returns the received request with details of its connection. Requires a server with an `answer`, and can be
+    /// called only once.
     func request() async throws -> String {
         guard let text = await Self.said("HTTP/1.1\r\n", "\r\n\r\n", from: output.fileHandleForReading) else {
-            throw Failure(output: "no request came")
+            throw Failure(output: "no request arrived")
         }
         return text
     }
 
-    /// What was said up to some texts in order; nil when the end came before them.
+    /// Returns the output up to and including the given texts in order, or `nil` if the output ends before.
     private static func said(_ texts: String..., from output: FileHandle) async -> String? {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
@@ -74,9 +78,9 @@ final class TLSServer {
         }
     }
 
-    /// Ends the server's process and removes its files.
+    /// Terminates the server's process and removes its files.
     func stop() {
-        // It inherits the signals that the starting thread blocks, so a mere wish to end does not reach it.
+        // The process may block SIGTERM, because it inherits the starting thread's signal mask.
         kill(server.processIdentifier, SIGKILL)
         server.waitUntilExit()
         try? FileManager.default.removeItem(at: folder)

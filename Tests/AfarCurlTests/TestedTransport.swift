@@ -5,7 +5,7 @@ import Foundation
 import TestServers
 import Testing
 
-/// What the tests of transports use of one.
+/// The interface of the transports under test.
 protocol TestableTransport: CallbackTransport, AnyObject {
     var taskExecutor: any TaskExecutor { get throws }
 }
@@ -13,7 +13,7 @@ protocol TestableTransport: CallbackTransport, AnyObject {
 extension CurlTransport: TestableTransport {}
 extension HTTPTransport: TestableTransport {}
 
-/// The settings that the transports have in common.
+/// The settings that all transports under test support.
 protocol TestableConfiguration {
     var maximumConnectionsPerHost: Int { get set }
     var maximumIdleConnections: Int { get set }
@@ -26,7 +26,7 @@ protocol TestableConfiguration {
 extension CurlTransport.Configuration: TestableConfiguration {}
 extension HTTPTransport.Configuration: TestableConfiguration {}
 
-/// Makes the transport that the current test runs over.
+/// Creates the transport for the current test run.
 func makeTransport(_ change: (inout any TestableConfiguration) -> Void = { _ in }) -> any TestableTransport {
     var configuration: any TestableConfiguration =
         switch TestedTransport.current {

@@ -1,6 +1,6 @@
 import TestServers
 import Testing
 
-/// Tests that meet real servers. One at a time: many of them watch the clock, and two cores are soon busy.
+/// Tests with real servers. They run serially, because many measure time and would overload a machine with two cores.
 @Suite(OverEachTransport(), .serialized, .timeLimit(.minutes(1)))
 enum TransportTests {}

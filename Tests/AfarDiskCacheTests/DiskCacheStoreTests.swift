@@ -11,7 +11,7 @@ import Testing
 @testable import DiskCacheProbe
 
 struct DiskCacheStoreTests {
-    /// A folder of the test's own, which goes with it.
+    /// A temporary folder that is removed when the object is deallocated.
     private final class Folder: Sendable {
         let url = FileManager.default.temporaryDirectory.appending(path: "afar-cache-\(UUID().uuidString)")
 
@@ -123,7 +123,7 @@ struct DiskCacheStoreTests {
         #expect(store.responses(for: "a").count == 1)
     }
 
-    /// Changes the database behind the store's back.
+    /// Changes the database without the store.
     private func change(_ sql: String) throws {
         try DatabaseQueue(path: folder.url.appending(path: "responses.sqlite").path).write { try $0.execute(sql: sql) }
     }
@@ -140,7 +140,7 @@ struct DiskCacheStoreTests {
         #expect(errors.withLock { $0 } == 2 && store.responses(for: "a").isEmpty && store.responses(for: "b").isEmpty)
         #expect(store.responses(for: "c").count == 1)
         try change("DROP TRIGGER no")
-        // The next one removes what is left of the others.
+        // The next write also removes the remaining rows.
         store.store(response("a", variant: "y"))
         await store.flush()
         #expect(store.responses(for: "a").map(\.variant) == ["y"] && store.responses(for: "b").isEmpty)
@@ -238,7 +238,7 @@ struct DiskCacheStoreTests {
         let found = try #require(store.responses(for: "a").first)
         #expect(found.fields == new.fields && found.responseDate == new.responseDate && found.body == new.body)
         #expect(folder.files("bodies") == files)
-        // What it was to take the place of is gone.
+        // The response to replace no longer exists.
         store.update(response("a", body: "other"), inPlaceOf: old)
         await store.flush()
         #expect(store.responses(for: "a").map(\.body) == [Data("other".utf8)])
@@ -314,7 +314,7 @@ struct DiskCacheStoreTests {
 
     // MARK: A full disk
 
-    /// Fills a disk up to the last byte. Returns the file that takes the room.
+    /// Fills a disk completely, and returns the file that uses the space.
     private func fill(_ disk: TinyDisk) throws -> URL {
         let file = disk.url.appending(path: "filler")
         let descriptor = open(file.path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
@@ -355,7 +355,7 @@ struct DiskCacheStoreTests {
         func expectNothing(in store: DiskCacheStore?) {
             for number in sizes.indices { #expect(store?.responses(for: "\(number)").isEmpty != false) }
         }
-        // It may be that no database can be made.
+        // Creating a database can fail.
         expectNothing(in: try? DiskCacheStore(directory: folder))
         try FileManager.default.removeItem(at: filler)
         let store = try DiskCacheStore(directory: folder) { Issue.record($0) }
@@ -401,10 +401,10 @@ struct DiskCacheStoreTests {
         return try ChildProcess([probe.path, directory.path, "\(seconds)"], output: output)
     }
 
-    /// The lines that a probe has printed.
+    /// Returns the lines that a probe has printed.
     private func lines(_ probe: ChildProcess) -> [Substring] { probe.said.split(separator: "\n") }
 
-    /// That every response that is there is whole.
+    /// Checks that every stored response has a complete body.
     private func expectWholeBodies() throws {
         let store = try DiskCacheStore(directory: folder.url.appending(path: "cache"), capacity: 4_000_000) {
             Issue.record($0)
@@ -416,7 +416,7 @@ struct DiskCacheStoreTests {
         }
     }
 
-    /// `AFAR_CACHE_SECONDS` says for how long; it is 3 seconds otherwise.
+    /// The test runs for 3 seconds, or for `AFAR_CACHE_SECONDS`.
     @Test func twoProcessesMayUseOneFolder() async throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         let seconds = ProcessInfo.processInfo.environment["AFAR_CACHE_SECONDS"].flatMap(Double.init) ?? 3

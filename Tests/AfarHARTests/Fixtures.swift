@@ -1,7 +1,7 @@
 import AfarCore
 import Foundation
 
-/// A file that is removed with this.
+/// A file that is removed when the object is deallocated.
 final class TemporaryFile: Sendable {
     let url: URL
 
@@ -20,7 +20,7 @@ extension TransportResponse {
     }
 }
 
-/// What the transport says when `work` fails; nil when it does not.
+/// Returns the transport's error if `work` fails.
 func failure(of work: () async throws -> Void) async -> TransportError? {
     do {
         try await work()

@@ -7,7 +7,7 @@ import HTTPTypes
 import Testing
 
 @Suite struct HARMonitorTests {
-    /// The monitor hears of an attempt when the request is at its next one.
+    /// The monitor receives the events of an attempt after the request has started the next one.
     @Test func attemptsThatAreRetriedAreEntriesOfTheirOwn() async throws {
         let monitor = HARMonitor()
         let mock = MockTransport(stubs: [Stub(.get, "/", .text("busy", status: 503), .text("ok"))])

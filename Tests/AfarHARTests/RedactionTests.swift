@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What an archive shows of a request's body; its response's is redacted likewise.
+/// Redaction of request bodies in an archive. Response bodies are redacted in the same way.
 @Suite struct RedactionTests {
     private func recorded(
         _ body: String, type: String, _ redaction: HAR.Redaction = .secrets, path: String = "/"

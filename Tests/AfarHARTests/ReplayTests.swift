@@ -22,7 +22,7 @@ import Testing
         return exchange
     }
 
-    /// What is recorded of exchanges with a mock.
+    /// Records exchanges with a mock.
     private func archive(of exchanges: [Exchange], _ redaction: HAR.Redaction = .secrets) async throws -> HAR {
         let recording = RecordingTransport(
             around: MockTransport { request in
@@ -213,8 +213,8 @@ import Testing
         #expect(try await replay.send(exchange("/a", .post, body: "1")).text == "POST /a 1")
         let again = await failure { _ = try await replay.send(exchange("/a", .post, body: "1")) }
         #expect(again?.code == .invalidUse)
-        #expect(again?.message.contains("no answer left for POST http://mock.test/a with the body 1") == true)
-        #expect(again?.message.contains("Not asked for yet: GET http://mock.test/a?x=1&y=2") == true)
+        #expect(again?.message.contains("no response left for POST http://mock.test/a with the body 1") == true)
+        #expect(again?.message.contains("Not requested yet: GET http://mock.test/a?x=1&y=2") == true)
         #expect(await failure { _ = try await replay.send(exchange("/a?y=2&x=1")) } != nil)
     }
 
@@ -301,7 +301,7 @@ import Testing
     @Test func filesThatAreNoArchivesAreRefusedByName() throws {
         let file = try TemporaryFile()
         for (text, expected) in [
-            ("", "is no HTTP archive"), ("[]", "is no HTTP archive"), (#"{"log":{}}"#, "entries"),
+            ("", "isn't a valid HTTP archive"), ("[]", "isn't a valid HTTP archive"), (#"{"log":{}}"#, "entries"),
             (#"{"log":{"entries":[{"request":{"method":"GET"}}]}}"#, "(at log.entries"),
         ] {
             try Data(text.utf8).write(to: file.url)
@@ -313,7 +313,7 @@ import Testing
     }
 }
 
-/// An archive that Playwright has written of what Chromium did.
+/// An archive that Playwright recorded in Chromium.
 @Suite struct ForeignArchiveTests {
     private let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("browser.har")
 

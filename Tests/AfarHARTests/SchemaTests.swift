@@ -8,7 +8,7 @@ import Testing
 #if os(Linux)
     import AfarCurl
 
-    /// What is written keeps to the format, as a validator of JSON schemas sees it.
+    /// Validates archives against the JSON schema of the format.
     @Suite struct SchemaTests {
         private struct Violation: Error, CustomStringConvertible { var description: String }
 
@@ -28,7 +28,7 @@ import Testing
             guard validator.terminationStatus == 0 else { throw Violation(description: text) }
         }
 
-        /// Has some requests of all kinds made.
+        /// Makes requests of all kinds.
         private func exercise(_ session: Session, _ server: TestServer) async throws {
             for path in ["/get?a=1&b", "/redirect/2", "/gzip", "/bytes/100", "/cookies/set?who=ada", "/status/404"] {
                 _ = await session.request(server.url(path)).serializingData().response

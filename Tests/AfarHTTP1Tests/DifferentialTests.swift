@@ -8,7 +8,7 @@
 
     @testable import AfarHTTP1
 
-    /// The same responses, parsed here and by libcurl. Where they disagree, the reason is listed.
+    /// Compares the parser with libcurl for the same responses. Each difference is listed with its reason.
     @Suite(.timeLimit(.minutes(2))) struct DifferentialTests {
         private static let cases =
             ResponseParserTests.lines + ResponseParserTests.statusLines + ResponseParserTests.fields
@@ -16,7 +16,7 @@
             + ResponseParserTests.chunks + ResponseParserTests.connections + ResponseParserTests.informational
             + ResponseParserTests.ends
 
-        /// The cases about which the two disagree.
+        /// The cases in which the parser and libcurl differ.
         private static let disagreements = [
             "a later minor version": "RFC 9110, section 2.5: a later minor version of HTTP/1 is read as HTTP/1.1.",
             "another major version": "RFC 9112 frames messages of HTTP/1 only.",
@@ -31,7 +31,7 @@
                 "RFC 9112, section 7.1 requires CRLF. Others read the LF as a part of the extension.",
         ]
 
-        /// The cases about which versions of libcurl disagree with each other.
+        /// The cases in which versions of libcurl differ.
         private static let versionDependent = [
             "a bare CR in a value": "Refused by libcurl 8.23.",
             "a bare CR in the status line": "Refused by libcurl 8.23.",
@@ -60,7 +60,7 @@
             }
         }
 
-        /// Status and body as libcurl reads them, or "failed".
+        /// Returns the status and body as parsed by libcurl, or "failed".
         private static func libcurlOutcome(of test: ResponseParserTests.Case, port: Int) async -> String {
             await withCheckedContinuation { continuation in
                 Thread {
@@ -69,7 +69,7 @@
             }
         }
 
-        /// Status and body, or "failed".
+        /// Returns the status and body, or "failed".
         private static func outcome(of test: ResponseParserTests.Case) -> String {
             var parser = ResponseParser(
                 .init(method: test.method, url: "http://127.0.0.1/"), options: ExchangeOptions())
@@ -92,7 +92,7 @@
         }
     }
 
-    /// A response that libcurl has received on its own, without `CurlTransport`.
+    /// A response received with libcurl directly, without `CurlTransport`.
     private final class LibcurlResponse {
         private var body: [UInt8] = []
         private(set) var outcome = "failed"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AfarHTTP1
 
-/// What a request is on the wire.
+/// The serialized form of requests.
 struct RequestHeadTests {
     private func request(
         _ method: HTTPRequest.Method = .get, _ path: String? = "/a?b", authority: String? = "example.org",
@@ -57,7 +57,6 @@ struct RequestHeadTests {
             try text(request(fields: own), defaults)
                 == "GET /a?b HTTP/1.1\r\nHost: example.org\r\nAccept: text/plain\r\nUser-Agent: mine\r\nCookie: a=1\r\nAccept-Language: en\r\n\r\n"
         )
-        // A field may come twice, and with an empty value.
         var twice = HTTPFields()
         let name = try #require(HTTPField.Name("X-A"))
         twice.append(HTTPField(name: name, value: "1"))
@@ -78,14 +77,14 @@ struct RequestHeadTests {
         #expect(
             try text(request(method), [:], .origin, body)
                 == "\(method.rawValue) /a?b HTTP/1.1\r\nHost: example.org\r\n\(line)\r\n")
-        // Fields of the caller's never frame the body.
+        // Header fields never affect the framing.
         let fields: HTTPFields = [.contentLength: "99", .transferEncoding: "gzip"]
         #expect(
             try text(request(method, fields: fields), fields, .origin, body)
                 == "\(method.rawValue) /a?b HTTP/1.1\r\nHost: example.org\r\n\(line)\r\n")
     }
 
-    /// `HTTPRequest` replaces control characters by spaces and removes them at the ends.
+    /// `HTTPRequest` replaces control characters with spaces and trims them at both ends.
     @Test(arguments: ["/a b", "/a\r\nX: 1", "/a\nb", "/a\0b", "/a\u{7F}b", ""]) func targetsThatEndTooEarly(
         path: String
     ) {
@@ -94,7 +93,7 @@ struct RequestHeadTests {
         #expect(throws: HTTP1Error.self) { try text(request(.get, "/", authority: "example.org" + path)) }
     }
 
-    /// What another recipient could read as another host, or as credentials.
+    /// Targets that another recipient could parse as a different host or as credentials.
     @Test(arguments: [
         ("@evil.example/", "example.org"), (".evil.example/", "example.org"), ("http://other.example/", "example.org"),
         ("/a#b", "example.org"),
@@ -144,7 +143,7 @@ struct RequestHeadTests {
                 == "0\r\nETag: x\r\n\r\n")
     }
 
-    /// What this module writes, it reads.
+    /// Chunks encoded by this module can be parsed.
     @Test func chunksCanBeParsed() {
         var bytes = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
         for piece in ["a", String(repeating: "b", count: 300)] {

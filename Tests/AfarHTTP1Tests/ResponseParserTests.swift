@@ -5,7 +5,8 @@ import Testing
 
 @testable import AfarHTTP1
 
-/// What the parser makes of responses, by the sections of RFC 9112. Each case also runs divided at every byte, and byte by byte.
+/// Test cases for the parser, grouped by the sections of RFC 9112. Each case also runs split at every byte, and byte by
+/// byte.
 struct ResponseParserTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let section: String
@@ -403,7 +404,7 @@ struct ResponseParserTests {
         #expect(outcome(hint + hint + Self.ok + end).hasSuffix("end, reusable"))
         #expect(
             outcome(hint + hint + hint + Self.ok + end) == "informational 103 | informational 103 | malformedResponse")
-        // The byte that comes first decides.
+        // Only the first byte of the next head is within the limit.
         options.maximumHeadBytes = hint.utf8.count + 1
         for next in ["HX", "X", "\r\n"] {
             let bytes = Array((hint + next).utf8)
@@ -411,7 +412,7 @@ struct ResponseParserTests {
             #expect(divided == Transcript([bytes[...]], options: options).text)
         }
         options.maximumHeadBytes = 200
-        // Trailers count, too.
+        // The limit includes trailers.
         let chunked = Self.ok + "Transfer-Encoding: chunked\r\n\r\n0\r\n"
         #expect(outcome(chunked + "A: 1\r\nB: 2\r\nC: 3\r\nD: 4\r\n\r\n").hasSuffix("headTooLarge"))
         #expect(outcome(chunked + "A: " + String(repeating: "x", count: 200)).hasSuffix("headTooLarge"))
@@ -451,7 +452,7 @@ struct ResponseParserTests {
         #expect(parser.bodyLength == length)
     }
 
-    /// Padding and extensions may be as long as the chunks justify, in a body of any length.
+    /// The total size of padding and extensions can be proportional to the number of chunks, in a body of any length.
     @Test(arguments: ["100 ", "40;chunk-signature=0123456789abcdef0123456789abcdef0123456789abcdef"])
     func manyExtensions(line: String) {
         let size = Int(line.prefix { $0.isHexDigit }, radix: 16) ?? 0
@@ -461,7 +462,7 @@ struct ResponseParserTests {
         #expect(Transcript([Array(response.utf8)[...]]).text.hasSuffix("x | end, reusable"))
     }
 
-    // MARK: Heads from a library
+    // MARK: Heads from libcurl
 
     private func parserOfLaterVersions() -> ResponseParser {
         var request = ResponseParser.Request(method: .get, url: "http://example.org/")
@@ -493,7 +494,7 @@ struct ResponseParserTests {
         }
     }
 
-    /// The body was decoded elsewhere, and nothing ends the trailer section.
+    /// The body was decoded elsewhere, and no line ends the trailer section.
     @Test func trailersWithoutTheirBody() throws {
         var parser = parserOfLaterVersions()
         let head = Array("HTTP/2 200\r\nA: b\r\n\r\n".utf8)
@@ -514,7 +515,7 @@ struct ResponseParserTests {
 
     // MARK: Large responses
 
-    /// Bodies in which every byte tells its place, divided at many places.
+    /// Bodies with position-dependent bytes, split at many positions.
     @Test(arguments: ["length", "chunked", "close"]) func largeResponsesDividedAnywhere(framing: String) {
         var random = SystemRandomNumberGenerator()
         let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }

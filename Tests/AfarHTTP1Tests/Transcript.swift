@@ -4,9 +4,9 @@ import HTTPTypes
 
 @testable import AfarHTTP1
 
-/// What a parser made of a response, as text: "head 200 | body hello | end, reusable".
+/// The parser's output for a response as text, such as "head 200 | body hello | end, reusable".
 struct Transcript {
-    /// How the input ends.
+    /// The way the input ends.
     enum EndOfInput {
         case open
         case closed
@@ -16,7 +16,9 @@ struct Transcript {
 
     private(set) var text = ""
 
-    /// - Parameter pieces: The response's bytes in pieces, each of which is a buffer of its own.
+    /// Parses a response.
+    ///
+    /// - Parameter pieces: The response's bytes. Each piece is passed in a separate buffer.
     init(
         _ pieces: [ArraySlice<UInt8>], method: HTTPRequest.Method = .get, asksForUpgrade: Bool = false,
         endOfInput: EndOfInput = .closed,
@@ -56,7 +58,7 @@ struct Transcript {
                 add(event, UnsafeRawBufferPointer(start: nil, count: 0))
             }
         } catch let error as HTTP1Error {
-            // An error is final.
+            // Errors are permanent.
             for again in 0..<2 {
                 var offset = 0
                 let next = Result { () throws(HTTP1Error) in

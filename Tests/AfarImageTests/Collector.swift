@@ -2,13 +2,13 @@ import AfarImage
 import AfarTransport
 import Dispatch
 
-/// Takes the responses of downloads, in the order in which they come.
+/// Collects the responses of downloads in the order of their arrival.
 final class Collector: Sendable {
     private struct State {
         var responses: [AFIDataResponse<Image>] = []
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
-        /// Takes those who have waited for what there is now.
+        /// Removes and returns the continuations that wait for no more than the responses so far.
         mutating func takeReady() -> [CheckedContinuation<Void, Never>] {
             let ready = watchers.filter { $0.count <= responses.count }.map(\.continuation)
             watchers.removeAll { $0.count <= responses.count }
@@ -19,7 +19,7 @@ final class Collector: Sendable {
     let queue = DispatchQueue(label: "collector")
     private let state = Locked(State())
 
-    /// Takes a response.
+    /// A completion handler that adds a response.
     var collect: ImageDownloader.CompletionHandler {
         { [self] response in
             let ready = state.withLock { state in
@@ -30,7 +30,7 @@ final class Collector: Sendable {
         }
     }
 
-    /// Waits until so many have come, and gives all that have.
+    /// Waits for a number of responses, and returns all responses so far.
     func responses(_ count: Int) async -> [AFIDataResponse<Image>] {
         await withCheckedContinuation { continuation in
             let ready = state.withLock { state in

@@ -13,23 +13,23 @@ extension Data {
         return bigEndian(content.count) + body + bigEndian(Int(body.crc32))
     }
 
-    /// The same PNG file with one more chunk behind its header.
+    /// Returns the PNG file with an additional chunk after its header.
     func insertingPNGChunk(_ kind: String, _ content: Data) -> Data {
         prefix(33) + Self.pngChunk(kind, content) + dropFirst(33)
     }
 
-    /// The same PNG file with another size in its header.
+    /// Returns the PNG file with a different size in its header.
     func changingPNGHeader(width: Int, height: Int) throws -> Data {
         let header = Self.bigEndian(width) + Self.bigEndian(height) + self[24..<29]
         return prefix(8) + Self.pngChunk("IHDR", header) + dropFirst(33)
     }
 
-    /// The same JPEG file with one more segment at its beginning.
+    /// Returns the JPEG file with an additional segment at the beginning.
     func insertingJPEGSegment(_ code: UInt8, _ content: Data) -> Data {
         prefix(2) + [0xFF, code] + Self.bigEndian(content.count + 2).suffix(2) + content + dropFirst(2)
     }
 
-    /// A simple WebP file as an extended one of 16 × 12 pixels that has another chunk at its end.
+    /// Converts a simple WebP file of 16 × 12 pixels to the extended format, with an additional chunk at the end.
     func appendingWebPChunk(_ kind: String, _ content: Data, flags: UInt8) -> Data {
         func chunk(_ kind: String, _ content: Data) -> Data {
             Data(kind.utf8) + Self.littleEndian(content.count) + content + Data(count: content.count % 2)
@@ -39,7 +39,7 @@ extension Data {
         return Data("RIFF".utf8) + Self.littleEndian(chunks.count) + chunks
     }
 
-    /// ISO 3309, as PNG has it.
+    /// The CRC-32 according to ISO 3309, as used in PNG.
     private var crc32: UInt32 {
         var sum = UInt32.max
         for byte in self {

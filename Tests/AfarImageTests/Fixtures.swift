@@ -1,6 +1,6 @@
 import Foundation
 
-/// Small images that fixtures.py has made.
+/// Small images created by fixtures.py.
 enum Fixtures {
     static let pngRGB = image(
         """

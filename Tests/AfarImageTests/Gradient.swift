@@ -2,7 +2,7 @@ import AfarImage
 import Foundation
 import Testing
 
-/// The picture that all fixtures have, as a formula; fixtures.py has the same.
+/// The picture in all fixtures, as a formula that matches the one in fixtures.py.
 enum Gradient {
     static let (width, height) = (16, 12)
 
@@ -25,13 +25,13 @@ extension Image.Pixel {
 extension Image {
     func channels(_ x: Int, _ y: Int) -> [Int] { self[x, y]?.channels ?? [] }
 
-    /// Makes an image of a formula.
+    /// Creates an image from a formula.
     static func of(_ width: Int, _ height: Int, scale: CGFloat = 1, _ color: (Int, Int) -> [Int]) throws -> Image {
         let bytes = (0..<width * height).flatMap { color($0 % width, $0 / width) }.map { UInt8(clamping: $0) }
         return try Image(width: width, height: height, premultipliedRGBA: bytes, scale: scale)
     }
 
-    /// The greatest difference of any channel of any pixel to a formula.
+    /// Returns the maximum difference between the pixels' channels and a formula.
     func difference(from color: (Int, Int) -> [Int]) -> Int {
         (0..<width * height).map { index in
             zip(channels(index % width, index / width), color(index % width, index / width))
@@ -40,7 +40,7 @@ extension Image {
     }
 }
 
-/// Checks that an image is a picture of 16 × 12 pixels that differs from a formula by no more than a tolerance.
+/// Checks that an image has 16 × 12 pixels and differs from a formula by no more than a tolerance.
 func expect(
     _ image: Image, _ color: (Int, Int) -> [Int], tolerance: Int = 0, sourceLocation: SourceLocation = #_sourceLocation
 ) {
@@ -48,7 +48,7 @@ func expect(
     #expect(image.difference(from: color) <= tolerance, sourceLocation: sourceLocation)
 }
 
-/// The code of the error that a closure throws.
+/// Returns the code of the error that a closure throws.
 func code(of body: () throws -> Void) -> ImageError.Code? {
     do {
         try body()

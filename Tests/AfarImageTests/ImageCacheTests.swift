@@ -7,7 +7,7 @@ import Testing
 #endif
 
 @Suite struct ImageCacheTests {
-    /// An image of 400 bytes.
+    /// Creates an image of 400 bytes.
     private static func image(_ value: Int = 0) throws -> Image { try .of(10, 10) { _, _ in [value, 0, 0, 255] } }
 
     private static func request(_ url: String, _ headers: [String: String] = [:]) throws -> URLRequest {

@@ -40,7 +40,7 @@ import Testing
         URLRequest(url: URL(string: "http://example.com/\(path)") ?? URL(filePath: "/"))
     }
 
-    /// Counts filters that run, and gives a filter that makes images of one pixel.
+    /// Creates a filter that returns a one-pixel image and counts its calls.
     private static func filter(_ name: String, _ counter: Locked<Int>) -> DynamicImageFilter {
         DynamicImageFilter(name) { image in
             counter.withLock { $0 += 1 }
@@ -111,7 +111,7 @@ import Testing
         receipt.request.cancel()
     }
 
-    /// A filter holds a whole image, so it counts.
+    /// A filter holds an entire image, so the fetch counts toward the limit.
     @Test func aFetchIsActiveUntilItsFilterHasRun() async {
         let downloader = downloader(active: 1, cache: nil)
         await valve.open()
@@ -202,7 +202,7 @@ import Testing
             downloader.download(Self.url($0), queue: done.queue, completion: done.collect)
         }
         await valve.wait(for: 1)
-        // One that waits in the queue is never sent; the place of one that was sent is free.
+        // A queued request is never sent. Cancelling the active one frees its slot.
         for index in [1, 0] { downloader.cancelRequest(with: receipts[index]) }
         let errors = await done.responses(2).compactMap(\.error)
         #expect(errors.count == 2 && receipts[0].request.isCancelled)
@@ -257,7 +257,7 @@ import Testing
             #expect(try await downloader.image(for: Self.url("a"), filter: filter).width == 1)
             #expect(try await downloader.image(for: Self.url("a")).width == 16)
         }
-        // The second one may join the fetch of the first.
+        // The second request can join the fetch of the first one.
         #expect(transport.requests.count <= 2 && counter.withLock { $0 } == 1)
         #expect(cache.image(for: Self.url("a"), withIdentifier: "one")?.width == 1)
         let done = Collector()
@@ -311,12 +311,12 @@ import Testing
         await valve.open()
         let missing = await #expect(throws: AFIError.self) { try await downloader.image(for: Self.url("missing")) }
         guard case .alamofireError(.responseValidationFailed(.unacceptableStatusCode(404))) = missing else {
-            Issue.record("another error: \(String(describing: missing))")
+            Issue.record("unexpected error: \(String(describing: missing))")
             return
         }
         let broken = await #expect(throws: AFIError.self) { try await downloader.image(for: Self.url("broken")) }
         guard case .imageSerializationFailed(let cause) = broken else {
-            Issue.record("another error: \(String(describing: broken))")
+            Issue.record("unexpected error: \(String(describing: broken))")
             return
         }
         #expect(cause.code == .unknownFormat && broken?.localizedDescription == cause.message)
@@ -330,7 +330,7 @@ import Testing
         let receipt = downloader().download(NoRequest(), queue: done.queue, completion: done.collect)
         #expect(receipt == nil)
         guard case .alamofireError(.createURLRequestFailed) = await done.responses(1).first?.error else {
-            Issue.record("another error")
+            Issue.record("unexpected error")
             return
         }
     }
@@ -344,7 +344,7 @@ import Testing
         let other = Task { try await downloader.image(for: Self.url("a")) }
         cancelled.cancel()
         let error = await #expect(throws: AFIError.self) { try await cancelled.value }
-        #expect(error?.localizedDescription.contains("cancelled") == true)
+        #expect(error?.localizedDescription.contains("canceled") == true)
         await valve.open()
         #expect(try await other.value.width == 16)
         let late = Task {

@@ -11,7 +11,7 @@ import Testing
         }
     }
 
-    /// Checks the first channel, and that the others follow.
+    /// Compares the first channel with a reference and the other channels with the values that follow from it.
     private static func expect(
         _ image: Image, is reference: [[Int]], tolerance: Int, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -27,7 +27,7 @@ import Testing
 
     private static func size(_ width: CGFloat, _ height: CGFloat) -> CGSize { CGSize(width: width, height: height) }
 
-    // pixman rounds weights to 16 bits and the rows between both passes to 8.
+    // pixman rounds weights to 16 bits, and the rows between the two passes to 8 bits.
     @Test func scalingIsALanczosFilter() throws {
         let picture = try Self.picture()
         Self.expect(picture.imageScaled(to: Self.size(6, 4)), is: References.halved, tolerance: 2)
@@ -43,7 +43,7 @@ import Testing
 
     @Test func fittingLeavesTheRestTransparent() throws {
         let fitted = try Self.picture().imageAspectScaled(toFit: Self.size(6, 8))
-        // 6 × 4.5 pixels are as many as fit, in 6 × 8; a half is rounded up.
+        // The scaled image has 6 × 4.5 pixels, rounded up to 6 × 5.
         #expect(fitted.width == 6 && fitted.height == 8 && !fitted.isOpaque)
         let transparentRows = (0..<8).filter { y in (0..<6).allSatisfy { fitted[$0, y] == .clear } }
         #expect(transparentRows == [0, 6, 7])
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func transparencyIsNotMixedWithColor() throws {
-        // Red beside transparent green: no green may come in.
+        // No green may leak from the transparent pixels.
         let picture = try Image.of(4, 1) { x, _ in x < 2 ? [255, 0, 0, 255] : [0, 0, 0, 0] }
         let scaled = picture.imageScaled(to: Self.size(1, 1))
         let pixel = try #require(scaled[0, 0])
@@ -75,12 +75,12 @@ import Testing
         #expect(abs(point.channels(0, 0)[0] - 150) <= 2)
     }
 
-    // Rows first would be 900 million pixels in between.
+    // Scaling the rows first would create 900 million intermediate pixels.
     @Test(.timeLimit(.minutes(1))) func aVeryHighImageBecomesAVeryWideOne() throws {
         let high = try Image.of(2, 30_000) { x, y in [x == 0 ? 200 : 100, y < 15_000 ? 200 : 100, 0, 255] }
         let wide = high.imageScaled(to: Self.size(30_000, 2))
         #expect(wide.width == 30_000 && wide.height == 2)
-        // Lanczos goes beyond the colours on both sides of an edge.
+        // A Lanczos filter overshoots on both sides of an edge.
         #expect(zip(wide.channels(100, 0), [200, 200]).allSatisfy { abs($0 - $1) <= 20 })
         #expect(zip(wide.channels(29_900, 1), [100, 100]).allSatisfy { abs($0 - $1) <= 20 })
     }
@@ -105,7 +105,7 @@ import Testing
         #expect(picture.imageScaled(to: Self.size(32_000, 32_000)) == picture)
     }
 
-    // The share of a pixel is measured along 16 lines, and rounded twice.
+    // Coverage is measured along 16 lines per pixel and rounded twice.
     @Test func cornersAreRoundAndSmooth() throws {
         let white = try Image.of(12, 9) { _, _ in [255, 255, 255, 255] }
         let rounded = white.imageRounded(withCornerRadius: 3.5)
@@ -124,7 +124,7 @@ import Testing
         let picture = try Self.picture()
         let circle = picture.imageRoundedIntoCircle()
         #expect(circle.width == 9 && circle.height == 9)
-        // The nine columns in the middle begin at the second.
+        // The square in the middle begins at the second column.
         #expect(circle[4, 4] == picture[5, 4] && circle[0, 4] != .clear && circle[0, 0] == .clear)
     }
 
@@ -149,7 +149,7 @@ import Testing
         #expect((140...160).contains(blurred.channels(0, 15_000)[0]))
     }
 
-    // Three running means differ from a Gaussian by a few hundredths.
+    // Three box blurs differ from a Gaussian by a few percent.
     @Test func blurringComesCloseToAGaussian() throws {
         Self.expect(try Self.picture().imageBlurred(radius: 2), is: References.blurred, tolerance: 4)
     }

@@ -7,7 +7,7 @@ import Testing
         let opaque = try Image(data: Fixtures.pngRGB)
         let file = try opaque.data(using: .png)
         #expect(try Image(data: file) == opaque)
-        // The colour type says that there is no alpha.
+        // The color type of an image without alpha.
         #expect(file[25] == 2)
         let transparent = try Image(data: Fixtures.pngRGBA)
         let other = try transparent.pngData()

@@ -13,7 +13,7 @@ import Testing
     private let session = Session(transport: MockTransport { _ in .status(404) })
     private let waiter = ImageFetch.Waiter(id: 1, filter: nil, keep: { _ in }, report: nil, complete: { _ in })
 
-    /// A request may end while who has made it is still about to queue it.
+    /// A request can end before its creator has queued it.
     @Test func aFetchThatHasEndedTakesNoPlace() throws {
         var fetches = ImageFetches(.fifo, maximumActive: 1)
         for number in 0..<5 {
@@ -33,7 +33,7 @@ import Testing
         #expect(fetches.enqueue(key, id).count == 1)
     }
 
-    /// The last one may leave after the response was made, and before it is handed on.
+    /// The last waiter can leave after the response was created and before it is delivered.
     @Test(.timeLimit(.minutes(1))) func whoLeavesLastEndsAFetchThatIsLoaded() async throws {
         let (parsed, announce) = AsyncStream.makeStream(of: Void.self)
         let monitor = ParseMonitor { announce.yield() }
@@ -48,7 +48,7 @@ import Testing
         for await _ in parsed { break }
         downloader.cancelRequest(with: receipt)
         barrier.gate.signal()
-        // Runs when nothing else runs on the queue.
+        // The barrier runs after all other work on the queue.
         await withCheckedContinuation { done in downloader.workQueue.async(flags: .barrier) { done.resume() } }
     }
 
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    /// Occupies a queue from when the body is preprocessed until the gate is opened.
+    /// Occupies a queue from the preprocessing of the body until the gate opens.
     private struct Barrier: DataPreprocessor {
         let queue = Locked<DispatchQueue?>(nil)
         let gate = DispatchSemaphore(value: 0)

@@ -59,14 +59,14 @@ import Testing
     @Test func anotherContentTypeIsRefused() async {
         let error = await Self.error(Fixtures.pngRGB, type: "text/html; charset=utf-8")
         guard case .responseValidationFailed(.unacceptableContentType(let acceptable, "text/html")) = error else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         #expect(acceptable.contains("image/png"))
         let own = ImageResponseSerializer(acceptableContentTypes: ["image/png"])
         let missing = await Self.error(Fixtures.pngRGB, type: "", own)
         guard case .responseValidationFailed(.missingContentType) = missing else {
-            Issue.record("another error: \(String(describing: missing))")
+            Issue.record("unexpected error: \(String(describing: missing))")
             return
         }
     }
@@ -76,7 +76,7 @@ import Testing
         let session = Self.session(Fixtures.pngRGB, type: type)
         expect(try await session.request("http://example.com/").serializing(.image).value, Gradient.rgb)
         expect(try await session.download("http://example.com/").serializing(.image).value, Gradient.rgb)
-        // The first bytes must still be an image's.
+        // The first bytes must still identify an image.
         #expect((await Self.error(Data("<html>".utf8), type: type)?.underlyingError as? ImageError) != nil)
     }
 
@@ -99,13 +99,13 @@ import Testing
         let session = Session(transport: MockTransport { _ in .status(204) })
         let error = await session.request("http://example.com/").serializing(.image).response.error
         guard case .responseSerializationFailed(.invalidEmptyResponse(type: "Image")) = error else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         let unexpected = Session(transport: MockTransport { _ in .status(200) })
         let other = await unexpected.request("http://example.com/").serializing(.image).response.error
         guard case .responseSerializationFailed(.inputDataNilOrZeroLength) = other else {
-            Issue.record("another error: \(String(describing: other))")
+            Issue.record("unexpected error: \(String(describing: other))")
             return
         }
     }

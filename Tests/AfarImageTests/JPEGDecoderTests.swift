@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct JPEGDecoderTests {
-    // What quality 100 and the conversion to YCbCr and back change of a gradient.
+    // The maximum error from quality 100 and the conversion to YCbCr and back.
     private static let tolerance = 4
 
     @Test func colorsAreDecoded() throws {
@@ -41,7 +41,6 @@ import Testing
         }
     }
 
-    // The picture has 64 × 48 pixels.
     @Test(arguments: [
         (CGSize(width: 64, height: 48), 64, 48), (CGSize(width: 33, height: 24), 64, 48),
         (CGSize(width: 32, height: 24), 32, 24), (CGSize(width: 17, height: 0), 32, 24),
@@ -53,7 +52,7 @@ import Testing
     func aTargetIsDecodedSmallerButNeverTooSmall(target: CGSize, width: Int, height: Int) throws {
         let image = try Image(data: Fixtures.jpegLarge, options: ImageDecodingOptions(targetSize: target))
         #expect(image.width == width && image.height == height)
-        // The middle of the gradient is the same in every size; half a pixel of the smallest is 16 of 255.
+        // Half a pixel of the smallest size is 16 of 255.
         let middle = zip(image.channels(width / 2, height / 2), [128, 120, 90, 255]).map { abs($0 - $1) }
         #expect(middle.max() ?? .max <= 24)
     }
@@ -84,7 +83,7 @@ import Testing
     }
 
     @Test func aPictureOfEndlessScansIsRefused() throws {
-        // A scan of a progressive picture that refines what is there costs a few bytes.
+        // A refinement scan takes only a few bytes.
         let whole = Fixtures.jpegProgressive
         let scan = try #require(whole.range(of: Data([0xFF, 0xDA]), options: .backwards)).lowerBound
         let end = whole.count - 2
@@ -101,7 +100,8 @@ import Testing
     }
 
     @Test func theEndInPlaceOfARestartIsAnError() throws {
-        // A restart is to come behind the first of four blocks, and what comes are bytes too many and the end.
+        // Instead of the required restart marker after the first of four blocks, there are other bytes and the end
+        // marker.
         var cut = Fixtures.jpegBaseline
         let scan = try #require(cut.range(of: Data([0xFF, 0xDA]))).lowerBound
         cut.insert(contentsOf: [0xFF, 0xDD, 0x00, 0x04, 0x00, 0x01], at: scan)

@@ -2,11 +2,11 @@ import AfarImage
 import Foundation
 import Testing
 
-/// Exif's orientations: 1 to 8.
+/// The Exif orientations 1 to 8.
 enum Orientations {
     static let all = Array(1...8)
 
-    /// Exif data that has nothing but an orientation.
+    /// Returns Exif data that contains only an orientation.
     static func exif(_ orientation: Int, isLittleEndian: Bool = true) -> Data {
         func number(_ value: Int, _ count: Int) -> [UInt8] {
             let bytes = (0..<count).map { UInt8(value >> (8 * $0) & 0xFF) }
@@ -17,7 +17,7 @@ enum Orientations {
         return Data(header + number(1, 2) + entry + number(0, 4))
     }
 
-    /// Checks that each pixel of the file has come to where Exif's table says that its row and its column are.
+    /// Checks that each pixel of the file is at the position that the Exif table specifies.
     static func expect(
         _ image: Image, _ orientation: Int, _ color: (Int, Int) -> [Int], tolerance: Int = 0
     ) {
@@ -26,7 +26,7 @@ enum Orientations {
         #expect(image.width == (isTurned ? height : width) && image.height == (isTurned ? width : height))
         var difference = 0
         for (x, y) in (0..<width * height).map({ ($0 % width, $0 / width) }) {
-            // What is "row 0 at the top, column 0 at the left" in words of the table.
+            // The position of the first row and column in the Exif table.
             let (left, top) =
                 switch orientation {
                 case 2: (width - 1 - x, y)

@@ -1,7 +1,7 @@
-/// Pictures of one channel, row by row, that references.py has computed with numpy, in floating point, from the formulas of the
-/// filters.
+/// Single-channel pictures, row by row. references.py computes them with numpy in floating point from the formulas of
+/// the filters.
 enum References {
-    /// Waves.
+    /// A pattern of waves.
     static let picture: [[Int]] = [
         [164, 202, 206, 171, 118, 81, 80, 109, 139, 142, 111, 68],
         [163, 201, 200, 165, 126, 112, 132, 167, 185, 166, 116, 67],
@@ -14,7 +14,7 @@ enum References {
         [94, 64, 67, 107, 161, 196, 192, 157, 122, 116, 142, 179],
     ]
 
-    /// In 6 × 4 pixels.
+    /// Scaled to 6 × 4 pixels.
     static let halved: [[Int]] = [
         [182, 187, 109, 131, 171, 96],
         [145, 91, 75, 170, 181, 114],
@@ -22,7 +22,7 @@ enum References {
         [113, 103, 189, 185, 102, 121],
     ]
 
-    /// In 5 × 9 pixels.
+    /// Scaled to 5 × 9 pixels.
     static let narrowed: [[Int]] = [
         [193, 165, 79, 134, 101],
         [190, 161, 121, 181, 105],
@@ -35,7 +35,7 @@ enum References {
         [71, 114, 196, 128, 150],
     ]
 
-    /// In 18 × 11 pixels.
+    /// Scaled to 18 × 11 pixels.
     static let enlarged: [[Int]] = [
         [161, 181, 206, 208, 193, 162, 126, 94, 77, 75, 90, 113, 133, 144, 138, 118, 86, 66],
         [162, 184, 209, 208, 191, 162, 132, 110, 104, 112, 132, 155, 169, 170, 152, 122, 84, 62],
@@ -50,7 +50,7 @@ enum References {
         [95, 78, 59, 62, 82, 115, 152, 182, 197, 194, 176, 149, 126, 114, 119, 137, 166, 183],
     ]
 
-    /// The middle 9 × 9 pixels in 6 × 6.
+    /// The middle 9 × 9 pixels, scaled to 6 × 6.
     static let filled: [[Int]] = [
         [212, 161, 95, 100, 147, 141],
         [172, 125, 110, 166, 211, 171],

@@ -1,11 +1,11 @@
-/// Holds requests until they are let go, and knows in which order they came.
+/// Blocks requests until they are released, and records the order of their arrival.
 actor Valve {
     private var held: [String: [CheckedContinuation<Void, Never>]] = [:]
     private var isOpen = false
     private var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     private(set) var arrivals: [String] = []
 
-    /// Comes to the valve, and waits until it is let go.
+    /// Blocks the request until it is released.
     func pass(_ name: String) async {
         arrivals.append(name)
         for watcher in watchers where watcher.count <= arrivals.count { watcher.continuation.resume() }
@@ -14,18 +14,18 @@ actor Valve {
         await withCheckedContinuation { held[name, default: []].append($0) }
     }
 
-    /// Lets go what has come by this name.
+    /// Releases the request with this name.
     func open(_ name: String) {
         for continuation in held.removeValue(forKey: name) ?? [] { continuation.resume() }
     }
 
-    /// Lets everything go from now on.
+    /// Releases all current and future requests.
     func open() {
         isOpen = true
         for name in Array(held.keys) { open(name) }
     }
 
-    /// Waits until so many have come.
+    /// Waits until the given number of requests have arrived.
     func wait(for count: Int) async {
         guard arrivals.count < count else { return }
         await withCheckedContinuation { watchers.append((count, $0)) }

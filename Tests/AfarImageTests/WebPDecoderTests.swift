@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct WebPDecoderTests {
-    // What lossy WebP changes of a gradient: it has half as many pixels for colours as for brightness.
+    // Lossy WebP has half the resolution for color.
     private static let tolerance = 14
 
     @Test func colorsAreDecoded() throws {
@@ -15,7 +15,7 @@ import Testing
 
     @Test func alphaIsDecoded() throws {
         let image = try Image(data: Fixtures.webPAlpha)
-        // libwebp premultiplies with a rounding of its own.
+        // libwebp rounds differently when it premultiplies.
         expect(image, Gradient.rgba, tolerance: 1)
         #expect(!image.isOpaque)
         expect(try Image(data: Fixtures.webPLossyAlpha), Gradient.rgba, tolerance: Self.tolerance)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func aContainerThatLiesAboutItsLengthIsCorrupt() {
-        // An animation that ends after a frame would be a shorter one.
+        // An animation remains valid if it is cut after a frame.
         for whole in [Fixtures.webPLossy, Fixtures.webPLossless] {
             for count in stride(from: 20, to: whole.count, by: 3) {
                 var shortened = whole.prefix(count)
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func aBombIsRefusedFromItsHeader() {
-        // An animation whose canvas is said to be 16,384 × 16,384 pixels.
+        // An animation with a canvas of 16,384 × 16,384 pixels in its header.
         var bomb = Fixtures.webPAnimated
         bomb.replaceSubrange(24..<30, with: [0xFF, 0x3F, 0, 0xFF, 0x3F, 0])
         #expect(code { _ = try Image(data: bomb) } == .limitExceeded)

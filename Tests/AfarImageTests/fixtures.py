@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the images in Fixtures.swift, with Pillow, numpy and TurboJPEG: python3 fixtures.py > Fixtures.swift
+"""Creates the images in Fixtures.swift with Pillow, numpy and TurboJPEG: python3 fixtures.py > Fixtures.swift
 
-Every picture is the same gradient, which Gradient.swift has as a formula, so that no decoder is compared with itself.
+All images show the same gradient. Gradient.swift contains its formula, so that decoders aren't compared with themselves.
 """
 import base64, ctypes, io, struct, textwrap, zlib
 import numpy as np
@@ -20,7 +20,7 @@ def chunk(kind, data):
 
 
 def rows(samples, depth):
-    """Scanlines without filters; samples is [height][width][channels]."""
+    """Returns scanlines without filters. `samples` is [height][width][channels]."""
     out = b""
     for row in samples:
         flat = [int(v) for v in row.reshape(-1)]
@@ -56,7 +56,7 @@ def saved(image, kind, **options):
 
 
 def ycck():
-    """TurboJPEG writes CMYK as YCCK; the inks are inverted, as everybody has them."""
+    """Returns a YCCK image, in which TurboJPEG stores CMYK. The inks are inverted, as is common."""
     lib = ctypes.CDLL("libturbojpeg.so.0")
     lib.tjInitCompress.restype = ctypes.c_void_p
     cmyk = np.dstack([RGB, np.full((H, W), 255, np.uint8)]).copy()
@@ -70,7 +70,7 @@ def ycck():
 
 rgb, rgba = Image.fromarray(RGB), Image.fromarray(RGBA)
 gray = Image.fromarray(GRAY)
-# Sixteen columns of colours, of which the palette has the row's at 0.
+# Sixteen columns, each with the color of the first row.
 palette = b"".join(bytes(c) for c in RGB[0])
 indexed = np.tile(np.arange(W, dtype=np.uint8), (H, 1))[..., None]
 cmyk = Image.fromarray(np.dstack([255 - RGB, np.zeros((H, W), np.uint8)]), "CMYK")

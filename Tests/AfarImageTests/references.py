@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Computes what filters should make of the picture of References.swift, in floating point: python3 references.py > References.swift"""
+"""Computes the expected results of filters in floating point: python3 references.py > References.swift"""
 import numpy as np
 
 W, H = 12, 9
 y, x = np.mgrid[0:H, 0:W].astype(float)
-# Waves of several lengths, between 40 and 215, so that no sum of a kernel's lobes leaves 0 to 255.
+# Waves of several lengths between 40 and 215, so that the kernel's lobes don't exceed the range from 0 to 255.
 PICTURE = np.round(127 + 50 * np.sin(x * 0.9 + y * 0.4) + 37 * np.cos(y * 1.1 - x * 0.3))
 
 
@@ -13,14 +13,14 @@ def lanczos(t):
 
 
 def weights(size, start, length, count):
-    """The weight of each of `size` pixels in each of `count`, which cover `length` pixels from `start` on."""
+    """Returns the weight of each of `size` pixels in each of `count` results, which cover `length` pixels from `start`."""
     ratio = length / count
     width = max(ratio, 1)
     result = np.zeros((count, size))
     for i in range(count):
         center = start + (i + 0.5) * ratio
         for j in range(int(np.floor(center - 3 * width)) - 1, int(np.ceil(center + 3 * width)) + 1):
-            # Pixels outside are those at the edge.
+            # Outside the picture, the pixels at the edge are repeated.
             result[i, min(max(j, 0), size - 1)] += lanczos((j + 0.5 - center) / width)
     return result / result.sum(axis=1, keepdims=True)
 
@@ -43,7 +43,7 @@ def blurred(picture, deviation):
 
 
 def rounded(width, height, radius):
-    """The share of each pixel that lies in a rectangle with round corners, by 64 × 64 points in each."""
+    """Returns the fraction of each pixel within a rectangle with round corners, from 64 × 64 samples."""
     n = 64
     py, px = (np.mgrid[0:height * n, 0:width * n] + 0.5) / n
     cx, cy = np.clip(px, radius, width - radius), np.clip(py, radius, height - radius)

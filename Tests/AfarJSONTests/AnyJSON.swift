@@ -1,6 +1,6 @@
 import Foundation
 
-/// Any JSON, with numbers as doubles, and the members of objects in the order of their names.
+/// Any JSON value. Numbers are doubles, and object members are sorted by name.
 enum AnyJSON: Decodable, Equatable {
     case null, bool(Bool), number(Double), string(String)
     indirect case array([AnyJSON])

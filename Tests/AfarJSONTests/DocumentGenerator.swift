@@ -1,6 +1,6 @@
 import Foundation
 
-/// Makes JSON that is the same in every run: of all kinds, with white space and escapes anywhere.
+/// Generates JSON of all kinds, with white space and escapes anywhere. The sequence is the same in every run.
 struct DocumentGenerator {
     private var state: UInt64
 
@@ -19,7 +19,7 @@ struct DocumentGenerator {
 
     private mutating func isOne(in count: Int) -> Bool { number(below: count) == 0 }
 
-    // MARK: Any document
+    // MARK: Documents
 
     mutating func document() -> String { space() + value(depth: 0) + space() }
 
@@ -67,7 +67,7 @@ struct DocumentGenerator {
         }
         let whole = isOne(in: 3) ? "0" : "\(number(below: 9) + 1)" + digits(number(below: 20), &self)
         let fraction = isOne(in: 2) ? "" : "." + digits(1 + number(below: 22), &self)
-        // A JSONDecoder refuses 0e1 and its like.
+        // JSONDecoder rejects numbers such as 0e1.
         let exponent =
             whole != "0" && isOne(in: 3)
             ? pick(["e", "E"]) + pick(["", "+", "-"]) + digits(1 + number(below: 2), &self) : ""
@@ -76,7 +76,8 @@ struct DocumentGenerator {
 
     // MARK: Records
 
-    /// An object with the members of a record, of which some are of another kind, some are missing, and some are others.
+    /// Returns an object that resembles a record. Members can have a different type or be missing, and there can be
+    /// additional ones.
     mutating func record() -> String {
         var members = [
             "integer": pick(["0", "7", "-7", "9223372036854775807", "1e3", "12.0"]),

@@ -2,7 +2,7 @@ import AfarJSON
 import Foundation
 import Testing
 
-/// What comes of a document is what comes of it with a `JSONDecoder`.
+/// Documents are decoded in the same way as by `JSONDecoder`.
 @Suite struct EquivalenceTests {
     @Test func tenThousandGeneratedDocumentsHaveTheSameValues() throws {
         var generator = DocumentGenerator(seed: 1)
@@ -54,7 +54,7 @@ import Testing
         return [plain, strategies]
     }
 
-    /// Something of everything that decoders treat in ways of their own.
+    /// A record with every type that decoders handle specially.
     struct Record: Decodable, Equatable {
         var integer: Int
         var small: Int8?

@@ -125,7 +125,7 @@ import Testing
         #expect(try decode([Int: String].self, #"{"1":"one"}"#) == [1: "one"])
     }
 
-    /// Names that can be asked for in any order, and names that are not there.
+    /// Existing members can be requested in any order. Missing members aren't found.
     @Test func membersOfLargeObjectsAreFoundInAnyOrder() throws {
         struct Picker: Decodable {
             let sum: Int
@@ -139,7 +139,6 @@ import Testing
         let numbers = Array(1...2_000)
         let text = "{" + numbers.map { "\"\($0)\":\($0)" }.joined(separator: ",") + "}"
         #expect(try decode(Picker.self, text).sum == numbers.reduce(0, +))
-        // The same with a name that stands twice.
         #expect(try decode(Picker.self, text.dropLast() + ",\"7\":0}").sum == numbers.reduce(0, +))
         let last = FastJSONDecoder(duplicateKeyStrategy: .useLast)
         #expect(try decode(Picker.self, text.dropLast() + ",\"7\":0}", with: last).sum == numbers.reduce(0, +) - 7)
@@ -221,7 +220,7 @@ import Testing
         #expect(try decode(Scaled.self, "2", with: FastJSONDecoder(userInfo: [key: 21])).value == 42)
     }
 
-    // MARK: Names that stand twice
+    // MARK: Duplicate names
 
     @Test func ofEqualNamesTheFirstCountsUnlessSaidOtherwise() throws {
         struct Pair: Decodable, Equatable { let b: Int, a: Int }
@@ -233,7 +232,7 @@ import Testing
         #expect(
             try decode([String: Int].self, numbers, with: FastJSONDecoder(duplicateKeyStrategy: .useLast))
                 == ["a": 2, "b": 3])
-        // Those that do not count may be anything.
+        // Values that are ignored can have any type.
         #expect(
             try decode([String: Int].self, #"{"a":"x","a":2}"#, with: FastJSONDecoder(duplicateKeyStrategy: .useLast))
                 == ["a": 2])
@@ -265,12 +264,12 @@ import Testing
         #expect(number?.context?.codingPath.map(\.intValue) == [nil, 1, nil])
         #expect(number?.location?.line == 3)
         #expect(number?.location?.column == 24)
-        #expect(number?.context?.debugDescription.contains("300 is no value of UInt8 at line 3, column 24") == true)
+        #expect(number?.context?.debugDescription.contains("300 is not a value of UInt8 at line 3, column 24") == true)
 
         let kind = #expect(throws: DecodingError.self) { try decode([User].self, "[{\"id\": \"1\", \"pets\": []}]") }
         guard case .typeMismatch(let type, let context)? = kind else { throw try #require(kind) }
         #expect(ObjectIdentifier(type) == ObjectIdentifier(Int.self))
-        #expect(context.debugDescription.hasPrefix("Int is wanted, and there is a string at line 1, column 9"))
+        #expect(context.debugDescription.hasPrefix("Expected Int but found a string at line 1, column 9"))
 
         let missing = #expect(throws: DecodingError.self) { try decode([User].self, "[\n{\"id\": 1}]") }
         guard case .keyNotFound(let key, let context)? = missing else { throw try #require(missing) }
@@ -322,10 +321,10 @@ import Testing
         #expect(error?.location?.line == 2 && error?.location?.column == 3)
     }
 
-    // MARK: Stacks
+    // MARK: Stack use
 
-    /// Types lie in each other as deep as their document says: where there is no room for them on the stack, that is an error.
-    @Test(.disabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil, "It makes frames larger."))
+    /// The document determines how deeply values are nested. If the stack is too small, decoding throws an error.
+    @Test(.disabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil, "It makes stack frames larger."))
     func deepValuesNeedNoMoreStackThanThereIs() throws {
         struct Tree: Decodable { let children: [Tree]? }
         let text = String(repeating: "{\"children\":[", count: 250) + String(repeating: "]}", count: 250)
@@ -339,7 +338,7 @@ import Testing
     }
 
     private enum SmallStack {
-        /// Runs a closure on a thread of its own, and waits for it.
+        /// Runs a closure on a dedicated thread and waits for it.
         static func run<Value: Sendable>(
             _ size: Int, _ work: @escaping @Sendable () throws -> Value
         ) throws -> Result<Value, any Error> {
@@ -357,7 +356,7 @@ import Testing
         }
     }
 
-    // MARK: Decoders that are kept
+    // MARK: Retained decoders
 
     @Test func aDecoderThatIsKeptSaysThatItHasEnded() throws {
         struct Keeper: Decodable {
@@ -417,7 +416,7 @@ import Testing
 }
 
 extension DecodingError {
-    /// The context, whatever the kind of error.
+    /// The context of any kind of decoding error.
     var context: Context? {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Texts that JSON's grammar (RFC 8259) has, and texts that it has not, production by production.
+/// Valid and invalid texts for each production of JSON's grammar (RFC 8259).
 enum Grammar {
     struct Text: Sendable, CustomTestStringConvertible {
         let bytes: Data
@@ -103,9 +103,9 @@ enum Grammar {
         [0x7B, 0x22, 0xE9, 0x22, 0x3A, 0x31, 0x7D], [0x22, 0x61, 0xC3],
     ]
 
-    /// What every parser must accept, if it is not beyond its limits (section 9).
+    /// The texts that every parser must accept within its limits (section 9).
     static let accepted = (structures + literals + numbers + strings).map(Text.init)
 
-    /// What is no JSON.
+    /// Texts that aren't valid JSON.
     static let refused = (noStructures + noLiterals + noNumbers + noStrings).map(Text.init) + noEncodings.map(Text.init)
 }

@@ -27,12 +27,12 @@ import Testing
 
     @Test(arguments: Grammar.accepted)
     func theSerializerOfFoundationsValuesAcceptsIt(text: Grammar.Text) throws {
-        // Of a number that no double stands for, Foundation has no value.
+        // Foundation can't represent a number that exceeds the range of a double.
         _ = try JSONResponseSerializer().serialize(
             SerializationInput(request: nil, head: nil, data: text.bytes, error: nil))
     }
 
-    /// All of it is read: a `JSONDecoder` looks at no more than what is asked for.
+    /// The serializers validate the entire document, although `JSONDecoder` checks only the requested parts.
     @Test(arguments: Grammar.refused.filter { !$0.bytes.isEmpty })
     func theOtherSerializersRefuseIt(text: Grammar.Text) throws {
         let input = SerializationInput(request: nil, head: nil, data: text.bytes, error: nil)
@@ -51,7 +51,7 @@ import Testing
             let error = #expect(throws: DecodingError.self) {
                 try FastJSONDecoder().decode(Shape.self, from: Data(string.utf8))
             }
-            #expect("\(String(describing: error))".contains("half of a surrogate pair"))
+            #expect("\(String(describing: error))".contains("lone surrogate"))
         }
     }
 
@@ -74,7 +74,7 @@ import Testing
         #expect("\(String(describing: error))".contains("nested more than 512 deep"))
     }
 
-    /// Takes any document, and reads nothing of it.
+    /// A type that accepts any document without reading it.
     private struct Shape: Decodable {
         init(from decoder: any Decoder) throws {}
     }

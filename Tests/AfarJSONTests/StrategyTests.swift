@@ -23,7 +23,7 @@ import Testing
                 == foundation.decode(Names.self, from: data).names)
     }
 
-    /// The names that a decoder offers.
+    /// The keys that a decoder provides.
     private struct Names: Decodable {
         let names: [String]
 

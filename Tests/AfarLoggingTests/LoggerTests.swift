@@ -5,9 +5,9 @@ import Foundation
 import Logging
 import Testing
 
-/// What reaches a swift-log logger.
+/// The entries in a swift-log logger.
 @Suite struct LoggerTests {
-    /// A place for what is logged.
+    /// Stores log entries.
     private final class Shelf: Sendable {
         struct Entry: Sendable {
             var level: Logger.Level
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// Makes a request, and returns what is logged.
+    /// Makes a request and returns the log entries.
     private func entries(_ level: Logger.Level) async throws -> [Shelf.Entry] {
         let shelf = Shelf()
         let logger = Logger(label: "test") { _ in Handler(shelf: shelf, logLevel: level) }

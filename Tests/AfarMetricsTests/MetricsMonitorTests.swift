@@ -21,7 +21,7 @@ import Testing
         [("server.address", host), ("http.request.method", method), last]
     }
 
-    /// Waits until the monitor has been notified of all.
+    /// Waits until the monitor has received all events.
     private func settle(_ monitor: MetricsMonitor) async {
         await withCheckedContinuation { continuation in monitor.queue.async { continuation.resume() } }
     }

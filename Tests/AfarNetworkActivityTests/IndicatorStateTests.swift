@@ -2,7 +2,7 @@ import Testing
 
 @testable import AfarNetworkActivity
 
-/// When the indicator is to be seen, without any time.
+/// The visibility of the indicator, tested without timers.
 @Suite struct IndicatorStateTests {
     private enum Step {
         case begin

@@ -6,10 +6,10 @@ import Testing
 
 @testable import AfarNetworkActivity
 
-/// The manager over real requests, and waits that last until a test ends them. One after the other, as requests of all
-/// sessions are counted.
+/// The manager with real requests and manually controlled delays. The tests run serially, because the manager counts
+/// the requests of all sessions.
 @Suite(.serialized) struct NetworkActivityIndicatorManagerTests {
-    /// Waits that a test ends, in the order in which they began.
+    /// Delays that a test ends, in the order in which they started.
     private final class Waits: Sendable {
         private struct Wait {
             let duration: Duration
@@ -28,7 +28,7 @@ import Testing
             try Task.checkCancellation()
         }
 
-        /// Ends the wait that begins next. Returns how long it would have been.
+        /// Ends the next delay and returns its duration.
         func end() async -> Duration? {
             for await wait in waits {
                 wait.gate.finish()
@@ -37,7 +37,7 @@ import Testing
             return nil
         }
 
-        /// Lets the wait that begins next go on.
+        /// Returns the duration of the next delay without ending it.
         func leave() async -> Duration? {
             for await wait in waits { return wait.duration }
             return nil
@@ -51,7 +51,7 @@ import Testing
         return manager
     }
 
-    /// A session whose notifications need no main thread.
+    /// Creates a session whose notifications don't require the main thread.
     private static func session(_ transport: MockTransport) -> Session {
         Session(eventMonitors: [RequestNotifications(queue: DispatchQueue(label: "notes"))], transport: transport)
     }
@@ -128,7 +128,7 @@ import Testing
         #expect(await shown.next() == false)
     }
 
-    /// A cancelled request is told of twice, that it was cancelled and that it is over; it counts once.
+    /// A cancelled request posts two notifications, for its cancellation and its completion, but counts once.
     @Test func cancelledAndFailedRequestsAreOver() async throws {
         let waits = Waits()
         let manager = Self.manager(waits)
@@ -146,7 +146,7 @@ import Testing
         #expect(await shown.next() == true)
         request.cancel()
         _ = await task.response
-        // What is not Afar's goes on, so it stays to be seen.
+        // The activity outside of Afar continues, so the indicator stays visible.
         #expect(manager.isNetworkActivityIndicatorVisible)
         manager.requestDidStop()
         _ = await waits.end()

@@ -16,7 +16,7 @@ extension Google_Protobuf_Struct {
     }()
 }
 
-/// Values so deep that there are so many messages in each other.
+/// Returns a value with the given number of nested messages.
 func nested(_ depth: Int) -> Google_Protobuf_Value {
     (0..<depth).reduce(Google_Protobuf_Value(numberValue: 1)) { value, _ in
         Google_Protobuf_Value(listValue: Google_Protobuf_ListValue.with { $0.values = [value] })
@@ -24,7 +24,7 @@ func nested(_ depth: Int) -> Google_Protobuf_Value {
 }
 
 extension Message {
-    /// The message with its length before it.
+    /// The message with a length prefix.
     var delimited: Data {
         get throws {
             let message: Data = try serializedBytes()

@@ -10,7 +10,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Messages as bodies of requests.
+/// Messages as request bodies.
 @Suite struct ProtobufParameterTests {
     private static let echo = Session(
         transport: MockTransport { request in
@@ -50,7 +50,7 @@ import Testing
         #expect(try own.encode(ProtobufBody<Google_Protobuf_Empty>?.none, into: request).httpBody == nil)
     }
 
-    /// The errors end in logs, the parameters must not.
+    /// Errors are often logged, so they must not contain parameters.
     @Test func whatIsNoMessageIsAnErrorThatNamesTheTypeOnly() throws {
         let request = URLRequest(url: try "http://example.com/".asURL())
         let error = #expect(throws: AFError.self) {

@@ -10,7 +10,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Responses that are messages.
+/// Messages as responses.
 @Suite struct ProtobufResponseTests {
     private static func session(_ body: Data, type: String = "application/x-protobuf", status: Int = 200) -> Session {
         Session(
@@ -21,7 +21,7 @@ import Testing
             })
     }
 
-    /// What the serializer makes of a body.
+    /// Serializes a response body.
     private static func read<M: Message>(
         _ type: M.Type, _ body: Data, type contentType: String = "application/x-protobuf",
         options: ProtobufDecodingOptions = ProtobufDecodingOptions()
@@ -102,7 +102,7 @@ import Testing
         #expect(try await empty.value == Google_Protobuf_Empty())
         let error = Self.error(Google_Protobuf_StringValue.self, Data(), type: "application/json")
         guard case .responseSerializationFailed(.inputDataNilOrZeroLength) = error else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
     }
@@ -121,7 +121,7 @@ import Testing
         ] as [([UInt8], String)] {
             let error = Self.error(Google_Protobuf_StringValue.self, Data(body), type: type)
             guard case .malformed(let format, _) = error?.protobuf?.reason else {
-                Issue.record("another error: \(String(describing: error))")
+                Issue.record("unexpected error: \(String(describing: error))")
                 continue
             }
             #expect(format == (type == "application/json" ? .json : .binary))
@@ -140,13 +140,13 @@ import Testing
         let options = ProtobufDecodingOptions(maximumSize: 99)
         let error = Self.error(Google_Protobuf_StringValue.self, body, options: options)
         guard case .tooLarge(maximum: 99) = error?.protobuf?.reason else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         #expect(
             error?.protobuf?.description == """
-                The message google.protobuf.StringValue has more than 99 bytes. Decode it with larger limits \
-                (ProtobufDecodingOptions.maximumSize) if its sender can be trusted.
+                The message google.protobuf.StringValue has more than 99 bytes. If you trust its sender, increase \
+                ProtobufDecodingOptions.maximumSize.
                 """)
     }
 

@@ -9,7 +9,7 @@ import Testing
 @Suite struct ProtobufStreamTests {
     private typealias Text = Google_Protobuf_StringValue
 
-    /// Each message's text, or the words of the error.
+    /// Returns the text of each message or error.
     private static func read(_ bytes: Data, every size: Int, _ maximum: Int = 1 << 20) -> [String] {
         var parser = ProtobufMessagesParser<Text>(options: ProtobufDecodingOptions(maximumSize: maximum))
         var results: [Result<Text, AFError>] = []
@@ -47,12 +47,12 @@ import Testing
     func whereALengthCannotBeReadNothingMoreIs(size: Int) throws {
         let endless = try Text("a").delimited + Data(repeating: 0xFF, count: 20) + Text("b").delimited
         #expect(Self.read(endless, every: size) == ["a", "1: malformedLength"])
-        // 2 GiB.
+        // A length of 2 GiB.
         let large = Data([0x80, 0x80, 0x80, 0x80, 0x08]) + (try Text("b").delimited)
         #expect(Self.read(large, every: size) == ["0: malformedLength"])
         let largest = Data([0xFF, 0xFF, 0xFF, 0xFF, 0x07]) + (try Text("b").delimited)
         #expect(Self.read(largest, every: size) == ["0: tooLarge(maximum: 1048576)"])
-        // Bytes of nothing are allowed in a varint.
+        // A varint can contain redundant zero bytes.
         #expect(Self.read(Data([0x83, 0x80, 0x00, 0x0A, 0x01, 0x63]), every: size) == ["c"])
     }
 

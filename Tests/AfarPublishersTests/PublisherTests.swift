@@ -23,7 +23,7 @@ import Testing
 
     private struct User: Decodable, Sendable, Equatable { var name: String }
 
-    /// All that a publisher publishes, in words, and how it ends.
+    /// Returns descriptions of a publisher's values and its completion.
     private func events<P: Publisher>(of publisher: P, _ describe: @escaping (P.Output) -> String) async -> [String] {
         let events = Locked<[String]>([])
         let subscription = Locked<AnyCancellable?>(nil)
@@ -145,15 +145,15 @@ import Testing
         let publisher = request.publishString(queue: queue)
         #expect(await events(of: publisher) { $0.value ?? "" } == ["hello", "finished"])
         #expect(!request.isCancelled && request.isFinished)
-        // Who comes later gets the same response.
+        // Later subscribers receive the same response.
         #expect(await events(of: publisher) { $0.value ?? "" } == ["hello", "finished"])
         #expect(mock.requests.count == 1)
     }
 }
 
-/// A subscriber that demands nothing by itself.
+/// A subscriber without automatic demand.
 private final class Patient<Input: Sendable>: Subscriber, @unchecked Sendable {
-    // Sendable because the subscription is set before `subscribe` returns, and the rest is under locks.
+    // Sendable because the subscription is set before `subscribe` returns, and locks guard the rest.
     typealias Failure = Never
 
     private(set) var subscription: (any Subscription)?

@@ -1,4 +1,4 @@
-/// The generator SplitMix64: the same numbers for the same seed.
+/// The SplitMix64 generator. The same seed produces the same numbers.
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

@@ -2,13 +2,12 @@ import AfarCore
 import Foundation
 
 extension DataStreamParser {
-    /// What a parser makes of a body that comes in chunks of a size.
+    /// Parses a body in chunks of the given size.
     func results(of body: Data, chunkSize: Int) -> [Result<Value, AFError>] {
         var parser = self
         var rest = body
         var results: [Result<Value, AFError>] = []
         while !rest.isEmpty {
-            // A slice, whose indices don't begin at 0.
             results += parser.parse(rest.prefix(chunkSize))
             rest = rest.dropFirst(chunkSize)
         }

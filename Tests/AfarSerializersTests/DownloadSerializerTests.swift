@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// The serializers on downloaded files: in every form of handler, and awaited.
+/// Serializers for downloaded files, with all kinds of handlers and with `await`.
 @Suite struct DownloadSerializerTests {
     private struct Person: Codable, Equatable, Sendable { var name: String }
 
@@ -28,7 +28,7 @@ import Testing
             })
     }
 
-    /// The response of a request of its own, whose file is removed.
+    /// Performs a request, returns its response and removes the file.
     private func response<Value: Sendable>(
         _ path: String, _ make: (DownloadRequest) -> DownloadTask<Value>
     ) async -> AFDownloadResponse<Value> {
@@ -87,7 +87,7 @@ import Testing
     }
 }
 
-/// A serializer for downloads only.
+/// A serializer that supports only downloads.
 private struct FileSize: DownloadResponseSerializerProtocol {
     func serializeDownload(
         request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?

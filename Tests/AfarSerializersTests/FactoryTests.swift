@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// A serializer of somebody else's, with a static factory, looks built in.
+/// A third-party serializer with a static factory can be used like a built-in one.
 private struct LineSerializer: ResponseSerializer {
     func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?

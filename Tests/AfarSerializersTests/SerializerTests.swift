@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Each serializer on bytes, heads and errors given by hand.
+/// Serializers with given bytes, response heads and errors.
 @Suite struct SerializerTests {
     private func input(
         _ data: Data?, status: Int = 200, type: String? = nil, error: AFError? = nil
@@ -20,7 +20,7 @@ import Testing
         let name: String
     }
 
-    // MARK: What all have in common
+    // MARK: All serializers
 
     @Test func anEarlierErrorIsPassedOn() {
         let failed = input(Data("x".utf8), error: .explicitlyCancelled)
@@ -48,7 +48,7 @@ import Testing
         for data in [nil, Data()] {
             let error = #expect(throws: AFError.self) { try DataResponseSerializer().serialize(input(data)) }
             guard case .responseSerializationFailed(.inputDataNilOrZeroLength) = error else {
-                Issue.record("another error: \(String(describing: error))")
+                Issue.record("unexpected error: \(String(describing: error))")
                 continue
             }
         }
@@ -100,7 +100,7 @@ import Testing
     @Test func brokenJSONIsATypedError() {
         let error = #expect(throws: AFError.self) { try JSONResponseSerializer().serialize(input(Data("{".utf8))) }
         guard case .responseSerializationFailed(.jsonSerializationFailed) = error else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
     }
@@ -127,7 +127,7 @@ import Testing
             try PropertyListResponseSerializer().serialize(input(Data("{ a = 1; }".utf8)))
         }
         guard case .responseSerializationFailed(.propertyListSerializationFailed) = error else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         #expect(error?.localizedDescription.contains("OpenStep") == true)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A run of the command-line client, and the response that it printed.
+/// The final response of a curl run.
 struct Curl: Sendable {
     struct Failed: Error {
         let exitCode: Int32
@@ -10,7 +10,7 @@ struct Curl: Sendable {
 
     /// The final status.
     let status: Int
-    /// The head of the final response, its line ends normalised.
+    /// The head of the final response, with normalized line breaks.
     let head: String
     let body: Data
 
@@ -20,7 +20,7 @@ struct Curl: Sendable {
         get throws { try JSONSerialization.jsonObject(with: body) as? [String: Any] ?? [:] }
     }
 
-    /// The values of one header, in order.
+    /// Returns the values of a header, in order.
     func values(_ name: String) -> [String] {
         head.split(separator: "\n").compactMap { line in
             let parts = line.split(separator: ":", maxSplits: 1)
@@ -43,14 +43,14 @@ struct Curl: Sendable {
             let head = String(decoding: rest[rest.startIndex..<end.lowerBound], as: UTF8.self)
             rest = rest[end.upperBound...]
             let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-            // An interim response, or one that was followed to elsewhere, comes before the final one.
+            // Skip interim responses and followed redirects.
             if rest.starts(with: Data("HTTP/".utf8)) { continue }
             return Curl(status: status, head: head.replacing("\r\n", with: "\n"), body: Data(rest))
         }
         throw Failed(exitCode: 0, message: "no head in \(String(decoding: output, as: UTF8.self))")
     }
 
-    /// Runs the client on a thread of its own and returns what it printed.
+    /// Runs curl on a dedicated thread and returns its output.
     static func run(_ arguments: [String], input: Data? = nil) async throws -> Data {
         try await onThread {
             let process = Process()
@@ -75,7 +75,8 @@ struct Curl: Sendable {
     }
 }
 
-/// All that a process prints. `FileHandle` throws what it has read away when a signal interrupts it; this goes on.
+/// Reads the entire output of a process. Unlike `FileHandle`, this continues when a signal interrupts it, without
+/// losing data.
 private func readToEnd(_ handle: FileHandle) -> Data {
     var bytes = Data()
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -85,7 +86,7 @@ private func readToEnd(_ handle: FileHandle) -> Data {
     }
 }
 
-/// Runs blocking code where it does not block the tasks' threads.
+/// Runs blocking code outside of the cooperative thread pool.
 func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }

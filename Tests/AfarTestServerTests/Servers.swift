@@ -1,7 +1,7 @@
 import AfarTestServer
 import Foundation
 
-/// Runs a test against a server of its own.
+/// Runs a test with its own server.
 func withServer(_ body: (TestServer) async throws -> Void) async throws {
     let server = try await TestServer.start()
     do {

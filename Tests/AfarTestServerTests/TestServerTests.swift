@@ -14,7 +14,7 @@ struct TestServerTests {
     }
 
     @Test func refusesConnectionsAfterStop() async throws {
-        // Another process can get the port of a stopped server, so one refusal is enough.
+        // Another process can reuse the port, so one refused connection is sufficient.
         for _ in 0..<3 {
             let server = try await TestServer.start()
             await server.stop()

@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 
 extension Exchange {
-    /// A GET with what the test changes.
+    /// Creates a GET request with modifications.
     static func to(_ path: String, _ change: (inout Exchange) -> Void = { _ in }) -> Exchange {
         var exchange = Exchange(
             request: HTTPRequest(method: .get, scheme: "http", authority: "mock.test", path: path))
@@ -14,7 +14,7 @@ extension Exchange {
 }
 
 extension RequestBodyStream {
-    /// A body of these chunks.
+    /// Creates a body from chunks.
     static func of(_ chunks: [String], length: Int64? = nil) -> RequestBodyStream {
         RequestBodyStream(length: length, isReplayable: true) {
             let rest = Locked(chunks[...])
@@ -29,7 +29,7 @@ extension TransportResponse {
     }
 }
 
-/// What the transport says when `work` fails; nil when it does not.
+/// Returns the transport's error if `work` fails.
 func failure(of work: () async throws -> Void) async -> TransportError? {
     do {
         try await work()
@@ -39,7 +39,7 @@ func failure(of work: () async throws -> Void) async -> TransportError? {
     }
 }
 
-/// Waits for something that nobody tells.
+/// Polls until a condition is met that causes no event.
 func eventually(_ condition: () -> Bool) async {
     while !condition() { try? await Task.sleep(for: .milliseconds(1)) }
 }
@@ -48,7 +48,7 @@ struct Unexpected: Error {
     var what: String
 }
 
-/// Notes what it sees.
+/// An observer that records events.
 final class Recorder: ExchangeObserver {
     let events = Locked<[String]>([])
 
@@ -60,7 +60,7 @@ final class Recorder: ExchangeObserver {
     }
 }
 
-/// Opens once, for all who wait.
+/// A gate that releases all waiters once.
 actor Gate {
     private var isOpen = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -76,5 +76,5 @@ actor Gate {
     }
 }
 
-/// A session that reaches no network when nothing takes its transport's place.
+/// A session that stands for one with network access. If its transport isn't replaced, requests fail.
 let live = Session(transport: MockTransport { _ in .failure(.notConnected) })

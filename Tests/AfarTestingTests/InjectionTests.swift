@@ -9,7 +9,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Code under test, which knows nothing of tests.
+/// Code under test that doesn't depend on tests.
 private enum App {
     static let session = Session(transport: MockTransport { _ in .text("the real one") })
 
@@ -137,7 +137,7 @@ private enum App {
         try await withKnownIssue {
             try await trait.provideScope(for: test, testCase: nil) {}
         } matching: { issue in
-            issue.comments.contains { $0.rawValue == "no request came for: GET /forgotten" }
+            issue.comments.contains { $0.rawValue == "no request matched: GET /forgotten" }
         }
         let tolerant: StubTrait = .stubs(Stub(.get, "/forgotten", .status(200)), allowsUnused: true)
         try await tolerant.provideScope(for: test, testCase: nil) {}

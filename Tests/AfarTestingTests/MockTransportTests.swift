@@ -96,7 +96,7 @@ import Testing
             observer = recorder
             _ = try await transport.send(.to("/") { $0.observer = recorder })
         }
-        // The mock's worker may still hold the exchange for a moment.
+        // The mock's task can retain the exchange a little longer.
         await eventually { observer == nil }
         #expect(transport.requests.count == 1)
     }

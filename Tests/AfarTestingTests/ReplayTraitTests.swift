@@ -64,7 +64,7 @@ import Testing
                 _ = await live.request("http://mock.test/x").serializingData().response
             }
         } matching: {
-            "\($0)".contains("no answer for: GET http://mock.test/x")
+            "\($0)".contains("no response for: GET http://mock.test/x")
         }
     }
 

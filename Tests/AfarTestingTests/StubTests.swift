@@ -62,7 +62,7 @@ import Testing
                 _ = await live.request("http://mock.test/none").serializingData().response
             }
         } matching: {
-            "\($0)".contains("no stub fits: GET http://mock.test/none")
+            "\($0)".contains("no stub matches: GET http://mock.test/none")
         }
     }
 
@@ -76,7 +76,7 @@ import Testing
         let missing = await failure { _ = try await mock.send(.to("/file")) }
         #expect(missing?.code == .invalidUse)
         #expect(
-            missing?.message.contains("/x/Recordings/none.json cannot be read") == true, "\(missing?.message ?? "")")
+            missing?.message.contains("/x/Recordings/none.json can't be read") == true, "\(missing?.message ?? "")")
         let own = try await mock.send(.to("/self"))
         #expect(own.text?.contains("filesAndFieldsMakeResponses") == true)
         #expect(own.head.values(for: try #require(HTTPField.Name("X-A"))) == ["1", "2"])

@@ -5,9 +5,9 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Schemes of a session's own.
+/// Custom authentication schemes.
 struct AuthenticationSchemeTests {
-    /// `Authorization: Signed USER NONCE LENGTH`. The server accepts the length of the password for a signature.
+    /// `Authorization: Signed USER NONCE LENGTH`. The server accepts the length of the password as the signature.
     private struct Signature: AuthenticationScheme {
         struct NoKey: Error {}
 
@@ -16,7 +16,7 @@ struct AuthenticationSchemeTests {
         var takesTime = true
         let threads = Locked<[String]>([])
 
-        /// On Linux, threads of the transports have names.
+        /// The name of the current thread. On Linux, the transports' threads have names.
         private static var threadName: String {
             (try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)) ?? ""
         }
@@ -39,7 +39,7 @@ struct AuthenticationSchemeTests {
         }
     }
 
-    /// A server whose nonces are the numbers of the requests that it has received.
+    /// Starts a server whose nonces are the numbers of the requests that it has received.
     private static func server(offering schemes: [String], accepting accepted: String) async throws -> TestServer {
         let server = try await TestServer.start()
         let count = Locked(0)

@@ -3,7 +3,7 @@ import AfarCore
 import AfarTestServer
 import Testing
 
-/// A thousand requests meet an expired token at once, over real connections.
+/// A thousand concurrent requests with an expired token, over real connections.
 @Suite(.timeLimit(.minutes(2))) struct AuthenticationTests {
     private struct Offline: Error {}
 
@@ -12,7 +12,7 @@ import Testing
         var requiresRefresh = false
     }
 
-    /// Gets its tokens from the server's `/token`, over a session of its own.
+    /// An authenticator that requests tokens from the server's `/token`, with its own session.
     private final class Service: Authenticator {
         private let session: Session
         private let url: URL
@@ -50,15 +50,15 @@ import Testing
         }
     }
 
-    /// Who is given the interceptor.
+    /// The place where the interceptor is set.
     enum Use: CaseIterable {
         case session, request
     }
 
-    /// Fulfilled when all requests have been started: they are to meet the expired token before it is refreshed.
+    /// Fulfilled when all requests have been started, so that all fail with the expired token before it is refreshed.
     private let allStarted = Deferred<Void>()
 
-    /// A server that wants the token `fresh`, and gives it out, or does not.
+    /// Starts a server that requires the token `fresh`, and issues it if `givesTokens` is true.
     private func start(givesTokens: Bool) async throws -> TestServer {
         let server = try await TestServer.start()
         server.route("/token") { [allStarted] _ in

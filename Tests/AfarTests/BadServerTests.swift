@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Whatever a server does, a request ends once, promptly and with a fitting error, and the session goes on working.
+/// For any server behavior, a request ends once, quickly and with an appropriate error. The session remains usable.
 @Suite struct BadServerTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -19,7 +19,7 @@ import Testing
             Case(
                 testDescription: "closes in the head", script: [.receiveHead, .send("HTTP/1.1 200 OK\r\nX: "), .close],
                 codes: [.badServerResponse, .networkConnectionLost],
-                // URLSession ends the process here.
+                // URLSession crashes.
                 kinds: [.platform]),
             Case(
                 testDescription: "closes in the body",
@@ -160,7 +160,7 @@ import Testing
                 }
             }
         }
-        // All handlers that will ever be called are on their queue when no request is left.
+        // When no request is left, all handlers are on their queue.
         await withCheckedContinuation { waiting in session.cancelAllRequests { waiting.resume() } }
         queue.sync {}
         #expect(calls.withLock { $0 } == Array(repeating: 1, count: delays.count))

@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Requests while every thread of the task pool is blocked. Each test has a process to itself.
+/// Requests while all threads of the cooperative pool are blocked. Each test runs in its own process.
 @Suite(.timeLimit(.minutes(2))) struct BlockedTaskPoolTests {
     @Test func aDeadlineFires() async {
         await #expect(processExitsWith: .success) {
@@ -13,7 +13,6 @@ import Testing
             let session = Session()
             let error = BlockedTaskPool.result { finish in
                 let request = session.request(server.url).options { $0.deadline = 0.2 }
-                // Its value is not awaited.
                 _ = request.serializingData(automaticallyCancelling: false)
                 request.response(queue: DispatchQueue(label: "handler")) { finish($0.error) }
             }
@@ -35,9 +34,9 @@ import Testing
         }
     }
 
-    /// A stage that never answers.
+    /// A stage that never completes.
     private struct Silent: ExchangeStage, StageRun {
-        /// They are kept, or a sanitizer would take them for lost.
+        /// Retained because a sanitizer would report them as leaks.
         private static let waiting = Locked<[UnsafeContinuation<Void, Never>]>([])
 
         func begin(_ hop: Hop) -> (any StageRun)? { self }
@@ -76,9 +75,9 @@ import Testing
     }
 }
 
-/// Every thread of the task pool, the caller's among them, blocked until a value has come.
+/// Blocks all threads of the cooperative pool, including the caller's, until there is a value.
 private enum BlockedTaskPool {
-    /// Returns nil when no value has come within 20 seconds, or when the pool was not blocked.
+    /// Returns the value, or `nil` if it doesn't arrive within 20 seconds or the pool wasn't blocked.
     static func result<Value: Sendable>(_ start: (@escaping @Sendable (Value) -> Void) -> Void) -> Value? {
         let (door, entered, isFree) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), Locked(false))
         let count = ProcessInfo.processInfo.activeProcessorCount

@@ -10,9 +10,9 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// A session's cache over the real transports.
+/// A session's cache with the real transports.
 struct CachingTests {
-    /// Counts the requests that come through, and answers each with its number.
+    /// Counts the requests that reach the server. Each response contains the request's number.
     private final class Counter: Sendable {
         private let count = Locked(0)
 
@@ -58,7 +58,7 @@ struct CachingTests {
         #expect(try await session.request(server.url).serializingString().value == "new")
     }
 
-    /// A server whose path `/counted` answers with the number of the request and such fields.
+    /// Starts a server whose path `/counted` returns the number of the request, with the given fields.
     private func server(_ fields: [String: String]) async throws -> TestServer {
         let server = try await TestServer.start()
         let counter = Counter()
@@ -107,7 +107,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    // MARK: Using and keeping
+    // MARK: Use and storage
 
     @Test(arguments: TransportKind.allCases)
     func aFreshResponseTakesNoNetwork(kind: TransportKind) async throws {
@@ -200,7 +200,7 @@ struct CachingTests {
         let kept = store.responses(for: url.absoluteString).first
         #expect(try await text(session, url) == "1")
         #expect(kept != nil && store.responses(for: url.absoluteString).first === kept)
-        // An answer about another response, with somebody who observes.
+        // The response confirms a different one, with an observer.
         #expect(try await text(session, url, ["Cache-Control": "no-cache"]) == "3")
         await server.stop()
     }
@@ -284,7 +284,7 @@ struct CachingTests {
             #expect(try await text(session, url, ["Host": "Tenant-B"]).hasSuffix(" 2"))
             #expect(try await text(session, url).hasSuffix(" 3"))
         }
-        // A change of one tenant's resource forgets all of them.
+        // A change invalidates the responses of all tenants.
         _ = try await session.request(url, method: .post, headers: ["Host": "tenant-a"]).serializingString().value
         #expect(try await text(session, url, ["Host": "tenant-a"]) == "tenant-a 5")
         await server.stop()
@@ -326,7 +326,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    // MARK: Ways of delivery
+    // MARK: Delivery
 
     @Test(arguments: TransportKind.allCases)
     func aDownloadIsKeptAndServed(kind: TransportKind) async throws {
@@ -412,7 +412,8 @@ struct CachingTests {
         await server.stop()
     }
 
-    /// Also of one that nobody sees: a kept response is given in its place, or it is the answer to a question beside the request.
+    /// The cookie is stored even if the response isn't visible: a stored response replaces it, or it belongs to a
+    /// background revalidation.
     @Test(
         .timeLimit(.minutes(1)),
         arguments: ["no-cache", "max-age=0,stale-while-revalidate=60", "max-age=0,stale-if-error=60"])
@@ -489,9 +490,9 @@ struct CachingTests {
         await server.stop()
     }
 
-    // MARK: Requests at the same time
+    // MARK: Concurrent requests
 
-    /// A server whose `/gated` answers each request with its number when the test says so.
+    /// A server whose path `/gated` returns the number of the request when the test allows it.
     private final class Gate: Sendable {
         private struct State {
             var arrived = 0
@@ -510,7 +511,7 @@ struct CachingTests {
             }
         }
 
-        /// How many requests have come.
+        /// The number of requests received.
         var arrived: Int { state.withLock { $0.arrived } }
 
         private func enter() async -> Int {
@@ -532,7 +533,7 @@ struct CachingTests {
             return number
         }
 
-        /// Lets so many requests be answered.
+        /// Allows the given number of responses.
         func open(for count: Int) {
             let continuations = state.withLock { state in
                 let ready = Array(state.waiting.prefix(count))
@@ -576,7 +577,7 @@ struct CachingTests {
         await gate.wait(for: 1)
         let others = (0..<5).map { _ in session.request(url) }
         let tasks = others.map { $0.serializingString() }
-        // One that waits may be cancelled, too.
+        // A waiting request can be cancelled, too.
         others[4].cancel()
         #expect(await tasks[4].response.error?.isExplicitlyCancelledError == true)
         first.cancel()
@@ -588,7 +589,7 @@ struct CachingTests {
         await gate.server.stop()
     }
 
-    /// Counts how often a response is looked for, of which there is none.
+    /// A store that counts lookups and never returns a response.
     private final class EmptyStore: CacheStore {
         let lookups = Counter()
 
@@ -601,7 +602,7 @@ struct CachingTests {
         func removeAll() {}
     }
 
-    /// Fails the first request when a test says so.
+    /// A stage that fails the first request on demand.
     private struct FirstFails: ExchangeStage, StageRun {
         let fail = AsyncStream<Void>.makeStream()
         let count = Counter()
@@ -646,7 +647,7 @@ struct CachingTests {
             let error = await task.response.error
             #expect((error?.underlyingError as? URLError)?.code == .timedOut, "\(String(describing: error))")
         }
-        // A request may arrive later than its timeout.
+        // A request can reach the server after its timeout.
         gate.open(for: 3)
         await gate.server.stop()
     }
@@ -738,7 +739,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    // MARK: What a request wants
+    // MARK: Request options
 
     @Test func policiesOfURLRequestMeanWhatTheySay() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
@@ -788,7 +789,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    // MARK: Who decides
+    // MARK: Handlers
 
     @Test func aHandlerDecidesWhatIsKept() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
@@ -855,7 +856,7 @@ struct CachingTests {
         for other in ["https://cache.example/a?b=1", "http://cache.example/a?b=2", "http://cache.example/a"] {
             #expect(store.responses(for: other).isEmpty, "\(other)")
         }
-        // One that was renewed is evicted once.
+        // A response that was stored several times is evicted once.
         for _ in 0..<3 { store.store(response("http://cache.example/renewed", bytes: 10_000)) }
         for number in 0..<50 { store.store(response("http://cache.example/\(number)", bytes: 10_000)) }
         #expect(store.responses(for: "http://cache.example/49").count == 1)
@@ -897,7 +898,7 @@ struct CachingTests {
         let session = session(.platform, store)
         let task = session.request(server.url("/counted")).cacheResponse(using: .cache).serializingString()
         _ = try await task.value
-        // What needs nobody's code is done before the response is handed over.
+        // Without user code, the response is stored before it is delivered.
         #expect(store.count == 1)
         let request = session.request(server.url("/counted?late"))
         let late = request.serializingString()
@@ -933,7 +934,7 @@ struct CachingTests {
         #expect(Session(configuration: .default).sessionConfiguration.urlCache == nil)
     }
 
-    // MARK: Many at once
+    // MARK: Load
 
     @Test func manyRequestsGetTheirOwnBodies() async throws {
         let server = try await TestServer.start()

@@ -4,8 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// NTLM's messages over one connection, with scripted servers: what goes over the wire, and what comes of servers that play
-/// foul.
+/// NTLM over one connection with scripted servers: the messages on the wire, and the handling of malicious servers.
 @Suite(.timeLimit(.minutes(1))) struct ConnectionAuthenticationTests {
     // MARK: The script
 
@@ -21,7 +20,7 @@ import Testing
         """
     }
 
-    /// The server's message (Type 2), which asks for an answer with Unicode and its own information in it.
+    /// The server's Type 2 message, which requests a Unicode response that includes the target information.
     private static var question: String {
         var message = Array("NTLMSSP\0".utf8) + [2, 0, 0, 0]
         message += [0, 0, 0, 0, 48, 0, 0, 0]
@@ -34,13 +33,13 @@ import Testing
 
     private static let welcome = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nin"
 
-    /// What is in a request's `Authorization`, as bytes.
+    /// Returns the decoded message in a request's `Authorization` header.
     private func message(in head: String) -> [UInt8] {
         let line = head.split(separator: "\r\n").first { $0.hasPrefix("Authorization: NTLM ") } ?? ""
         return Array(Data(base64Encoded: String(line.dropFirst("Authorization: NTLM ".count))) ?? Data())
     }
 
-    /// A text in a client's last message (Type 3), by the place of its length.
+    /// Returns a text field of a client's Type 3 message. The field's length is stored at the given position.
     private func field(at place: Int, of message: [UInt8]) -> String? {
         guard message.count > place + 8 else { return nil }
         let (count, start) = (Int(message[place]), Int(message[place + 4]) + 256 * Int(message[place + 5]))
@@ -78,7 +77,7 @@ import Testing
         let last = message(in: heads[2])
         #expect(Array(last.prefix(12)) == Array("NTLMSSP\0".utf8) + [3, 0, 0, 0])
         #expect(field(at: 28, of: last) == "WORK" && field(at: 36, of: last) == "ada")
-        // The answer of NTLMv2, with the time and the server's information in it, and nothing of the password.
+        // An NTLMv2 response includes the time and the target information.
         #expect(last[20] > 24)
         #expect(!heads.joined().contains("l0ve"))
         await server.stop()
@@ -126,7 +125,7 @@ import Testing
         let bound: [RawServer.Step] = [
             .respond(Self.refusal(Self.question, body: "provisional")), .respond(Self.welcome), .receiveAll,
         ]
-        // Each request begins on a connection that is no user's, and goes on over one of its own.
+        // Each request begins on an unauthenticated connection and continues on its own.
         let server = try await RawServer.start(scripts: [
             [.respond(Self.offer), .respond(Self.welcome), .respond(Self.offer), .receiveAll], bound, bound,
         ])
@@ -162,9 +161,9 @@ import Testing
         await other.stop()
     }
 
-    // MARK: Foul play
+    // MARK: Malicious servers
 
-    /// As bytes on the wire, which a header made by a library could not have.
+    /// Raw bytes, because a library would reject such a header.
     @Test(arguments: [
         "Digest realm=\"a\u{0}b\", nonce=n, qop=auth", "Digest realm=r, nonce=\"a\u{1}\", qop=auth",
         "Digest realm=r, nonce=\"a\rSet-Cookie: b\", qop=auth", "Digest realm=r, nonce=n, qop=auth, opaque=\"\u{7F}\"",
@@ -177,7 +176,7 @@ import Testing
         let request = request(server, session)
         let response = await request.serializingString().response
         #expect(response.error != nil || response.response?.statusCode == 401)
-        // A line break has become a space; what has others is not answered.
+        // A line break is replaced with a space. Other control characters prevent a response.
         #expect(server.requests.count <= (challenge.contains("Set-Cookie") ? 2 : 1))
         #expect(!server.requests.joined().contains("\rSet-Cookie"))
         await server.stop()

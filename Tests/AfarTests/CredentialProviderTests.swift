@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// The credentials of a whole session, over the real transports.
+/// A session's credentials with the real transports.
 struct CredentialProviderTests {
     private struct Provider: CredentialProvider {
         let asked = Locked<[String]>([])
@@ -68,7 +68,7 @@ struct CredentialProviderTests {
         _ = try await request.validate().serializingData().value
         let given = second.lastRequest(path: Self.path)?.headers["Authorization"]
         #expect(given == "Basic " + Data("ada:lovelace".utf8).base64EncodedString())
-        // One that knows nothing of the other origin gives nothing to it.
+        // This provider has a credential only for the first origin.
         let silent = kind.session { $0.credentialProvider = Provider { $0.port == first.url.port ? Self.ada : nil } }
         let refused = silent.request(first.url("/redirect-to"), parameters: ["url": target.absoluteString])
         _ = await refused.serializingData().response

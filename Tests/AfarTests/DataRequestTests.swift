@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Requests against a real server, over each real transport.
+/// Requests to a real server, over each real transport.
 @Suite struct DataRequestTests {
     struct Echo: Decodable, Sendable {
         let method: String
@@ -90,7 +90,7 @@ import Testing
         await server.stop()
     }
 
-    /// URLSession always decodes, so it asks for a body that it would not change.
+    /// URLSession always decodes bodies, so it requests one without compression.
     @Test func rawBodiesOverURLSessionAreNotCoded() async throws {
         let server = try await TestServer.start()
         let session = TransportKind.urlSession.session { $0.decodesContent = false }
@@ -217,7 +217,7 @@ import Testing
 }
 
 extension AFError {
-    /// The transport's own error, beneath the `URLError`.
+    /// The transport's error that the `URLError` contains.
     var transportError: TransportError? {
         (underlyingError as? URLError)?.userInfo[NSUnderlyingErrorKey] as? TransportError
     }

@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Streams from a real server, over each real transport that can do it.
+/// Streams from a real server, over each transport that supports them.
 @Suite struct DataStreamRequestTests {
     static let kinds = TransportKind.all(with: [.streamedDelivery])
     static let holdingBack = TransportKind.all(with: [.streamedDelivery, .backpressure])
@@ -55,7 +55,7 @@ import Testing
         await server.stop()
     }
 
-    /// An error page is no part of the stream.
+    /// The body of an error response isn't part of the stream.
     @Test(arguments: kinds)
     func whatFailsValidationIsNotHandedOn(kind: TransportKind) async throws {
         let server = try await TestServer.start()
@@ -132,7 +132,7 @@ import Testing
         await server.stop()
     }
 
-    /// The handler is busy until the server has seen the end.
+    /// The handler is busy until the server has received the end of the connection.
     @Test(arguments: kinds)
     func aCancelDoesNotWaitForABusyHandler(kind: TransportKind) async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
@@ -176,7 +176,7 @@ import Testing
         await server.stop()
     }
 
-    /// The first attempt breaks off within a character.
+    /// The first attempt is interrupted within a character.
     @Test(arguments: kinds)
     func aRetryBeginsTheTextAgain(kind: TransportKind) async throws {
         struct RetryOnce: RequestInterceptor {
@@ -200,7 +200,7 @@ import Testing
         await server.stop()
     }
 
-    /// 200 MB are more than all buffers between server and handler hold.
+    /// 200 MB exceed the total size of all buffers between the server and the handler.
     @Test(arguments: holdingBack)
     func aSlowHandlerHoldsTheServerBack(kind: TransportKind) async throws {
         let total = 200_000_000
@@ -226,7 +226,7 @@ import Testing
             try seen.note(stream, keepsData: false)
         }
         await arrived.wait()
-        // Another whose handler is quick is through, and this would be too if nothing held the server back.
+        // Without backpressure, the other stream would complete before this one.
         for await _ in session.streamRequest(server.url("/other")).streamTask().streamingData() {}
         #expect(written.withLock { $0 } < total / 2)
         gate.signal()
@@ -250,7 +250,7 @@ import Testing
             }
         }
         await suspended.wait()
-        // Another of the same size is through, and this would be too.
+        // The other stream would complete before this one of the same size.
         for await _ in session.streamRequest(server.url("/large/5000000")).streamTask().streamingData() {}
         seen.queue.sync {}
         #expect(seen.events.count == 1)
@@ -288,7 +288,7 @@ import Testing
         await server.stop()
     }
 
-    /// Each document waits until the one before was seen, so each is a chunk of its own.
+    /// The server sends each document after the previous one was received, so each is a separate chunk.
     @Test(arguments: kinds)
     func eachChunkIsDecodedByItself(kind: TransportKind) async throws {
         struct Item: Decodable, Equatable { let id: Int }
@@ -309,7 +309,7 @@ import Testing
         await server.stop()
     }
 
-    /// The bytes come one by one, but characters come whole.
+    /// The bytes arrive one at a time, but characters are delivered as a whole.
     @Test(arguments: kinds)
     func aCharacterIsNeverSplit(kind: TransportKind) async throws {
         let text = "aé日🛰"
@@ -451,7 +451,7 @@ import Testing
     }
 }
 
-/// An input stream that is read on a thread of its own.
+/// Wraps an input stream that is read on a dedicated thread.
 private struct Handover: @unchecked Sendable {
     // Sendable because the test waits while the thread reads.
     let value: InputStream

@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Streams from a real server that are awaited.
+/// Asynchronous sequences of streams from a real server.
 @Suite struct DataStreamTaskTests {
     static let kinds = TransportKind.all(with: [.streamedDelivery])
 
@@ -58,7 +58,7 @@ import Testing
         await server.stop()
     }
 
-    /// 200 MB are more than all buffers between server and loop hold.
+    /// 200 MB exceed the total size of all buffers between the server and the loop.
     @Test(arguments: TransportKind.all(with: [.streamedDelivery, .backpressure]))
     func aLoopThatLingersHoldsTheServerBack(kind: TransportKind) async throws {
         let total = 200_000_000
@@ -78,7 +78,7 @@ import Testing
         var count = 0
         for await stream in request.streamTask().streamingData() {
             if count == 0 {
-                // Another that is read is through, and this would be too if nothing held the server back.
+                // Without backpressure, the other stream would complete before this one.
                 for await _ in session.streamRequest(server.url("/other")).streamTask().streamingData() {}
                 #expect(written.withLock { $0 } < total / 2)
             }

@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What a session's delegate does about requests for credentials.
+/// Credential challenges in a session's delegate.
 struct DelegateChallengeTests {
     private static let path = "/basic-auth/ada/lovelace"
 

@@ -4,17 +4,17 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What a cancelled download leaves to go on from, over each real transport.
+/// The resume data of cancelled downloads, over each real transport.
 @Suite struct DownloadCancellationTests {
     private static let kinds = TransportKind.all(with: [.fileDelivery])
-    /// Sends the half of a file and waits for what happens.
+    /// Sends half of a file and keeps the connection open.
     private static let half: [RawServer.Step] = [
         .respond("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 8\r\n\r\nhalf"), .waitForever,
     ]
     private static let rest =
         "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Range: bytes 4-7/8\r\nContent-Length: 4\r\n\r\nrest"
 
-    /// Returns when the half is there.
+    /// Returns when half of the file has been received.
     private func half(_ request: DownloadRequest) async {
         let arrived = Deferred<Void>()
         request.downloadProgress(queue: DispatchQueue(label: "progress")) { progress in

@@ -5,7 +5,7 @@ import Foundation
 import TestServers
 import Testing
 
-/// Downloads that arrive and cannot be kept where they should be, and what is left of them.
+/// Downloads that complete but can't be moved to their destination, and the files they leave.
 @Suite struct DownloadFailureTests {
     private let directory = ScratchDirectory()
 
@@ -31,7 +31,7 @@ import Testing
             #expect(error.isDownloadedFileMoveError)
             #expect(error.underlyingError is CocoaError)
             #expect(error.destinationURL == destination)
-            // The request is gone, the file is not.
+            // The file remains after the request has been deallocated.
             let source = try #require(error.sourceURL)
             #expect(try Data(contentsOf: source) == PatternBytes.bytes(1000))
             #expect(error.localizedDescription.contains(source.path))
@@ -40,7 +40,7 @@ import Testing
         await server.stop()
     }
 
-    /// Somebody clears the temporary folder while a download runs.
+    /// The temporary folder is deleted during a download.
     @Test(arguments: TransportKind.all(with: [.fileDelivery]))
     func aFileThatIsGoneIsNoSuccess(kind: TransportKind) async throws {
         let server = try await TestServer.start()
@@ -51,7 +51,7 @@ import Testing
             try? FileManager.default.removeItem(at: folder)
         }.serializingDownloadedFileURL().response
         #expect(response.error?.transportError?.code == .deliveryFailed)
-        #expect(response.error?.localizedDescription.contains("somebody removed the file") == true)
+        #expect(response.error?.localizedDescription.contains("was removed before the download was complete") == true)
         #expect(request.fileURL == nil)
         await server.stop()
     }
@@ -90,7 +90,7 @@ import Testing
         await server.stop()
     }
 
-    @Test(.enabled(if: TinyDisk.isAvailable, "only root can mount a tiny disk"))
+    @Test(.enabled(if: TinyDisk.isAvailable, "only root can mount a file system"))
     func aDownloadGoesOnWhenThereIsRoomAgain() async throws {
         let server = try await TestServer.start()
         let session = Session()
@@ -116,7 +116,7 @@ import Testing
         await server.stop()
     }
 
-    @Test(.enabled(if: TinyDisk.isAvailable, "only root can mount a tiny disk"))
+    @Test(.enabled(if: TinyDisk.isAvailable, "only root can mount a file system"))
     func aFullDestinationLosesNothing() async throws {
         let server = try await TestServer.start()
         let session = Session()

@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Downloads from a real server into real files, over each real transport that can do it.
+/// Downloads from a real server to real files, over each transport that supports them.
 @Suite struct DownloadRequestTests {
     static let kinds = TransportKind.all(with: [.fileDelivery])
     private let directory = ScratchDirectory()
@@ -41,7 +41,7 @@ import Testing
         await server.stop()
     }
 
-    /// More destinations block than there are threads for tasks.
+    /// More destination closures block than there are threads for tasks.
     @Test(.timeLimit(.minutes(1))) func slowDestinationsDoNotHoldOthersUp() async throws {
         let server = try await TestServer.start()
         let session = TransportKind.platform.session()
@@ -170,7 +170,7 @@ import Testing
         let refused = await session.download(server.url("/empty")).serializingData().response
         if case .responseSerializationFailed(.inputDataNilOrZeroLength) = refused.error {
         } else {
-            Issue.record("an empty body was taken: \(refused)")
+            Issue.record("an empty body was accepted: \(refused)")
         }
         for case let file? in [response.fileURL, refused.fileURL] {
             try FileManager.default.removeItem(at: file.deletingLastPathComponent())
@@ -179,7 +179,7 @@ import Testing
     }
 }
 
-/// What closures were told.
+/// The values that closures received.
 private final class Seen: Sendable {
     private let state = Locked((urls: [URL](), counts: [Int64](), totals: Set<Int64>()))
 

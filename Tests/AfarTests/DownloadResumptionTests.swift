@@ -4,15 +4,15 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Downloads that broke off, and how they go on, over each real transport. The file is the 26 letters.
+/// Resuming interrupted downloads, over each real transport. The file contains the 26 letters.
 @Suite struct DownloadResumptionTests {
     private static let kinds = TransportKind.all(with: [.fileDelivery])
     private static let letters = "abcdefghijklmnopqrstuvwxyz"
-    /// Sends ten letters of the file and breaks off.
+    /// Sends ten letters of the file and closes the connection.
     private static let start: [RawServer.Step] = [
         .respond("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 26\r\n\r\n" + letters.prefix(10)), .close,
     ]
-    /// The rest from the eleventh letter.
+    /// The remaining letters.
     private static let rest =
         "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Range: bytes 10-25/26\r\nContent-Length: 16\r\n\r\n"
         + letters.dropFirst(10)
@@ -21,7 +21,7 @@ import Testing
     private var file: URL { directory.url.appendingPathComponent("letters") }
     private var destination: DownloadRequest.Destination { { [file] _, _ in (file, []) } }
 
-    /// Lets a download break off, and gives what it left.
+    /// Interrupts a download and returns the resume data.
     private func interrupt(_ url: URL, _ session: Session) async throws -> Data {
         let request = session.download(url)
         let response = await request.serializingDownloadedFileURL().response
@@ -39,7 +39,7 @@ import Testing
 
     private func exists(_ url: URL) -> Bool { FileManager.default.fileExists(atPath: url.path) }
 
-    /// Breaks off, goes on with a script, and gives the response and what was asked.
+    /// Interrupts a download, resumes it with a script, and returns the response and the requests' heads.
     private func resumed(
         _ kind: TransportKind, _ scripts: [[RawServer.Step]], start: [RawServer.Step] = start,
         prepare: (inout ResumeData) throws -> Void = { _ in }
@@ -56,7 +56,7 @@ import Testing
         return (response, heads, partial)
     }
 
-    // MARK: Going on
+    // MARK: Resuming
 
     @Test(arguments: kinds)
     func theRestIsAskedForAndAppended(kind: TransportKind) async throws {
@@ -168,7 +168,7 @@ import Testing
         await server.stop()
     }
 
-    // MARK: Starting over
+    // MARK: Restarting
 
     @Test(arguments: kinds)
     func aChangedFileOrAServerWithoutRangesStartsOver(kind: TransportKind) async throws {
@@ -204,7 +204,7 @@ import Testing
     @Test(arguments: kinds)
     func aPartFromAnotherServerIsNotAppended(kind: TransportKind) async throws {
         let one = try await RawServer.start(scripts: [Self.start])
-        // The second request may come over the connection of the first.
+        // The second request can use the connection of the first one.
         let whole = RawServer.Step.respond("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 5\r\n\r\nother")
         let other = try await RawServer.start(scripts: [[.respond(Self.rest), whole], [whole]])
         let places: [[RawServer.Step]] = [one, other, other].map { place in
@@ -278,7 +278,7 @@ import Testing
         #expect(heads.last?.lowercased().contains("range: bytes=10-") == true)
     }
 
-    // MARK: Complete already
+    // MARK: Complete files
 
     @Test(arguments: kinds)
     func ofAWholeFileTheLastByteIsAskedForAgain(kind: TransportKind) async throws {
@@ -411,7 +411,7 @@ import Testing
             #expect(response.error?.underlyingError as? ResumeDataError == expected)
             #expect(response.resumeData == nil)
         }
-        // What it names is no URL that may be asked.
+        // The URL in the resume data can't be requested.
         let response = await session.download(resumingWith: good).serializingDownloadedFileURL().response
         #expect(response.error?.isURLRequestValidationError == true)
     }
@@ -465,7 +465,7 @@ import Testing
         await server.stop()
     }
 
-    /// A file that is whole belongs to its caller, wherever it is. To resume data that was used it is not there any more.
+    /// A completed file belongs to the caller, wherever it is. Resume data that was already used can't refer to it.
     @Test func resumeDataThatWasUsedTouchesNoWholeFile() async throws {
         let server = try await RawServer.start(
             scripts: [Self.start, [.receiveHead, .send(Self.rest)], [.receiveHead, .waitForever]])

@@ -4,13 +4,13 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// A download of some megabytes that is stopped again and again at places that a seed picks, and is whole in the end,
-/// byte for byte.
+/// A download of several megabytes that is interrupted at pseudorandom offsets. In the end, the file must match byte
+/// for byte.
 @Suite struct DownloadSurvivalTests {
     private static let kinds = TransportKind.all(with: [.fileDelivery])
     private static let size = 3_000_000
     private static let seed: UInt64 = 20
-    /// Twenty places, in order.
+    /// Twenty offsets in ascending order.
     private static let places: [Int] = {
         let bytes = PseudoRandomBytes.bytes(20 * 4, seed: seed)
         return (0..<20).map { index in

@@ -5,11 +5,11 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What transports do with a decision on a response's head: at once and later, before and after the end of the body.
+/// Decisions about a response's head: immediate and delayed ones, before and after the end of the body.
 @Suite(.timeLimit(.minutes(1))) struct HeadDecisionTests {
     private struct Unwanted: Error {}
 
-    /// A decision that a test gives, and the moment at which the transport requests it.
+    /// A decision that a test controls, and a signal that the transport has requested it.
     private final class Asked: Sendable {
         let pending = PendingHeadDecision()
         private let arrived = Deferred<Bool>()
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// Sends with a delivery to one of the places.
+    /// Sends an exchange with one of the kinds of delivery.
     private func send(
         _ exchange: Exchange, to place: Place, over transport: any Transport,
         _ check: @Sendable (Result<TransportResponse, any Error>, URL?) async throws -> Void
@@ -63,7 +63,7 @@ import Testing
 
     private static let sizes = [0, 1_000, 60_000, 3_000_000]
 
-    // MARK: Later
+    // MARK: Delayed decisions
 
     @Test(arguments: TransportKind.allCases, sizes)
     private func aBodyIsWholeWheneverItIsTaken(kind: TransportKind, size: Int) async throws {
@@ -85,7 +85,7 @@ import Testing
             async let giving: Void = {
                 await asked.arrival()
                 await isWritten.wait()
-                // When another exchange is over, a small body has been seen, and a large one waits.
+                // After another exchange, a small body has been received completely, and a large one is waiting.
                 _ = try await transport.send(another)
                 asked.pending.give(.take())
             }()
@@ -173,7 +173,7 @@ import Testing
         await server.stop()
     }
 
-    /// The one who is asked may take longer than a server may be silent.
+    /// A decision can take longer than the idle timeout.
     @Test(arguments: TransportKind.allCases, [0, 1_000, 3_000_000])
     func theIdleTimeoutDoesNot(kind: TransportKind, size: Int) async throws {
         let server = try await TestServer.start()
@@ -185,7 +185,7 @@ import Testing
         let (transport, silent) = (kind.make(.default), silence)
         async let giving: Void = {
             await asked.arrival()
-            // Its own timer would be up before this one, which is longer and begins later.
+            // This timer starts later and is longer than the exchange's own.
             await #expect(throws: TransportError.self) { try await transport.send(silent) }
             asked.pending.give(.take())
         }()
@@ -205,9 +205,9 @@ import Testing
         await server.stop()
     }
 
-    // MARK: What ends badly
+    // MARK: Failures
 
-    /// The connection closes in the middle of the body, while somebody is asked.
+    /// The connection closes within the body while the decision is pending.
     @Test(arguments: [true, false])
     func aBrokenBodyMattersOnlyToThoseWhoWantIt(isWanted: Bool) async throws {
         let server = try await RawServer.start(scripts: [
@@ -221,7 +221,7 @@ import Testing
         async let giving: Void = {
             await asked.arrival()
             try await server.reached("closed")
-            // When another exchange is over, the transport has seen the end of this one.
+            // After another exchange, the transport has received the end of this one.
             _ = try await transport.send(another)
             asked.pending.give(isWanted ? .take() : .discard(upTo: 100))
         }()
@@ -238,7 +238,7 @@ import Testing
         await server.stop()
     }
 
-    /// A redirect's body that comes a byte at a time, without end.
+    /// A redirect's body that arrives one byte at a time and never ends.
     @Test func nobodyWaitsLongForABodyThatNobodyWants() async throws {
         let server = try await RawServer.start(scripts: [
             [
@@ -264,9 +264,9 @@ import Testing
         await server.stop()
     }
 
-    // MARK: Places
+    // MARK: Deliveries
 
-    /// Whoever is asked about a 401 gets a token from the same host, which serves no more than six at once.
+    /// A decision about a 401 response requests a token from the same host, which allows only six connections.
     @Test(arguments: [Place.memory, .file, .stream], [100, 1_000_000])
     private func whoIsAskedMayAskTheSameHost(place: Place, size: Int) async throws {
         let server = try await TestServer.start()

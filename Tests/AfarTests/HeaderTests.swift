@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Which headers a server receives, over each real transport.
+/// The headers that a server receives, over each real transport.
 @Suite struct HeaderTests {
     @Test(arguments: TransportKind.allCases)
     func theDefaultsArriveOnceEach(kind: TransportKind) async throws {
@@ -14,9 +14,9 @@ import Testing
         let received = try #require(server.lastRequest(path: "/get")).headers
         #expect(received["User-Agent"] == HTTPHeader.defaultUserAgent.value)
         let languages = HTTPHeaders.default["Accept-Language"]
-        // Foundation adds a language of its own to a request without one.
+        // Foundation adds a default language.
         #expect(received["Accept-Language"] == languages || languages == nil && kind == .urlSession)
-        // What the transport decodes, and nothing else.
+        // Exactly the codings that the transport decodes.
         let codings = kind.make(.default).capabilities.contentCodings
         #expect(received["Accept-Encoding"] == codings.joined(separator: ", "))
         for name in HTTPHeaders.default.map(\.name) + ["Host"] {
@@ -46,7 +46,7 @@ import Testing
         #expect(received["authorization"] == "Basic w7w6cDp3")
         #expect(received["accept-encoding"] == "identity")
         #expect(received["x-latin"] == "café 😀")
-        // Foundation has one of its own where there is no other.
+        // Foundation adds a default language.
         if kind == .platform { #expect(received["accept-language"] == nil) }
         await server.stop()
     }

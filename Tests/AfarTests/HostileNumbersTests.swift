@@ -4,18 +4,18 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Settings with numbers that mean nothing: NaN, infinities, negative numbers, the least and the greatest.
+/// Settings with invalid numbers: NaN, infinities, negative numbers, and the minimum and maximum.
 ///
-/// Each request ends with a response or with an error.
+/// Each request ends with a response or an error.
 @Suite(.timeLimit(.minutes(2))) struct HostileNumbersTests {
-    /// What sets no limit comes first.
+    /// The values that set no limit come first.
     static let seconds: [TimeInterval] = [
         .nan, .infinity, .greatestFiniteMagnitude, -.infinity, -.greatestFiniteMagnitude, -1, 0, .leastNonzeroMagnitude,
     ]
     static let unlimited = 3
     static let counts: [Int] = [.min, -1, 0, .max]
 
-    /// A setting by its name.
+    /// A setting and its name.
     struct Setting<Owner, Value>: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let set: @Sendable (inout Owner, Value) -> Void
@@ -146,7 +146,7 @@ import Testing
         continuation.finish()
         let request = session.upload(chunks, length: Int64(length), to: server.url("/anything"))
         let response = await request.serializingString().response
-        // A negative length is one that is not known.
+        // A negative length means an unknown length.
         if length < 0 { #expect(response.value?.contains("\"body\"") == true) }
         if length == .max { #expect(response.error != nil) }
         await server.stop()

@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Multipart forms as a real server receives them, over each real transport.
+/// Multipart forms received by a real server, over each real transport.
 @Suite struct MultipartUploadTests {
     private let directory = ScratchDirectory()
 
@@ -17,7 +17,7 @@ import Testing
         var body: Data { Data(base64Encoded: dataBase64) ?? Data() }
     }
 
-    /// A form may be filled when the request is made, and is read only then.
+    /// Parts can be appended until the request is created. The form is encoded only then.
     @Test(arguments: TransportKind.allCases)
     func whatIsAppendedWhileTheRequestIsMadeArrives(kind: TransportKind) async throws {
         struct Filling: URLRequestConvertible, @unchecked Sendable {

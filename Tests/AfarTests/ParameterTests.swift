@@ -4,9 +4,9 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What a server reads of the parameters that the encoders write, over each real transport.
+/// Encoded parameters as parsed by a server, over each real transport.
 @Suite struct ParameterTests {
-    /// Names and values in which every kind of character comes.
+    /// Names and values that contain all kinds of characters.
     static let pairs: [String: String] = [
         "plain": "abc-._~123", "space": " a  b ", "general": ":/?#[]@", "sub": "!$&'()*+,;=",
         "percent": "100% %25 %", "illegal": "\"<>\\^`{|}", "control": "\r\n\t\0\u{7f}", "unicode": "日本語 é e\u{301} 😀🏳️‍🌈",
@@ -66,7 +66,7 @@ import Testing
         for request in documents {
             #expect(try await request.serializingDecodable(Echo.self).value.json == Self.pairs)
         }
-        // XML has no way to write control characters, so the binary format it is.
+        // XML can't represent control characters.
         let lists = [
             session.request(
                 url, method: method, parameters: Self.pairs as Parameters, encoding: PropertyListEncoding.binary)

@@ -3,8 +3,8 @@ import AfarCore
 import AfarTestServer
 import Testing
 
-/// A session made from a configuration with a subclass of `URLProtocol`, which is how many mock a server, never reaches the
-/// real one behind its maker's back.
+/// A subclass of `URLProtocol` in a configuration is a common way to mock a server. Such a session must never send a
+/// request to the real server.
 @Suite(.timeLimit(.minutes(1))) struct ProtocolClassesTests {
     final class Stub: URLProtocol {
         override class func canInit(with request: URLRequest) -> Bool { true }

@@ -102,7 +102,7 @@ struct RedirectTests {
         let error = await session.request(server.url).serializingData().response.error
         #expect((error?.underlyingError as? URLError)?.code == .httpTooManyRedirects)
         #expect(server.requests.count == 6)
-        // All over one connection, where the connection is the transport's own.
+        // All requests use one connection if the transport manages connections.
         if kind == .platform { #expect(server.connectionCount == 1) }
         await server.stop()
     }
@@ -121,7 +121,7 @@ struct RedirectTests {
 
     // MARK: Secrets
 
-    /// Which part of the origin changes.
+    /// The part of the origin that changes.
     enum Change: CaseIterable { case host, port }
 
     @Test(arguments: TransportKind.allCases, Change.allCases)
@@ -145,7 +145,7 @@ struct RedirectTests {
             let echo = try await request.validate().serializingDecodable(Echo.self).value
             let first = try #require(server.lastRequest(path: "/redirect-to"))
             for name in secrets {
-                // libcurl's transport keeps what is for a proxy from every server.
+                // libcurl's transport sends proxy headers to no origin server.
                 let isSent = kind != .platform || name != "proxy-authorization"
                 #expect((first.headers[name] == "hush") == isSent, "\(status) \(name)")
                 #expect(echo.headers[name] == nil, "\(status) \(name)")
@@ -157,7 +157,7 @@ struct RedirectTests {
         await other.stop()
     }
 
-    // MARK: Where the body goes
+    // MARK: Bodies
 
     @Test(arguments: TransportKind.all(with: .fileDelivery))
     func aDownloadIsTheLastResponse(kind: TransportKind) async throws {
@@ -189,7 +189,7 @@ struct RedirectTests {
         let (server, directory) = (try await TestServer.start(), ScratchDirectory())
         let session = TransportKind.platform.session()
         let place = directory.url.appending(path: "file")
-        // Breaks off at 2,000 bytes the first time it is asked.
+        // Interrupts the first response after 2,000 bytes.
         let url = server.url("/redirect-to?url=/range/5000%3Fcuts%3D2000")
         let first = session.download(url, to: { _, _ in (place, []) })
         let broken = await first.serializingDownloadedFileURL().response
@@ -217,7 +217,7 @@ struct RedirectTests {
         await server.stop()
     }
 
-    // MARK: On the way
+    // MARK: Between two hops
 
     @Test(arguments: TransportKind.all(with: .suspension))
     func aRequestStandsStillBetweenTwoHops(kind: TransportKind) async throws {

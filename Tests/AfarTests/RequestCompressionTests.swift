@@ -4,8 +4,10 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Compressed bodies of requests, over each real transport. The server sends them back as they came, with the same
-/// `Content-Encoding`, so that the transport's own decoder reads what the compressor wrote.
+/// Compressed request bodies, over each real transport.
+///
+/// The server returns each body unchanged with the same `Content-Encoding`, so that the transport's decoder
+/// decompresses the compressor's output.
 @Suite struct RequestCompressionTests {
     static let compressors: [(String, any RequestInterceptor)] = [
         ("deflate", DeflateRequestCompressor()), ("gzip", GzipRequestCompressor()),
@@ -59,11 +61,11 @@ import Testing
         await server.stop()
     }
 
-    /// Compresses, and retries the first failure.
+    /// An interceptor that compresses bodies and retries after the first failure.
     final class Retry: RequestInterceptor {
         private let failures = Locked(0)
 
-        /// Whether there was a failure before this one.
+        /// Returns whether there has been a failure before.
         func hasFailed() -> Bool {
             failures.withLock { count in
                 count += 1

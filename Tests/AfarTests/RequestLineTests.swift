@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// The request target on the wire: path and query are sent as they are written.
+/// The request target on the wire. Path and query are sent unchanged.
 struct RequestLineTests {
     private static let there = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nthere"
 
@@ -16,13 +16,13 @@ struct RequestLineTests {
         server.requests.map { $0.split(separator: " ").dropFirst().first.map(String.init) ?? "" }
     }
 
-    /// Written, and sent.
+    /// Pairs of given and sent targets.
     private static let targets: [(String, String)] = [
         ("/echo?sig=ab%2Bcd%3D&names[]=x", "/echo?sig=ab%2Bcd%3D&names[]=x"),
         ("/?t=A_%26_B&p=r|c", "/?t=A_%26_B&p=r|c"),
         ("/[a]/{b}|^`\"<>?[a]/{b}|^`\"<>%5B", "/[a]/{b}|^`\"<>?[a]/{b}|^`\"<>%5B"),
         ("/%e4?%E4|", "/%e4?%E4|"), ("/a%2Fb[", "/a%2Fb["), ("?[", "/?["),
-        // What no request line can have is encoded, and each escape is left alone.
+        // Invalid characters are encoded, and existing escapes remain unchanged.
         ("/a b%20c?d e%20f", "/a%20b%20c?d%20e%20f"), ("/é%20?ü|", "/%C3%A9%20?%C3%BC|"),
         ("/100%?5%zz", "/100%25?5%25zz"),
         ("/a?b[#c]%20", "/a?b["),
@@ -34,7 +34,7 @@ struct RequestLineTests {
         let request = session.request(server.url)
         #expect(try await request.serializingString().value == "there")
         #expect(Self.targets(server) == ["/", sent])
-        // Foundation's form of it, with each escape as it is.
+        // Foundation's encoded form, with existing escapes unchanged.
         let url = server.url.absoluteString + (written.hasPrefix("/") ? written.dropFirst() : written[...])
         #expect(try request.response?.url == url.asURL())
         await server.stop()
@@ -92,7 +92,7 @@ struct RequestLineTests {
         await server.stop()
     }
 
-    /// An adapter or a modifier may sign what it sees.
+    /// An adapter or a modifier can sign the URL, so it must not change afterward.
     @Test func whatAnAdapterHasChangedIsSentAsItSawIt() async throws {
         let server = try await RawServer.start([.loop([.respond(Self.there)])])
         let seen = Locked<[String]>([])
@@ -127,7 +127,7 @@ struct RequestLineTests {
         await server.stop()
     }
 
-    /// URLSession takes a `URL`, so the characters are encoded, but each escape once.
+    /// URLSession takes a `URL`, so the characters are encoded. Existing escapes aren't encoded again.
     @Test func overURLSessionEscapesAreNotEscapedAgain() async throws {
         let server = try await RawServer.start([.respond(Self.location("/?a=%26|")), .respond(Self.there)])
         let session = TransportKind.urlSession.session()

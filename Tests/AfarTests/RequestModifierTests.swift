@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// A request modifier works on the request before its parameters are encoded.
+/// A request modifier runs before the parameters are encoded.
 @Suite(.timeLimit(.minutes(1))) struct RequestModifierTests {
     private struct Echo: Decodable, Sendable {
         let method: String

@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What happens to a request, awaited while it travels.
+/// Asynchronous sequences of a request's events.
 @Suite struct RequestStreamTests {
     private let directory = ScratchDirectory()
 
@@ -14,7 +14,7 @@ import Testing
         return figures
     }
 
-    /// Sends five bytes of ten, then waits.
+    /// Starts a server that sends five of ten bytes and then waits.
     private static func halfAResponse(then gate: RawServer.Gate) async throws -> RawServer {
         try await RawServer.start([
             .respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n01234"), .hold(gate), .send("56789"), .close,
@@ -147,7 +147,7 @@ import Testing
     }
 }
 
-/// Marks what it adapts.
+/// An interceptor that marks the requests it adapts.
 private struct Marking: RequestInterceptor {
     func adapt(
         _ urlRequest: URLRequest, for session: Session,

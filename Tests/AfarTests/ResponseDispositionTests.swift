@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Who is told of a response's head, and may refuse it.
+/// Handlers that receive a response's head and can reject it.
 @Suite struct ResponseDispositionTests {
     private let queue = DispatchQueue(label: "heads")
 
@@ -36,7 +36,7 @@ import Testing
         await server.stop()
     }
 
-    /// A server with a body of a thousand bytes, and what is signalled when they have been written.
+    /// Starts a server with a body of 1,000 bytes, and returns a signal for the end of writing.
     private func server() async throws -> (TestServer, isWritten: DispatchSemaphore) {
         let isWritten = DispatchSemaphore(value: 0)
         let server = try await TestServer.start()
@@ -49,7 +49,7 @@ import Testing
         return (server, isWritten)
     }
 
-    /// The small body is there with its head, and yet nobody is handed any of it.
+    /// The small body arrives together with its head, but no handler receives any of it.
     @Test(arguments: TransportKind.allCases, [true, false])
     func nothingOfTheBodyIsHandedOnAfterACancel(kind: TransportKind, isAnswered: Bool) async throws {
         let (server, isWritten) = try await server()
@@ -89,7 +89,7 @@ import Testing
         await server.stop()
     }
 
-    /// The head of a body that never ends comes, and the refusal with it.
+    /// The response is rejected as soon as the head arrives, although the body continues for a long time.
     @Test(arguments: TransportKind.allCases)
     func aRefusalDoesNotWaitForTheBody(kind: TransportKind) async throws {
         let server = try await TestServer.start()

@@ -4,13 +4,13 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What has come of a response stays: its head from its arrival on, and the bytes of a data request, also when the rest
-/// never comes.
+/// The received part of a response remains available even if the rest never arrives: the head, and the bytes of a data
+/// request.
 @Suite(.timeLimit(.minutes(1))) struct ResponseHeadTests {
     private static let half = "HTTP/1.1 200 OK\r\nX-Part: first\r\nContent-Length: 8\r\n\r\nhalf"
     private let queue = DispatchQueue(label: "progress")
 
-    /// Returns when the half has come.
+    /// Returns when half of the body has been received.
     private func half(_ request: Request) async {
         let arrived = Deferred<Void>()
         request.downloadProgress(queue: queue) { if $0.completedUnitCount == 4 { arrived.fulfill(()) } }
@@ -41,7 +41,7 @@ import Testing
         let response = await session.request(server.url).serializingData().response
         let error = try #require(response.error?.underlyingError as? URLError)
         let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? TransportError)
-        // Errors are kept, and logged.
+        // Errors are stored and logged.
         #expect(cause.partialBody == nil)
         #expect(response.response?.statusCode == 200)
         #expect(response.data == Data("half".utf8))
@@ -77,7 +77,7 @@ import Testing
         await server.stop()
     }
 
-    /// The half of a redirect's body is nobody's response.
+    /// A truncated body of a redirect isn't part of a response.
     @Test(arguments: TransportKind.allCases, [true, false])
     func aRedirectThatBreaksOffLeavesNothing(kind: TransportKind, isObserved: Bool) async throws {
         let server = try await RawServer.start([
@@ -92,7 +92,7 @@ import Testing
         await server.stop()
     }
 
-    /// Nothing of the attempt before is left in the next one.
+    /// A new attempt starts without data from the previous one.
     @Test(arguments: TransportKind.allCases)
     func aRetryForgetsIt(kind: TransportKind) async throws {
         let server = try await RawServer.start(scripts: [[.respond(Self.half), .close], [.receiveHead, .close]])

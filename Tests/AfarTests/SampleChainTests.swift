@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Code as people write it who know Alamofire 5, on the shared session.
+/// Typical code for Alamofire 5, on the shared session.
 @Suite struct SampleChainTests {
     @Test func aStringWithAStatusRange() async throws {
         let server = try await TestServer.start()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory that is removed with this value.
+/// A temporary directory that is removed when the object is deallocated.
 final class ScratchDirectory: Sendable {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("afar-tests-\(UUID().uuidString)")
 

@@ -5,9 +5,9 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Stages of a session's user, over the real transports.
+/// Custom stages with the real transports.
 @Suite(.timeLimit(.minutes(1))) struct StageTests {
-    /// Does what closures say, and counts.
+    /// A stage that calls closures and records its calls.
     private final class Stage: ExchangeStage, StageRun {
         private let onRequest: @Sendable (Hop) -> Reply<RequestAction>
         private let onHead: @Sendable (ResponseHead, Hop) -> Reply<ResponseAction>
@@ -76,7 +76,7 @@ import Testing
         #expect(try await session.request(url).serializingString().value == "a=0, b=1")
         #expect(first.begun.withLock { $0 } == ["/redirect-to?url=/signed", "/signed"])
         #expect(second.begun.withLock { $0.count } == 2)
-        // The second ends before the first does.
+        // The second stage ends before the first one.
         #expect(first.ends.withLock { $0 } == ["followed", "200"])
         await server.stop()
     }
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases) func oneMayMakeAFailureGood(kind: TransportKind) async throws {
-        // The port is closed as long as this lives.
+        // Keeps the port closed.
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
         let port = closed.number

@@ -2,7 +2,7 @@ import Afar
 import AfarCore
 import Foundation
 
-/// What a stream's handler saw.
+/// Records the events of a stream's handler.
 final class StreamLog<Value: Sendable>: Sendable {
     struct Event: Sendable {
         var value: Value?
@@ -31,7 +31,7 @@ final class StreamLog<Value: Sendable>: Sendable {
     }
 }
 
-/// Something that happens once.
+/// An event that occurs once.
 final class Signal: Sendable {
     private let deferred = Deferred<Void>()
 

@@ -4,13 +4,13 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Transfers that are held in flight, over each real transport that can do it.
+/// Suspended transfers, over each transport that supports suspension.
 @Suite struct SuspensionTests {
-    /// More than all buffers between the two ends hold.
+    /// A size that exceeds all buffers between the two ends.
     private static let size = 50_000_000
     private static let start = 100_000
     private let directory = ScratchDirectory()
-    /// The server goes on when the request has been suspended.
+    /// The server continues after the request has been suspended.
     private let gate = RawServer.Gate()
 
     @Test(arguments: TransportKind.all(with: [.fileDelivery, .suspension]))
@@ -46,7 +46,7 @@ import Testing
         await server.stop()
     }
 
-    /// Starts a request, suspends it at its first bytes, sees it stand still, and resumes it.
+    /// Starts a request, suspends it after its first bytes, checks that it makes no progress, and resumes it.
     private func hold(_ request: Request, told progress: StreamOf<Progress>, _ now: () -> Progress) async throws {
         request.resume()
         for await _ in progress {
@@ -56,7 +56,7 @@ import Testing
         #expect(request.isSuspended)
         gate.open()
         var before: Int64 = -1
-        // Quiet for a while is as long as it needs to be sure that nothing moves.
+        // Wait until there has been no progress for 300 milliseconds.
         while case let count = now().completedUnitCount, count != before {
             before = count
             try await Task.sleep(for: .milliseconds(300))

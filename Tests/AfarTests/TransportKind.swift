@@ -5,15 +5,15 @@ import AfarTransport
 import Foundation
 import Testing
 
-/// The transports that every integration test runs over.
+/// The transports for all integration tests.
 enum TransportKind: String, CaseIterable, CustomTestStringConvertible {
-    /// What a session uses by default.
+    /// The default transport.
     case platform
     case urlSession
 
     var testDescription: String { rawValue }
 
-    /// Why this transport cannot run a test that needs these abilities; nil when it can.
+    /// Returns the reason why this transport doesn't support the given features, or `nil` if it does.
     func reasonAgainst(_ needs: TransportCapabilities.Features) -> String? {
         let missing = needs.subtracting(make(.default).capabilities.features)
         return missing.isEmpty ? nil : "\(rawValue) has no \(missing.names.joined(separator: ", "))"
@@ -33,7 +33,7 @@ enum TransportKind: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// Whether its attempts are measured whatever becomes of them.
+    /// Whether the transport always measures its attempts.
     var measures: Bool { reasonAgainst(.metrics) == nil }
 
     func session(

@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What is said about bodies that cannot be sent.
+/// Errors for bodies that can't be sent.
 @Suite(.timeLimit(.minutes(1))) struct UnsendableBodyTests {
     private static let noFile = URL(filePath: "/no/such/file")
 

@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Uploads to a real server, over each real transport that can do it.
+/// Uploads to a real server, over each transport that supports them.
 @Suite struct UploadRequestTests {
     static let kinds = TransportKind.all(with: [.fileUpload])
     static let streamingKinds = TransportKind.all(with: [.streamedUpload])
@@ -153,7 +153,7 @@ import Testing
             #expect(originalError.asAFError?.responseCode == 503)
         } else {
             Issue.record(
-                "not both are told, why it failed and why it was not tried again: \(String(describing: error))")
+                "the error lacks the failure or the reason against a retry: \(String(describing: error))")
         }
         await server.stop()
     }

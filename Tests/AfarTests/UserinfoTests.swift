@@ -8,9 +8,9 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// A user name and a password in a URL.
+/// User names and passwords in URLs.
 @Suite struct UserinfoTests {
-    /// Expects the error that authenticate(username:password:) brings for what Basic cannot carry.
+    /// Expects the error of `authenticate(username:password:)` for credentials that Basic doesn't support.
     private func expectRefusal(_ error: AFError?, sourceLocation: SourceLocation = #_sourceLocation) throws {
         guard case .sessionTaskFailed(let cause as URLError) = error else {
             Issue.record("\(String(describing: error))", sourceLocation: sourceLocation)
@@ -34,7 +34,7 @@ import Testing
         try expectRefusal(response.error)
         #expect(!"\(response.error.debugDescription)".contains(userinfo))
         #expect(server.lastRequest(path: "/get") == nil)
-        #expect(request.cURLDescription().hasPrefix("# There is no curl command"))
+        #expect(request.cURLDescription().hasPrefix("# No curl command"))
         await server.stop()
     }
 
@@ -59,7 +59,6 @@ import Testing
         let header = HTTPHeader.authorization(username: pair.user, password: pair.password)
         #expect(header.value == "Basic")
         let url = server.url("/get")
-        // Given by the caller, by an adapter, by the session.
         let (session, other) = (kind.session(), kind.session { $0.headers.update(header) })
         let asked = session.request(url, headers: [header])
         let adapted = session.request(
@@ -71,7 +70,7 @@ import Testing
             })
         for request in [asked, adapted, other.request(url)] {
             try expectRefusal(await request.serializingData().response.error)
-            #expect(request.cURLDescription().hasPrefix("# There is no curl command"))
+            #expect(request.cURLDescription().hasPrefix("# No curl command"))
         }
         let error = #expect(throws: AFError.self) { try URLRequest(url: url, method: .get, headers: [header]) }
         try expectRefusal(error)

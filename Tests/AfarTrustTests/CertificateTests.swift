@@ -12,7 +12,7 @@ import Testing
         try #require(try Certificate.certificates(contentsOf: certificates.file("\(name).crt")).first)
     }
 
-    /// What openssl says.
+    /// Returns the output of openssl.
     private func openssl(_ arguments: String...) throws -> String {
         let (process, output) = (Process(), Pipe())
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -107,7 +107,7 @@ import Testing
         #expect(throws: CertificateError.self) { try Certificate.certificates(contentsOf: missing) }
     }
 
-    /// Every change of a byte is refused or read, and never worse.
+    /// Certificates with a modified byte are either rejected or parsed, without a crash.
     @Test func changedBytesAreSurvived() throws {
         let whole = try certificates.data("client-a.der")
         for index in whole.indices {

@@ -8,7 +8,8 @@ import Testing
 @Suite struct EndingTests {
     let transport = URLSessionTransport()
 
-    /// A server that tells when it has read a request and when the peer has gone, and sends `answer` between.
+    /// Starts a server that sends `answer` and signals when it has read a request and when the peer has closed the
+    /// connection.
     func silent(after answer: String, asked: Event, closed: Event) throws -> ScriptedServer {
         try ScriptedServer { connection in
             guard connection.readRequest() != nil else { return }
@@ -19,7 +20,7 @@ import Testing
         }
     }
 
-    /// Waits until the session has let go of every task.
+    /// Waits until the session has released every task.
     func expectNothingLeft() async {
         await eventually { transport.delegate.count == 0 }
     }
@@ -41,7 +42,8 @@ import Testing
         await expectNothingLeft()
     }
 
-    /// Foundation tells of a challenge's end once more, when the answer is out and the next exchange may have begun.
+    /// Foundation reports the end of a challenge again after the response is complete, when the next exchange may have
+    /// started.
     @Test(.timeLimit(.minutes(1))) func theNextExchangeKeepsTheControlItWasGiven() async throws {
         let server = try ScriptedServer(
             answer: "HTTP/1.1 401 U\r\nWWW-Authenticate: Basic realm=\"a\"\r\nContent-Length: 2\r\n\r\nno")
@@ -52,7 +54,7 @@ import Testing
             second.control = first.control
             second.control.suspend()
             let task = Task.immediate { [second] in try await transport.send(second) }
-            // Only the second is left when that has been told, and what is told later comes after it.
+            // Only the second exchange is left. Later notifications arrive after its start.
             await eventually { transport.delegate.count == 1 }
             _ = try await transport.send(.get(server))
             second.control.resume()
@@ -92,7 +94,7 @@ import Testing
         await expectNothingLeft()
     }
 
-    /// Foundation on Linux traps when an upload from a file is cancelled while it reads the file.
+    /// Foundation on Linux traps if an upload from a file is cancelled while it reads the file.
     @Test func cancellingAnUploadFromAFileEndsIt() async {
         await #expect(processExitsWith: .success) {
             let transport = URLSessionTransport()
@@ -168,7 +170,7 @@ import Testing
             return response
         }
         await eventually { transport.delegate.count > 0 }
-        // Its own timer, which stands still, would be up before this one, which is longer and begins later.
+        // This timer starts later and is longer than the suspended exchange's own.
         let error = await failure { _ = try await transport.send(.get(silent) { $0.options.idleTimeout = 0.2 }) }
         #expect(error?.code == .timedOut)
         #expect(!isDone.withLock { $0 })

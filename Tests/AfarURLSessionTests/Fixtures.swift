@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 
 extension Exchange {
-    /// A GET to a server of ours, with what the test changes.
+    /// Creates a GET request to a test server, with modifications.
     static func get(_ server: ScriptedServer, _ change: (inout Exchange) -> Void = { _ in }) -> Exchange {
         var exchange = Exchange(
             request: HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(server.port)", path: "/"))
@@ -12,7 +12,7 @@ extension Exchange {
         return exchange
     }
 
-    /// The same with a body.
+    /// Creates a POST request to a test server, with modifications.
     static func post(
         _ server: ScriptedServer, _ body: RequestBody, _ change: (inout Exchange) -> Void = { _ in }
     ) -> Exchange {
@@ -24,7 +24,7 @@ extension Exchange {
     }
 }
 
-/// Keeps a server running as long as an exchange with it.
+/// Retains the server during an exchange.
 private struct ServerKey: ExchangeContextKey {
     static let defaultValue: ScriptedServer? = nil
 }
@@ -35,7 +35,7 @@ extension TransportResponse {
     }
 }
 
-/// What the transport says when `work` fails; nil when it does not.
+/// Returns the transport's error if `work` fails.
 func failure(of work: () async throws -> Void) async -> TransportError? {
     do {
         try await work()
@@ -45,7 +45,7 @@ func failure(of work: () async throws -> Void) async -> TransportError? {
     }
 }
 
-/// Notes what it sees.
+/// An observer that records events.
 final class Recorder: ExchangeObserver {
     let events = Locked<[String]>([])
 
@@ -59,12 +59,12 @@ final class Recorder: ExchangeObserver {
     }
 }
 
-/// Waits for something that nobody tells.
+/// Polls until a condition is met that causes no event.
 func eventually(_ condition: () -> Bool) async {
     while !condition() { try? await Task.sleep(for: .milliseconds(1)) }
 }
 
-/// A sparse file of zeros.
+/// A sparse file that contains only zeros.
 final class TemporaryFile: Sendable {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("afar-\(UUID().uuidString)")
 

@@ -5,11 +5,11 @@ import Testing
 
 @testable import AfarURLSession
 
-/// What the list says of this platform's `URLSession` is so. When one of these fails, the library has become better:
-/// take its entry off the list.
+/// Verifies the list of limitations of this platform's `URLSession`. If a test fails, Foundation has improved, and the
+/// entry can be removed from the list.
 ///
-/// Each is a matter for a process of its own: after what breaks off in the middle of a body the library watches descriptors that
-/// are others' by then, and whatever else runs in the process may stand still.
+/// Each test runs in its own process. After an interrupted body, Foundation continues to watch descriptors that may
+/// have been reused, which can block other tests in the same process.
 @Suite struct LimitationTests {
     typealias Limitation = URLSessionTransport.Limitation
 
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// What does not end the process.
+    /// Checks a limitation that doesn't crash the process.
     private func check(_ limitation: Limitation) async throws {
         switch limitation {
         case .streamedUpload:
@@ -77,7 +77,7 @@ import Testing
         case .impliedFields: try await impliedFields()
         case .bodyWithoutLocation: try await bodyWithoutLocation()
         case .lenientStatusLine: try await lenientStatusLine()
-        // The library trusts the system's authorities only, so no test server can be asked over TLS.
+        // Foundation trusts only the system's authorities, and no test server.
         case .bodyWithoutCloseNotify: break
         case .truncatedHead, .receivedTrailers, .enormousContentLength, .unresolvableLocation: break
         }
@@ -85,11 +85,12 @@ import Testing
 
     let transport = URLSessionTransport()
 
-    /// Expects that a POST with `body` is refused before anything is sent, in words that name the transport and the thing.
+    /// Expects that a POST with `body` is rejected before anything is sent. The message must name the transport and the
+    /// limitation.
     private func expectRefusal(
         naming words: String, ofBody body: RequestBody, _ change: (inout Exchange) -> Void = { _ in }
     ) async throws {
-        let server = try ScriptedServer { _ in Issue.record("Something was sent.") }
+        let server = try ScriptedServer { _ in Issue.record("A request was sent.") }
         let error = await failure { _ = try await transport.send(.post(server, body, change)) }
         #expect(error?.code == .unsupportedByTransport)
         #expect(error?.message.contains("URLSession") == true, "\(error?.message ?? "")")
@@ -165,7 +166,7 @@ import Testing
         #expect(connections.withLock { $0 } == 1)
     }
 
-    /// That a request stands still is a matter of luck; that it has an end is not.
+    /// A request may or may not stall, but it must end.
     private func standstill() async throws {
         let transport = URLSessionTransport()
         let server = try ScriptedServer { connection in
@@ -205,7 +206,7 @@ import Testing
         #expect(error?.code == .responseTooLarge)
     }
 
-    /// How long a flood is read on is a matter of luck; that reading has an end when the server pauses is not.
+    /// Reading may continue for any time during a flood, but must stop when the server pauses.
     private func stoppingAFlood() async throws {
         let (hasFailed, closed) = (Locked(false), Event())
         let server = try ScriptedServer { connection in
@@ -312,11 +313,11 @@ import Testing
     }
 }
 
-/// What a child process does.
+/// Functions that run in a child process.
 private enum Child {
-    /// Asks a server that answers so, once.
+    /// Sends one request to a server with the given response.
     static func asks(_ answer: String) async {
-        // The runtime would write a long report first.
+        // Otherwise, the runtime writes a long crash report.
         for number in [SIGILL, SIGTRAP] { signal(number, SIG_DFL) }
         guard
             let server = try? ScriptedServer(script: { connection in

@@ -9,9 +9,9 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Requests are handed to subclasses of `URLProtocol`.
+/// Subclasses of `URLProtocol` receive requests.
 @Suite(.timeLimit(.minutes(1))) struct ProtocolClassesTests {
-    /// Answers every request whose path begins with `/stub`.
+    /// A protocol that responds to all requests whose path begins with `/stub`.
     class Stub: URLProtocol {
         class var text: String { "stub" }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite struct RequestTests {
     let transport = URLSessionTransport()
 
-    /// A server that sends back what it was sent, as the body.
+    /// Starts a server that returns the received request as the body.
     func echo() throws -> ScriptedServer {
         try ScriptedServer { connection in
             while let request = connection.readRequest() {

@@ -1,13 +1,14 @@
 import Foundation
 import Glibc
 
-/// A TCP server on the loopback interface that plays a script for each connection, on a thread of its own.
+/// A TCP server on the loopback interface. It runs a script on a dedicated thread for each connection.
 final class ScriptedServer: Sendable {
     /// One accepted connection.
     struct Connection {
         let descriptor: Int32
 
-        /// Reads a request's head, and as much body as its Content-Length says. Nil when the peer is gone.
+        /// Reads the head of a request and the body according to its Content-Length. Returns `nil` if the peer has
+        /// closed the connection.
         func readRequest() -> String? {
             var bytes: [UInt8] = []
             while true {
@@ -22,7 +23,7 @@ final class ScriptedServer: Sendable {
             }
         }
 
-        /// Reads what there is, at most `count` bytes. Nil at the end.
+        /// Reads at most `count` available bytes. Returns `nil` at the end.
         func read(_ count: Int) -> [UInt8]? {
             var buffer = [UInt8](repeating: 0, count: count)
             var received: Int
@@ -52,7 +53,7 @@ final class ScriptedServer: Sendable {
     let port: UInt16
     private let listener: Listener
 
-    /// Starts to listen; `script` runs for each connection, which is closed after it.
+    /// Starts the server. `script` runs for each connection, which is closed when it returns.
     init(script: @escaping @Sendable (Connection) -> Void) throws {
         let (listener, port) = try Listener.make(backlog: 64)
         self.listener = listener
@@ -72,7 +73,7 @@ final class ScriptedServer: Sendable {
         }
     }
 
-    /// A server that answers each request of a connection with the same bytes.
+    /// Starts a server that sends the same bytes in response to each request.
     convenience init(answer: String) throws {
         try self.init { connection in
             while connection.readRequest() != nil { connection.send(answer) }
@@ -81,11 +82,12 @@ final class ScriptedServer: Sendable {
 
     deinit { stop() }
 
-    /// Accepts no more connections.
+    /// Stops accepting connections.
     func stop() { shutdown(listener.descriptor, Int32(SHUT_RDWR)) }
 }
 
-/// A socket that listens on a free port of the loopback interface. Who uses it holds it, so that its number is no other's.
+/// A socket that listens on a free port of the loopback interface. Retaining it prevents other processes from using the
+/// port.
 private final class Listener: Sendable {
     let descriptor: Int32
 
@@ -110,7 +112,7 @@ private final class Listener: Sendable {
     deinit { close(descriptor) }
 }
 
-/// A port whose queue of connections is full, so that connecting to it hangs.
+/// A port whose accept queue is full, so that connection attempts hang.
 final class FullListener: Sendable {
     let port: UInt16
     private let listener: Listener
@@ -144,7 +146,7 @@ private func withLoopbackAddress<Result>(
     }
 }
 
-/// Something that happens once, on whatever thread, and is awaited.
+/// An event that occurs once and can be awaited from any thread.
 final class Event: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation

@@ -7,7 +7,7 @@ import Testing
 @testable import AfarWebSocket
 
 struct WebSocketHandshakeTests {
-    /// Tokens stand among subprotocols.
+    /// Some applications pass tokens as subprotocols.
     @Test func anErrorShowsNoSubprotocol() throws {
         let handshake = try WebSocketHandshake(for: [.secWebSocketProtocol: "chat"])
         var request = HTTPFields()
@@ -17,7 +17,7 @@ struct WebSocketHandshakeTests {
         let hash = try #require(HashFunction.sha1.hash(of: key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
         response[.secWebSocketAccept] = Data(hash).base64EncodedString()
         let violation = try #require(throws: WebSocketViolation.self) { try handshake.agreement(in: response) }
-        #expect(violation.description == "the server chooses a subprotocol that was not offered")
+        #expect(violation.description == "the server chose a subprotocol that was not offered")
         response[.secWebSocketProtocol] = "chat"
         #expect(try handshake.agreement(in: response).protocol == "chat")
     }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import AfarWebSocket
 
-/// Frames as a server sends them, right ones and wrong ones.
+/// Valid and invalid frames from a server.
 struct WebSocketReaderTests {
     typealias Event = WebSocketReader.Event
 
-    /// A frame of a server's.
+    /// Returns a frame as a server sends it.
     private func frame(_ first: UInt8, _ payload: [UInt8]) -> [UInt8] {
         switch payload.count {
         case ...125: [first, UInt8(payload.count)] + payload
@@ -92,7 +92,7 @@ struct WebSocketReaderTests {
         #expect(read(frame(0x88, [0x03, 0xE8, 0xCE, 0xBA, 0xE1])).violation?.closeCode == 1007)
     }
 
-    /// RFC 3629, section 3: what is no UTF-8.
+    /// Invalid UTF-8 according to RFC 3629, section 3.
     @Test(
         arguments: [
             [0x80], [0xBF], [0xC0, 0xAF], [0xC1, 0x81], [0xE0, 0x80, 0xAF], [0xED, 0xA0, 0x80], [0xED, 0xBF, 0xBF],

@@ -20,6 +20,6 @@ extension Service {
 }
 
 extension AFError {
-    /// The limit that a document was beyond.
+    /// The limit that the document exceeded.
     var limit: YAMLLimitExceeded.Limit? { (underlyingError as? YAMLLimitExceeded)?.limit }
 }

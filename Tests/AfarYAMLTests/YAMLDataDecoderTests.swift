@@ -3,7 +3,7 @@ import AfarYAML
 import Foundation
 import Testing
 
-/// YAML that is well meant.
+/// Well-formed and harmless YAML.
 @Suite struct YAMLDataDecoderTests {
     @Test func aValueIsDecoded() throws {
         #expect(try YAMLDataDecoder().decode(Service.self, from: Data(Service.yaml.utf8)) == .web)

@@ -3,9 +3,9 @@ import AfarYAML
 import Foundation
 import Testing
 
-/// YAML that is not well meant. Each of these is refused before it costs anything to speak of.
+/// Malicious YAML. Each document is rejected at negligible cost.
 @Suite struct YAMLLimitsTests {
-    /// Decodes what comes, however deep.
+    /// A type that decodes any value, however deeply nested.
     private struct Anything: Decodable {
         init(from decoder: any Decoder) throws {
             if var list = try? decoder.unkeyedContainer() {
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// The "billion laughs": nine lines that stand for a billion scalars.
+    /// The "billion laughs" attack: nine lines that expand to a billion scalars.
     private static let laughs = (1...9).reduce("a0: &a0 lol\n") { yaml, level in
         yaml + "a\(level): &a\(level) [" + Array(repeating: "*a\(level - 1)", count: 10).joined(separator: ", ") + "]\n"
     }
@@ -37,7 +37,7 @@ import Testing
         let error = try #require(try Self.limit(Self.laughs))
         #expect(error.limit == .nodes)
         #expect(error.line == 6)
-        // As keys they would have to be hashed.
+        // A key is hashed.
         #expect(try Self.limit(Self.laughs + "? *a9\n: x\n")?.limit == .nodes)
     }
 
@@ -56,7 +56,7 @@ import Testing
     @Test(arguments: ["[", "{a: ", "- ", "? "])
     func deepNesting(bracket: String) throws {
         #expect(try Self.limit(String(repeating: bracket, count: 200))?.limit == .depth)
-        // The depth ends the scan, or the C library's own limit does, so that more of it costs no more.
+        // The depth limit or the C library's own limit stops the scan.
         let deeper = Data(String(repeating: bracket, count: 1_000_000).utf8)
         #expect(throws: (any Error).self) { try YAMLDataDecoder().decode(Anything.self, from: deeper) }
     }
@@ -103,12 +103,12 @@ import Testing
             "- &a \(text)\n- &b [*a, *a]\n" + String(repeating: "- *b\n", count: count)
         }
         let limits = YAMLLimits(maximumSize: 10_000)
-        // Three before, and two each.
+        // Three copies in the anchors, and two per alias.
         #expect(try Self.limit(yaml(3), limits) == nil)
         let error = try #require(try Self.limit(yaml(4), limits))
         #expect(error.limit == .size)
         #expect(error.line == 6)
-        // 100,000 nodes of 1 MB would be 100 GB.
+        // 90,000 aliases of 1 MB would be 90 GB.
         let many = "- &a \(String(repeating: "x", count: 1_000_000))\n" + String(repeating: "- *a\n", count: 90_000)
         #expect(try Self.limit(many)?.limit == .size)
     }
@@ -117,12 +117,12 @@ import Testing
         let error = try #require(try Self.limit(Self.laughs))
         #expect(
             error.localizedDescription == """
-                The YAML document has more than 100000 nodes, counting what its aliases stand for (line 6). Decode it with \
-                larger limits if its sender can be trusted.
+                The YAML document has more than 100000 nodes with its aliases expanded (line 6). If you trust its sender, \
+                increase the limits (YAMLLimits).
                 """)
     }
 
-    /// What is counted may be more than a number can hold.
+    /// The count can exceed the range of an integer.
     @Test func countsDoNotOverflow() throws {
         let limits = YAMLLimits(
             maximumSize: .max, maximumDepth: .max, maximumNodes: .max, maximumScalarLength: 9, maximumMappingCount: .max

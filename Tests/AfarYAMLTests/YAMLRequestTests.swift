@@ -10,7 +10,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Requests whose responses and parameters are YAML.
+/// Requests with YAML responses and parameters.
 @Suite struct YAMLRequestTests {
     private static func session(_ yaml: String, chunkSize: Int? = nil) -> Session {
         Session(
@@ -58,7 +58,7 @@ import Testing
         let session = Self.session("- 1\n")
         let error = await session.request("http://example.com/").serializing(.yaml(of: Service.self)).response.error
         guard case .responseSerializationFailed(.decodingFailed(let cause)) = error else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         #expect(cause is DecodingError)
@@ -71,7 +71,7 @@ import Testing
         let session = Session(transport: MockTransport { _ in .status(200) })
         let error = await session.request("http://example.com/").serializing(.yaml(of: Service.self)).response.error
         guard case .responseSerializationFailed(.inputDataNilOrZeroLength) = error else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         let task = session.request("http://example.com/").serializing(.yaml(of: Empty.self, emptyResponseCodes: [200]))

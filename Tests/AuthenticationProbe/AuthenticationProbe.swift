@@ -1,10 +1,10 @@
 import Afar
 import Foundation
 
-/// Makes requests that authenticate by Negotiate, and prints the status and the body of each. It is a process of its own,
-/// since Kerberos takes its configuration and its ticket from the environment.
+/// Makes requests with Negotiate authentication, and prints the status and the body of each response. It is a separate
+/// process, because Kerberos reads its configuration and its ticket from the environment.
 ///
-/// Arguments: `ticket` for the ticket that the environment has or `none` for no credential, then the URLs.
+/// Arguments: `ticket` to use the ticket in the environment, or `none` for no credential, followed by the URLs.
 @main
 struct AuthenticationProbe {
     static func main() async {

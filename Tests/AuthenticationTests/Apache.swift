@@ -2,14 +2,16 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Debian's Apache with its module for Digest, and with that for GSS-API if there is a key.
+/// Debian's Apache with the Digest module and, if there is a key, the GSS-API module.
 final class Apache {
     let url: URL
     private let folder: ServerFolder
     private let process: ServerProcess
 
+    /// Starts the server.
+    ///
     /// - Parameters:
-    ///   - digestUsers: The lines of its password file: user, realm "Afar" and hash.
+    ///   - digestUsers: The lines of the password file: user, realm "Afar" and hash.
     ///   - keytab: The key of the service `HTTP/localhost`, for `/negotiate`.
     init(digestUsers: String = "", keytab: URL? = nil, environment: [String: String] = [:]) throws {
         let folder = try ServerFolder()

@@ -27,11 +27,11 @@ import Testing
         let request = request(path, over: sessions[transport])
         #expect(try await request.validate().serializingString().value == "digest\n")
         #expect(request.response?.headers["X-User"] == "ada")
-        // Apache proves that it knows the password, too.
+        // Apache proves that it has the password, too.
         #expect(request.response?.headers["Authentication-Info"]?.contains("rspauth") == true)
     }
 
-    /// Foundation on Linux changes such a path on its way.
+    /// Foundation on Linux modifies such a path before sending it.
     @Test func aPathWithDotsIsAnsweredAsItIsSent() async throws {
         let request = request("digest/./page", over: sessions[0])
         #expect(try await request.validate().serializingString().value == "digest\n")

@@ -4,7 +4,8 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What Apache does not speak: SHA-256, sessions and hashed bodies, with a server that has OpenSSL make its hashes.
+/// The features that Apache doesn't support: SHA-256, sessions and body hashes. The server computes hashes with
+/// OpenSSL.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct DigestServerTests {
     private let sessions = ApacheDigestTests.transports.map { Session(transport: $0()) }
 
@@ -14,7 +15,7 @@ import Testing
             try ServerProcess.run("/usr/bin/openssl", ["dgst", option, "-r"], input: text).prefix { $0 != " " })
     }
 
-    /// The parameters of an answer, none of which has a comma or a quote inside.
+    /// Parses the parameters of an `Authorization` header. Their values must not contain commas or quotation marks.
     private static func parameters(of header: String) -> [String: String] {
         let pairs = header.dropFirst("Digest ".count).split(separator: ",").compactMap { part -> (String, String)? in
             let words = part.split(separator: "=", maxSplits: 1)
@@ -24,7 +25,7 @@ import Testing
         return Dictionary(pairs) { first, _ in first }
     }
 
-    /// Whether a request proves that it knows the password (RFC 7616, section 3.4.1).
+    /// Returns whether a request contains the correct response (RFC 7616, section 3.4.1).
     private static func accepts(_ request: ServerRequest, _ algorithm: String, _ qop: String) throws -> Bool {
         let given = parameters(of: request.headers["Authorization"] ?? "")
         let cnonce = given["cnonce"] ?? ""

@@ -4,7 +4,7 @@ import Testing
 
 /// Negotiate (RFC 4559) with MIT's Kerberos and Apache.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct KerberosTests {
-    /// A realm of its own: a key distribution centre with a user and a service.
+    /// A Kerberos realm: a key distribution center with a user and a service.
     private final class Realm {
         let folder: ServerFolder
         let environment: [String: String]
@@ -86,11 +86,11 @@ import Testing
         let realm = try Realm()
         let apache = try Apache(keytab: realm.folder.url.appending(path: "keytab"), environment: realm.environment)
         let (page, open) = ("\(apache.url)negotiate/page", "\(apache.url)open/page")
-        // Without a ticket, and without being asked to use it.
+        // There is no ticket, or using it wasn't requested.
         #expect(try probe(["ticket", page], in: realm) == ["401 nobody"])
         try realm.getTicket()
         #expect(try probe(["none", page], in: realm) == ["401 nobody"])
-        // Each authenticates anew, and what is not asked for credentials has none of the connection's.
+        // Each request authenticates again. Others don't use the connection's credentials.
         let user = "200 ada@AFAR.TEST"
         #expect(try probe(["ticket", page, open, page], in: realm) == [user, "200 nobody", user])
     }

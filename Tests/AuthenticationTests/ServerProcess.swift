@@ -1,18 +1,18 @@
 import Foundation
 import TestServers
 
-/// A server of the system's packages, as a process of its own with its files in a folder that ends with it.
+/// A server from the system's packages in a child process. Its folder is removed when the process ends.
 final class ServerProcess {
     struct Failure: Error {
         var output: String
     }
 
-    /// Where it listens.
+    /// The port that the server listens on.
     let port: UInt16
     private let process: Process
     private let reservedPort: ReservedPort
 
-    /// Starts a server on a free port, for which `prepare` writes its configuration. Returns when the server accepts connections.
+    /// Starts a server on a free port and returns when it accepts connections. `prepare` writes the configuration.
     init(
         _ path: String, _ arguments: [String], in folder: URL, environment: [String: String] = [:],
         prepare: (UInt16) throws -> Void
@@ -44,7 +44,7 @@ final class ServerProcess {
         process.waitUntilExit()
     }
 
-    /// Runs a program to its end, and returns what it has written.
+    /// Runs a program until it exits and returns its output.
     @discardableResult
     static func run(
         _ path: String, _ arguments: [String], environment: [String: String] = [:], input: String = ""
@@ -66,7 +66,7 @@ final class ServerProcess {
     }
 }
 
-/// A folder that other users may read, and that is removed with this value.
+/// A folder that other users can read. It is removed when the object is deallocated.
 final class ServerFolder {
     let url = FileManager.default.temporaryDirectory.appending(path: "afar-servers-\(UUID().uuidString)")
     var path: String { url.path }

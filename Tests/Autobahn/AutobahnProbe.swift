@@ -5,7 +5,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Answers Autobahn's fuzzing server case after case, as the server expects it: by an echo of each message.
+/// Runs the test cases of Autobahn's fuzzing server, which expects an echo of each message.
 ///
 ///     AutobahnProbe ws://127.0.0.1:9001
 @main
@@ -22,7 +22,7 @@ enum AutobahnProbe {
             do {
                 for try await message in socket.messages { try await socket.send(message) }
             } catch {
-                // Half of the cases are about connections that must fail.
+                // Half of the cases test connections that must fail.
             }
             if number % 50 == 0 { print("\(number) of \(count)") }
         }

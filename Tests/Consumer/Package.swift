@@ -2,7 +2,8 @@
 
 import PackageDescription
 
-// A user's package that picks some products. `check` builds and runs it, and looks at what it had to resolve and build.
+// A client package that uses some of the products. `check` builds and runs it, and checks which dependencies were
+// resolved and built.
 let package = Package(
     name: "Consumer",
     platforms: [.macOS(.v15)],

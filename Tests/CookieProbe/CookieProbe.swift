@@ -1,10 +1,11 @@
 import AfarStages
 import Foundation
 
-/// Stores cookies in a file, for tests of what becomes of it when several processes do, and when one is killed.
+/// Stores cookies in a file, for tests with several processes and with processes that are killed.
 ///
-/// Arguments: the file; what to do: `forever` stores one cookie after the other and flushes each, `count` stores so many and
-/// flushes in between, `exit` stores so many and exits at once; what the names begin with; the number.
+/// Arguments: the file, a mode, a prefix for the cookies' names, and a number of cookies. The modes are `forever`,
+/// which stores cookies and flushes each one until the process is killed; `count`, which stores the given number and
+/// flushes several times; and `exit`, which stores the given number and exits immediately.
 @main
 struct CookieProbe {
     static func main() throws {

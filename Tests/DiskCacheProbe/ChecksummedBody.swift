@@ -2,7 +2,7 @@ import AfarStages
 import Foundation
 import HTTPTypes
 
-/// Bodies that tell whether they are whole, and whose they are.
+/// Bodies with checksums that identify their response and show whether they are complete.
 enum ChecksummedBody {
     static func response(_ url: String, bytes: Int) -> CachedResponse {
         let text = url + " " + String(repeating: "\(UInt64.random(in: .min ... .max))", count: bytes / 20)

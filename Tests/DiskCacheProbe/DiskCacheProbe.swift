@@ -2,10 +2,10 @@ import AfarDiskCache
 import AfarStages
 import Foundation
 
-/// Stores and reads responses whose bodies carry their own checksums, until it is killed or its time is over. It prints a line
-/// for each response that is stored and written, and `wrong` for a body that is not what was stored.
+/// Stores and reads responses with checksummed bodies until it is killed or its time is up. It prints a line for each
+/// response that has been written, and `wrong` for a body that differs from what was stored.
 ///
-/// Arguments: the folder, and how many seconds.
+/// Arguments: the folder, and the duration in seconds.
 @main
 struct DiskCacheProbe {
     static func main() async throws {

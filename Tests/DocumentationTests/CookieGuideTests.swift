@@ -2,7 +2,7 @@ import Afar
 import Foundation
 import Testing
 
-/// Runs the samples of the guide to cookies.
+/// Runs the samples in the cookie guide.
 struct CookieGuideTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "cookies-\(UUID().uuidString)")
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the pages show and where they point.
+/// Checks the samples and links in the documentation.
 @Suite struct DocumentationTests {
     @Test func theReadMeAndTheGuidesAreFound() {
         let names = Markdown.pages.map(\.name)
@@ -15,7 +15,7 @@ import Testing
         guard !Self.sources.contains(where: { sample.code.stands(in: $0) }) else { return }
         let text = sample.code.lines.joined(separator: "\n")
         Issue.record(
-            "\(sample.page):\(sample.line): this sample stands in no file of Samples, so nothing compiles it:\n\(text)")
+            "\(sample.page):\(sample.line): this sample isn't in any file of Samples, so it isn't compiled:\n\(text)")
     }
 
     @Test(arguments: Markdown.pages)
@@ -25,11 +25,11 @@ import Testing
             let file = page.url.deletingLastPathComponent().appending(path: String(parts[0])).standardizedFileURL
             let linked = parts[0].isEmpty ? page.url : file
             guard FileManager.default.fileExists(atPath: linked.path) else {
-                Issue.record("\(page.name):\(line): there is no \(target)")
+                Issue.record("\(page.name):\(line): \(target) doesn't exist")
                 continue
             }
             guard parts.count == 2, !Markdown(linked).anchors.contains(String(parts[1])) else { continue }
-            Issue.record("\(page.name):\(line): \(target) names no heading")
+            Issue.record("\(page.name):\(line): \(target) refers to a heading that doesn't exist")
         }
     }
 
@@ -42,7 +42,7 @@ import Testing
         #expect(!Code(["()", ""]).stands(in: source))
     }
 
-    /// The lines of the files with samples. The README's first sample is a program of the package that uses Afar.
+    /// The lines of the files that contain samples. The README's first sample is a program in the consumer package.
     private static let sources: [[String]] = {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let folders = ["DocumentationTests/Samples", "Consumer/Sources/ReadMe"].map { tests.appending(path: $0) }

@@ -6,7 +6,7 @@ import HTTPTypes
 import SwiftProtobuf
 import Testing
 
-/// Runs the samples of the plug-ins for formats, and looks at what they print.
+/// Runs the samples for the format plug-ins and checks their output.
 @Suite(.timeLimit(.minutes(1))) struct FormatSampleTests {
     @Test(
         .stubs(

@@ -3,7 +3,7 @@ import AfarCore
 import AfarTestServer
 import Testing
 
-/// Runs the samples of the guides to requests, streams, uploads and downloads, and looks at what they print.
+/// Runs the samples in the guides to requests, streams, uploads and downloads, and checks their output.
 @Suite(.timeLimit(.minutes(1))) struct GuideTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "guide-\(UUID().uuidString)")
 
@@ -30,7 +30,7 @@ import Testing
         #expect(try wireForms() == Self.guideForms)
     }
 
-    /// The table of the form encoder's options, as the guide has it.
+    /// The table of the form encoder's options in the guide.
     private static let guideForms = [
         "tags%5B%5D=a&tags%5B%5D=b", "tags=a&tags=b", "tags%5B0%5D=a&tags%5B1%5D=b", "isOpen=1", "isOpen=true",
         "place%5Bcity%5D=London", "place.city=London", "page=", "page=null", "name=a%20b", "name=a+b", "user_name=x",
@@ -99,7 +99,7 @@ import Testing
         try await DebuggingSamples.phases()
         #expect(await Output.has(where: { $0.hasPrefix("The server took ") }))
         try await MonitorSamples.closures()
-        #expect(await Output.has("Again, for the 1. time"))
+        #expect(await Output.has("Retry number 1"))
         #expect(await Output.has(where: { $0.hasPrefix("Finished: GET https://api.example.com/unstable") }))
         let (session, traffic) = MonitorSamples.ownClass()
         #expect(session.eventMonitor.monitors.count == 2)
@@ -108,7 +108,7 @@ import Testing
         #expect(MonitorSamples.delegate().delegate.taskDidComplete != nil)
         let observer = MonitorSamples.notifications()
         _ = await AF.request("https://api.example.com/motd").serializingString().response
-        #expect(await Output.has("An attempt is over: GET https://api.example.com/motd (200)"))
+        #expect(await Output.has("Attempt finished: GET https://api.example.com/motd (200)"))
         NotificationCenter.default.removeObserver(observer)
     }
 
@@ -158,7 +158,7 @@ import Testing
         StreamSamples.serializer()
         #expect(await Output.has(where: { $0.hasSuffix(" lines more") }))
         StreamSamples.throwingHandler()
-        #expect(await Output.has("Ended by us: true"))
+        #expect(await Output.has("Stopped: true"))
         await StreamSamples.leaving()
         #expect(await Output.has("cancelled"))
         await StreamSamples.buffered()
@@ -172,10 +172,10 @@ import Testing
         #expect(await Output.has("Noted scones"))
         #expect(await Output.has("All notes are there"))
         EventSamples.handler()
-        #expect(await Output.has("Heard of tea"))
+        #expect(await Output.has("Received tea"))
         let failure = JSONStreamError(reason: .mayBeTruncated, framing: .line, number: 17)
         EventSamples.badLine(.responseSerializationFailed(reason: .customSerializationFailed(error: failure)))
-        #expect(await Output.has("Line 17 is at fault"))
+        #expect(await Output.has("Error in line 17"))
         try await EventSamples.answer()
         #expect(await Output.has("word: forty"))
         #expect(await Output.has("word: two"))
@@ -272,17 +272,17 @@ import Testing
         #expect(await Output.has("1000 bytes read from the file"))
         let broken = server.url("/range/1000?cuts=400")
         remove(await DownloadSamples.failures(map: broken, destination: destination))
-        #expect(await Output.has("Broke off, and can go on"))
+        #expect(await Output.has("Interrupted, can be resumed"))
         try await DownloadSamples.breaksOff(map: broken, bookmark: bookmark, destination: destination)
         try await DownloadSamples.goesOn(bookmark: bookmark, destination: destination)
-        #expect(await Output.has("Whole at map"))
+        #expect(await Output.has("Complete at map"))
         #expect(try Data(contentsOf: folder.appending(path: "map")) == PatternBytes.bytes(1_000))
         remove(await DownloadSamples.failures(map: server.url("/range/1000"), destination: destination))
-        #expect(await Output.has(where: { $0.hasPrefix("Whole, but still at downloaded: ") }))
+        #expect(await Output.has(where: { $0.hasPrefix("Complete, but still at downloaded: ") }))
         remove(await DownloadSamples.cancelling(map: server.url("/range/100000?stalls=50000")))
-        #expect(await Output.has("Cancelled, to go on: true"))
+        #expect(await Output.has("Cancelled, can be resumed: true"))
         DownloadSamples.cancellingWithAHandler(AF.download(server.url("/range/1000")))
-        #expect(await Output.has("Nothing to go on with"))
+        #expect(await Output.has("Nothing to resume"))
     }
 
     @Test func aDownloadWhoseSessionIsLetGoCanGoOn() async throws {
@@ -298,7 +298,7 @@ import Testing
         remove(response)
     }
 
-    /// Removes what a download has left where temporary files are.
+    /// Removes the temporary files of a download.
     private func remove(_ response: AFDownloadResponse<URL>) {
         let part = response.resumeData.flatMap { try? ResumeData(decoding: $0) }.map { URL(filePath: $0.path) }
         for file in [part, response.error?.sourceURL].compactMap({ $0 }) {

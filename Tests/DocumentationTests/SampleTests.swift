@@ -2,7 +2,7 @@ import Afar
 import AfarTestServer
 import Testing
 
-/// Runs the samples and looks at what they print.
+/// Runs the samples and checks their output.
 @Suite(.timeLimit(.minutes(1))) struct SampleTests {
     @Test func theFirstRequestWithAHandlerAndAwaited() async throws {
         ReadMeSamples.handler()
@@ -103,7 +103,7 @@ import Testing
         try await AsyncSamples.program()
         await AsyncSamples.loopInAProgram()
         #expect(await Output.has("tea"))
-        // Blocks its thread, as such a program does, and so must not block one of the pool that tests run on.
+        // The program blocks its thread, so it doesn't run in the cooperative pool.
         await withCheckedContinuation { continuation in
             Thread {
                 AsyncSamples.handlerInAProgram()

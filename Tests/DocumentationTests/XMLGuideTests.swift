@@ -2,7 +2,7 @@ import Afar
 import AfarXML
 import Testing
 
-/// Runs the samples of the guide to XML, and looks at what they print.
+/// Runs the samples in the XML guide and checks their output.
 @Suite(.timeLimit(.minutes(1))) struct XMLGuideTests {
     private let shop = Data(SampleServer.shop.utf8)
 

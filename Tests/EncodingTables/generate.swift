@@ -1,5 +1,4 @@
-// Writes the tables of Sources/AfarCharsets, and the checksums that the tests compare them with, from the
-// data that belongs to the Encoding Standard:
+// Writes the tables in Sources/AfarCharsets and the checksums for the tests from the data of the Encoding Standard:
 //
 //     curl -O https://encoding.spec.whatwg.org/encodings.json -O https://encoding.spec.whatwg.org/indexes.json
 //     swift Tests/EncodingTables/generate.swift .
@@ -28,7 +27,7 @@ enum Index: Decodable {
         }
     }
 
-    /// The numbers in order; 0 where the index has none.
+    /// The code points in order. Missing entries are 0.
     var numbers: [UInt32] {
         switch self {
         case .codePoints(let points): points.map { $0 ?? 0 }
@@ -37,7 +36,7 @@ enum Index: Decodable {
     }
 }
 
-/// Three digits of six bits for each number, as CodePointTable reads them.
+/// Encodes each number as three digits of six bits, the format of CodePointTable.
 func literal(_ numbers: [UInt32]) -> String {
     let digits = numbers.map { number in
         String(String.UnicodeScalarView([12, 6, 0].compactMap { Unicode.Scalar(0x30 + (number >> $0) & 0x3F) }))
@@ -48,13 +47,13 @@ func literal(_ numbers: [UInt32]) -> String {
     return "#\"\"\"\n" + rows.joined(separator: "\\#\n") + "\n            \"\"\"#"
 }
 
-/// FNV-1a of the numbers, each as four bytes, the lowest first.
+/// FNV-1a of the numbers, each as four bytes in little-endian order.
 func checksum(_ numbers: [UInt32]) -> UInt64 {
     numbers.flatMap { number in [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> $0) } }
         .reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
 }
 
-/// `windows-1252` as `windows1252`, `EUC-JP` as `eucJP`.
+/// Converts `windows-1252` to `windows1252`, and `EUC-JP` to `eucJP`.
 func camelCase(_ name: String) -> String {
     let parts = name.split { $0 == "-" || $0 == "_" }
     return parts.enumerated().map { $0 == 0 ? $1.lowercased() : $1.prefix(1).uppercased() + $1.dropFirst() }.joined()

@@ -28,7 +28,7 @@ extension Fault {
                 family: "Breaks amid chunks", name: "\(name) after \(count) bytes of chunks",
                 script: [.receiveHead, .send(chunkedHead + chunks[..<count]), .wait(name == "resets" ? 0.01 : 0), end],
                 expectation: lacksLineFeed
-                    ? .either("only the last line feed is missing, after all of the body") : .fails,
+                    ? .either("only the last line feed after the complete body is missing") : .fails,
                 urlSession: lacksLineFeed ? .takesOrTraps("as libcurl") : nil)
         }
     }
@@ -64,7 +64,7 @@ extension Fault {
                     .send(Array(coding.bytes[..<count])),
                 ],
                 expectation: .fails,
-                urlSession: .takes("libcurl decodes for Foundation and does not report that the coding has no end"))
+                urlSession: .takes("libcurl decodes for Foundation and doesn't report truncation"))
         }
     }
 }

@@ -36,7 +36,7 @@ extension Fault {
         ),
         ("half of a close", [.receiveHead, .halfClose, .waitForever]),
         (
-            "half of a close amid the body",
+            "half of a close within the body",
             [.respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfour"), .halfClose, .waitForever]
         ),
     ].map {
@@ -104,7 +104,7 @@ extension Fault {
         ),
     ].map { Fault(family: "Floods", name: $0.0, script: $0.1, expectation: .fails, urlSession: tooMuch) }
 
-    /// A gzip stream of so many megabytes of zeros, and how often it is packed again.
+    /// Gzip streams of zeros with the given size in megabytes, compressed once or twice.
     static let bombs: [Fault] = [("gzip", 20), ("gzip, gzip", 20)].map { coding, megabytes in
         let server = GzipBomb(layers: coding.split(separator: ",").count, megabytes: megabytes)
         return Fault(
@@ -118,14 +118,14 @@ extension Fault {
     }
 
     private static let badPlace = Foundation.takes(
-        "Foundation takes a Location to pieces before anybody is asked")
+        "Foundation parses a Location before any delegate is called")
 
     static let redirects: [Fault] =
         [
             ("to itself", "/"), ("to nowhere", ""), ("to a space", " "), ("to another scheme", "ftp://127.0.0.1/"),
             ("to a file", "file:///etc/passwd"), ("to a scheme alone", "http:"), ("to no host", "http:///x"),
-            ("to a port that is none", "http://127.0.0.1:99999/"), ("to a port of words", "http://127.0.0.1:http/"),
-            ("to a host that is none", "http://[::::]/"), ("to a host of control characters", "http://a\u{1}b/"),
+            ("to an invalid port", "http://127.0.0.1:99999/"), ("to a port of words", "http://127.0.0.1:http/"),
+            ("to an invalid host", "http://[::::]/"), ("to a host of control characters", "http://a\u{1}b/"),
             ("to data", "data:text/plain,x"), ("to javascript", "javascript:alert(1)"), ("to mail", "mailto:a@b"),
             ("to an open bracket", "http://[::1/"), ("to percent", "http://%zz/"),
             ("to a host of spaces", "http://a b/"),
@@ -135,17 +135,17 @@ extension Fault {
                 family: "Redirects", name: name,
                 script: [.loop([.respond("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n")])],
                 expectation: location.trimmingCharacters(in: .whitespaces).isEmpty
-                    ? .either("a redirect to no place, or to the place itself") : .fails, urlSession: badPlace)
+                    ? .either("an empty location, or itself") : .fails, urlSession: badPlace)
         }
         + [
             (
-                "without a place", "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n",
-                Expectation.succeeds("it is a response like others (RFC 9110, section 15.4)")
+                "without a location", "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n",
+                Expectation.succeeds("it is an ordinary response (RFC 9110, section 15.4)")
             ),
-            ("a 304 with a place", "HTTP/1.1 304 No\r\nLocation: /x\r\n\r\n", .succeeds("it is no redirect")),
-            ("two places", "HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n", .fails),
+            ("a 304 with a location", "HTTP/1.1 304 No\r\nLocation: /x\r\n\r\n", .succeeds("it isn't a redirect")),
+            ("two targets", "HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n", .fails),
             (
-                "a body that breaks off", "HTTP/1.1 302 Found\r\nLocation: /a\r\nContent-Length: 1000\r\n\r\nfour",
+                "a truncated body", "HTTP/1.1 302 Found\r\nLocation: /a\r\nContent-Length: 1000\r\n\r\nfour",
                 .fails
             ),
         ].map { name, text, expectation in
@@ -156,7 +156,7 @@ extension Fault {
 
     static let upgrades: [Fault] = [
         (
-            "a 101 that nobody asked for",
+            "an unsolicited 101",
             "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
         ),
         (

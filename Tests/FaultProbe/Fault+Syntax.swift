@@ -14,13 +14,13 @@ extension Fault {
     }
 
     private static let rest = "Content-Length: 2\r\n\r\nok"
-    private static let lenient = "libcurl takes it, as browsers do; nothing is misread by it"
+    private static let lenient = "libcurl accepts it, as browsers do, without misreading anything"
 
     static let statusLines: [Fault] =
         answers(
-            "Status lines", .fails, .takes("Foundation reads status lines by rules of its own"),
+            "Status lines", .fails, .takes("Foundation has its own rules for status lines"),
             [
-                ("no HTTP at all", "SSH-2.0-OpenSSH_9.2\r\n"), ("a line of nothing", "\r\n\(rest)"),
+                ("not HTTP", "SSH-2.0-OpenSSH_9.2\r\n"), ("an empty line", "\r\n\(rest)"),
                 ("binary", "\u{0}\u{1}\u{2}\u{3}\r\n\r\n"), ("HTTP/0.9", "just text"),
                 ("no number", "HTTP/1.1 OK\r\n\(rest)"), ("a status of words", "HTTP/1.1 two OK\r\n\(rest)"),
                 ("a status of two digits", "HTTP/1.1 20 OK\r\n\(rest)"),
@@ -34,8 +34,8 @@ extension Fault {
                 ("a leading space", " HTTP/1.1 200 OK\r\n\(rest)"), ("a letter before", "XHTTP/1.1 200 OK\r\n\(rest)"),
                 ("no space", "HTTP/1.1200 OK\r\n\(rest)"), ("no slash", "HTTP 1.1 200 OK\r\n\(rest)"),
                 ("a status with a letter", "HTTP/1.1 20x OK\r\n\(rest)"),
-                ("switching what nobody asked to", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"),
-                ("a hundred kilobytes of reason", "HTTP/1.1 200 \(String(repeating: "x", count: 300_000))\r\n\(rest)"),
+                ("an unsolicited 101", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"),
+                ("a long reason", "HTTP/1.1 200 \(String(repeating: "x", count: 300_000))\r\n\(rest)"),
             ])
         + answers(
             "Status lines", .either(lenient), .takes(lenient),
@@ -52,31 +52,31 @@ extension Fault {
 
     static let headerFields: [Fault] =
         answers(
-            "Header fields", .either("a line that is no field is left out or refused"), .takes(lenient),
+            "Header fields", .either("an invalid line is ignored or rejected"), .takes(lenient),
             [
                 ("no colon", "HTTP/1.1 200 OK\r\nnot a field\r\n\(rest)"),
                 ("no name", "HTTP/1.1 200 OK\r\n: value\r\n\(rest)"),
                 ("a space in the name", "HTTP/1.1 200 OK\r\nX Y: value\r\n\(rest)"),
                 ("a space before the colon", "HTTP/1.1 200 OK\r\nX-Y : value\r\n\(rest)"),
                 ("a control character in the name", "HTTP/1.1 200 OK\r\nX\u{1}Y: value\r\n\(rest)"),
-                ("a name that is no ASCII", "HTTP/1.1 200 OK\r\nXä: value\r\n\(rest)"),
+                ("a non-ASCII name", "HTTP/1.1 200 OK\r\nXä: value\r\n\(rest)"),
                 ("a control character in the value", "HTTP/1.1 200 OK\r\nX: a\u{1}b\r\n\(rest)"),
                 ("an escape sequence in the value", "HTTP/1.1 200 OK\r\nX: \u{1B}]0;x\u{7}\r\n\(rest)"),
                 ("a folded line", "HTTP/1.1 200 OK\r\nX: a\r\n b\r\n\(rest)"),
                 ("a folded line at the beginning", "HTTP/1.1 200 OK\r\n folded\r\n\(rest)"),
-                ("a value that is no UTF-8", "HTTP/1.1 200 OK\r\nX: \u{FF}\u{FE}\r\n\(rest)"),
+                ("a value that isn't UTF-8", "HTTP/1.1 200 OK\r\nX: \u{FF}\u{FE}\r\n\(rest)"),
                 ("a long value", "HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 90_000))\r\n\(rest)"),
                 ("a long name", "HTTP/1.1 200 OK\r\n\(String(repeating: "x", count: 90_000)): v\r\n\(rest)"),
-                ("a content type that is none", "HTTP/1.1 200 OK\r\nContent-Type: ;;;=\r\n\(rest)"),
-                ("a cookie that is none", "HTTP/1.1 200 OK\r\nSet-Cookie: ;;=;\r\n\(rest)"),
-                ("a date that is none", "HTTP/1.1 200 OK\r\nDate: yesterday\r\nExpires: never\r\n\(rest)"),
-                ("a coding that nobody knows", "HTTP/1.1 200 OK\r\nContent-Encoding: none-such\r\n\(rest)"),
+                ("an invalid content type", "HTTP/1.1 200 OK\r\nContent-Type: ;;;=\r\n\(rest)"),
+                ("an invalid cookie", "HTTP/1.1 200 OK\r\nSet-Cookie: ;;=;\r\n\(rest)"),
+                ("an invalid date", "HTTP/1.1 200 OK\r\nDate: yesterday\r\nExpires: never\r\n\(rest)"),
+                ("an unknown coding", "HTTP/1.1 200 OK\r\nContent-Encoding: none-such\r\n\(rest)"),
                 (
                     "twenty codings",
                     "HTTP/1.1 200 OK\r\nContent-Encoding: \(String(repeating: "gzip, ", count: 20))gzip\r\n\(rest)"
                 ),
-                ("a challenge that is none", "HTTP/1.1 401 No\r\nWWW-Authenticate: ,,=,\r\n\(rest)"),
-                ("a Retry-After that is none", "HTTP/1.1 503 No\r\nRetry-After: -5 apples\r\n\(rest)"),
+                ("an invalid challenge", "HTTP/1.1 401 No\r\nWWW-Authenticate: ,,=,\r\n\(rest)"),
+                ("an invalid Retry-After", "HTTP/1.1 503 No\r\nRetry-After: -5 apples\r\n\(rest)"),
             ])
         + [
             Fault(
@@ -90,7 +90,7 @@ extension Fault {
         ]
 
     static let lineEndings: [Fault] = answers(
-        "Line endings", .either("RFC 9112, section 2.2, lets a recipient take a line feed for an end of line"),
+        "Line endings", .either("RFC 9112, section 2.2, allows a recipient to treat a line feed as a line break"),
         .takes("as libcurl"),
         [
             ("line feeds alone", "HTTP/1.1 200 OK\nContent-Length: 2\n\nok"),
@@ -107,7 +107,7 @@ extension Fault {
 
     static let lengths: [Fault] =
         answers(
-            "Lengths", .fails, .takes("Foundation does not see that lengths conflict"),
+            "Lengths", .fails, .takes("Foundation doesn't detect conflicting lengths"),
             [
                 ("two that differ", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 2\r\n\r\nokok"),
                 ("a list that differs", "HTTP/1.1 200 OK\r\nContent-Length: 2, 4\r\n\r\nokok"),
@@ -121,7 +121,7 @@ extension Fault {
                 ("beyond 64 bits", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nok"),
                 ("2⁶³", "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775808\r\n\r\nok"),
                 ("2³² + 2", "HTTP/1.1 200 OK\r\nContent-Length: 4294967298\r\n\r\nok"),
-                ("more than comes", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok"),
+                ("more than received", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok"),
                 (
                     "with chunks, of another length",
                     "HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"
@@ -131,10 +131,10 @@ extension Fault {
             "Lengths", .fails, Foundation(mayTrap: true),
             [("2⁶³ − 1", "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nok")])
         + answers(
-            "Lengths", .either("what comes after the body is another matter, and is not read"),
+            "Lengths", .either("the bytes after the body aren't read"),
             .takes("as libcurl"),
             [
-                ("less than comes", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nok"),
+                ("less than received", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nok"),
                 ("two that agree", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok"),
                 ("a list that agrees", "HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\n\r\nok"),
                 ("leading zeros", "HTTP/1.1 200 OK\r\nContent-Length: 0000000002\r\n\r\nok"),
@@ -149,7 +149,7 @@ extension Fault {
                     "a coding besides chunks",
                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: x, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"
                 ),
-                ("a coding that nobody knows", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunks\r\n\r\nok"),
+                ("an unknown coding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunks\r\n\r\nok"),
             ])
 
     private static func chunked(_ body: String) -> String {
@@ -165,14 +165,14 @@ extension Fault {
                 ("beyond 64 bits", chunked("fffffffffffffffff\r\nok\r\n0\r\n\r\n")),
                 ("2⁶⁴ − 1", chunked("ffffffffffffffff\r\nok\r\n0\r\n\r\n")),
                 ("2⁶³ − 1", chunked("7fffffffffffffff\r\nok\r\n0\r\n\r\n")),
-                ("more than comes", chunked("3\r\nok")), ("less than comes", chunked("1\r\nok\r\n0\r\n\r\n")),
+                ("more than received", chunked("3\r\nok")), ("less than received", chunked("1\r\nok\r\n0\r\n\r\n")),
                 ("no end after a chunk", chunked("2\r\nok0\r\n\r\n")), ("no last chunk", chunked("2\r\nok\r\n")),
                 ("no end after the last", chunked("2\r\nok\r\n0\r\n")),
                 ("no size at all", chunked("ok")),
                 ("trailers without an end", chunked("2\r\nok\r\n0\r\nT: v\r\n")),
             ])
         + answers(
-            "Chunks", .either("libcurl takes what stands after the size for an extension"),
+            "Chunks", .either("libcurl treats the text after the size as an extension"),
             nil,
             [
                 ("a prefix", chunked("0x2\r\nok\r\n0\r\n\r\n")), ("a space first", chunked(" 2\r\nok\r\n0\r\n\r\n")),
@@ -181,11 +181,11 @@ extension Fault {
                 ("leading zeros", chunked("000000000000002\r\nok\r\n0\r\n\r\n")),
                 ("an extension without a name", chunked("2;=;\r\nok\r\n0\r\n\r\n")),
                 ("a long extension", chunked("2;\(String(repeating: "x", count: 20_000))\r\nok\r\n0\r\n\r\n")),
-                ("a trailer that is none", chunked("2\r\nok\r\n0\r\nno field\r\n\r\n")),
+                ("an invalid trailer", chunked("2\r\nok\r\n0\r\nno field\r\n\r\n")),
                 ("capitals", chunked("A\r\n0123456789\r\n0\r\n\r\n")),
             ])
         + answers(
-            "Chunks", .either("libcurl takes it for a trailer like others"),
-            .takesOrTraps("a field of framing among the trailers"),
-            [("a trailer of framing", chunked("2\r\nok\r\n0\r\nContent-Length: 9\r\n\r\n"))])
+            "Chunks", .either("libcurl treats it as an ordinary trailer"),
+            .takesOrTraps("a framing field in the trailers"),
+            [("a framing trailer", chunked("2\r\nok\r\n0\r\nContent-Length: 9\r\n\r\n"))])
 }

@@ -2,20 +2,20 @@ import AfarCore
 import AfarTestServer
 import Foundation
 
-/// Something that a bad server does, and what has to come of it.
+/// A fault of a server, and its expected outcome.
 struct Fault: Sendable {
-    /// What came of a request.
+    /// The outcome of a request.
     enum Outcome: String, Codable, Sendable {
         case success
         case error
     }
 
-    /// What may come of it.
+    /// The allowed outcomes.
     enum Expectation: Sendable {
         case fails
-        /// A success, for a reason.
+        /// A success, with the reason.
         case succeeds(String)
-        /// Either, for a reason: where a server's bytes may be lost on the way, say.
+        /// Either outcome, with the reason. For example, the server's bytes can be lost.
         case either(String)
 
         var outcomes: Set<Outcome> {
@@ -31,22 +31,22 @@ struct Fault: Sendable {
     let name: String
     let script: [RawServer.Step]
     let expectation: Expectation
-    /// What of Foundation's makes it come out otherwise over URLSession; nil where it does not.
+    /// The behavior of Foundation that makes the outcome different over URLSession, or `nil` if it is the same.
     var urlSession: Foundation?
-    /// What the request's header has beside the usual.
+    /// Additional headers of the request.
     var fields: HTTPHeaders = []
 
-    /// What Foundation does with a fault.
+    /// The behavior of Foundation.
     struct Foundation: Sendable {
         var mayTrap = false
-        /// Whether it reads on and on, whatever the timeouts say.
+        /// Whether Foundation continues to read regardless of the timeouts.
         var mayHang = false
         var mayBe: Expectation?
 
-        /// It takes more than it should.
+        /// Foundation accepts more than it should.
         static func takes(_ reason: String) -> Foundation { Foundation(mayBe: .either(reason)) }
-        /// The same, or it ends the process: there is no response when its exchange has come to its end, or the place of a
-        /// redirect is no URL.
+        /// Foundation accepts more than it should or crashes: at the end of an exchange without a response, or at a
+        /// redirect to an invalid URL.
         static func takesOrTraps(_ reason: String) -> Foundation { Foundation(mayTrap: true, mayBe: .either(reason)) }
     }
 

@@ -3,8 +3,8 @@ import AfarHTTP
 import AfarTestServer
 import Foundation
 
-/// Meets faults with a transport, one after the other, and tells what came of each in a line. A test runs it, because
-/// Foundation's loading system ends the process at some of them.
+/// Runs faults with a transport, one after the other, and prints a line for each outcome. A test runs this program,
+/// because Foundation's URL loading system crashes at some of them.
 ///
 /// Usage: FaultProbe TRANSPORT FIRST STEP, or FaultProbe list
 @main
@@ -25,7 +25,7 @@ struct FaultProbe {
         for index in stride(from: first, to: Fault.all.count, by: step) {
             say(Line(index: index))
             say(try await meet(Fault.all[index], index, transport, good))
-            // What the first one has had opened for good is not counted.
+            // Excludes the descriptors that the first request opens permanently.
             if descriptors == nil { descriptors = await settledDescriptors(upTo: 0) }
         }
         let left = await settledDescriptors(upTo: descriptors ?? 0)
@@ -72,7 +72,7 @@ struct FaultProbe {
         return Session(configuration: configuration, transport: made)
     }
 
-    /// How many descriptors are open, after a while in which sessions that are over may close theirs.
+    /// Returns the number of open descriptors, after sessions have had some time to close theirs.
     private static func settledDescriptors(upTo wanted: Int) async -> Int {
         var count = Int.max
         for _ in 0..<25 where count > wanted {
@@ -88,25 +88,25 @@ struct FaultProbe {
     }
 }
 
-/// What is told of one fault: that it begins, and then what came of it.
+/// A line about one fault: first about its start, and then about its outcome.
 struct Line: Codable, Sendable {
     var index: Int
-    /// Nil when it begins.
+    /// The outcome, or `nil` in the line about the start.
     var outcome: Fault.Outcome?
     /// The error's code.
     var code: String?
     var milliseconds = 0
-    /// Whether the session could be used afterwards.
+    /// Whether the session was usable afterward.
     var goesOn = true
-    /// Whether it did not end, so that the probe did.
+    /// Whether the request didn't end, so that the probe exited.
     var hangs = false
 }
 
-/// What is told of a fault in the list.
+/// A fault in the list.
 struct Listing: Codable, Sendable {
     var family: String
     var name: String
-    /// What may come of it over Afar's own transports, and over URLSession.
+    /// The allowed outcomes over Afar's own transports.
     var own: Set<Fault.Outcome>
     var urlSession: Set<Fault.Outcome>
     var mayTrap: Bool

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Zeros that travel as next to nothing.
+/// Zeros in a highly compressed form.
 struct GzipBomb {
     let bytes: [UInt8]
 

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Whatever a bad server does, a request ends in time with the error or the success that is written down for it, over all
-/// transports, and the session goes on.
+/// For every server fault, a request ends in time with the specified error or success, over all transports. The session
+/// remains usable.
 @Suite(.serialized) struct FaultTests {
     @Test(arguments: ["curl", "http", "urlSession"])
     func everyFaultEndsAsItShould(transport: String) async throws {
@@ -17,11 +17,11 @@ import Testing
             case .ended(let line):
                 let allowed = transport == "urlSession" ? fault.urlSession : fault.own
                 #expect(line.outcome.map(allowed.contains) == true, "\(what)")
-                // After a response that was broken off, Foundation on Linux watches descriptors that are closed; one in some
-                // twenty times another task then stands still.
+                // After an interrupted response, Foundation on Linux watches closed descriptors. One time in about 20,
+                // another task stalls.
                 let mayStandStill = transport == "urlSession" && line.code == "responseTooLarge"
                 withKnownIssue(isIntermittent: true) {
-                    #expect(line.goesOn, "\(what): the session did not go on")
+                    #expect(line.goesOn, "\(what): the session was not usable afterward")
                 } when: {
                     mayStandStill
                 }
@@ -38,7 +38,8 @@ import Testing
         try FaultTable.check(transport, faults, results)
     }
 
-    /// A code of the transport's, and no text of something else. Of some faults Foundation tells nothing but that it failed.
+    /// Returns whether the code is a code of the transport instead of some other text. For some faults, Foundation
+    /// reports only an unknown error.
     private static func isTyped(_ code: String?, over transport: String) -> Bool {
         guard let code else { return false }
         return code.allSatisfy { $0.isLetter } && (code != "unknown" || transport == "urlSession")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The program that meets the faults.
+/// The program that runs the faults.
 enum Probe {
     enum Outcome: String, Codable { case success, error }
 
@@ -24,24 +24,24 @@ enum Probe {
 
     enum Result: CustomStringConvertible {
         case ended(Line)
-        /// The process ended.
+        /// The process crashed.
         case trapped
-        /// There was no end.
+        /// The request didn't end.
         case hung
 
         var description: String {
             switch self {
             case .ended(let line):
                 "\(line.outcome?.rawValue ?? "nothing") \(line.code ?? "") in \(line.milliseconds) ms"
-            case .trapped: "the process ended"
-            case .hung: "there was no end"
+            case .trapped: "the process crashed"
+            case .hung: "the request did not end"
             }
         }
     }
 
     struct Results {
         var outcomes: [Int: Result] = [:]
-        /// How many descriptors more were open at the end of each process that came to its end.
+        /// The number of additional open descriptors at the end of each process that didn't crash.
         var leftDescriptors: [Int] = []
     }
 
@@ -54,7 +54,7 @@ enum Probe {
         try lines(of: await output(["list"]).text)
     }
 
-    /// Meets all faults, in some processes at once; a process that ended is followed by one for the rest.
+    /// Runs all faults in several concurrent processes. If a process crashes, another one runs the remaining faults.
     static func results(_ transport: String, count: Int) async throws -> Results {
         let lanes = 6
         return try await withThrowingTaskGroup(of: Results.self) { group in
@@ -87,7 +87,7 @@ enum Probe {
     }
 
     private static func lines<Value: Decodable>(of text: String) throws -> [Value] {
-        // What Foundation says before it ends a process is no line of the probe's.
+        // Skips the messages that Foundation prints before it crashes.
         try text.split(separator: "\n").filter { $0.hasPrefix("{") }.map {
             try JSONDecoder().decode(Value.self, from: Data($0.utf8))
         }

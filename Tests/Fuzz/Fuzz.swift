@@ -1,10 +1,10 @@
 import Foundation
 
-/// Feeds changed inputs to all that reads what strangers send: `make fuzz`.
+/// Fuzzes all code that parses untrusted input: `make fuzz`.
 ///
-/// Each subject has a process of its own, so that a crash is told of with the input that brought it about.
+/// Each subject runs in its own process, so that a crash can be reported with the input that caused it.
 ///
-///     AFAR_FUZZ=1000 AFAR_FUZZ_SEED=7 AfarFuzz xml-tree json    so many inputs, another seed, these subjects only
+///     AFAR_FUZZ=1000 AFAR_FUZZ_SEED=7 AfarFuzz xml-tree json    1000 inputs, seed 7, only these subjects
 ///     AfarFuzz --repeat xml-tree /tmp/afar-fuzz/xml-tree        one input
 @main
 struct Fuzz {
@@ -12,11 +12,13 @@ struct Fuzz {
         var arguments = CommandLine.arguments.dropFirst()
         switch arguments.popFirst() {
         case "--repeat"?:
-            guard let subject = subject(arguments.popFirst()), let path = arguments.popFirst() else { end("what?") }
+            guard let subject = subject(arguments.popFirst()), let path = arguments.popFirst() else {
+                end("--repeat requires a subject and a file")
+            }
             let (isAccepted, time) = try FuzzRun.read(Data(contentsOf: URL(filePath: path)), with: subject)
             print("\(subject.name): \(isAccepted ? "accepted" : "refused") in \(time)")
         case "--alone"?:
-            guard let subject = subject(arguments.popFirst()) else { end("which?") }
+            guard let subject = subject(arguments.popFirst()) else { end("--alone requires a subject") }
             runOnSmallStack { run(subject) }
         case let first:
             let names = [first].compactMap { $0 } + arguments
@@ -36,9 +38,9 @@ struct Fuzz {
         exit(1)
     }
 
-    // MARK: One process a subject
+    // MARK: Processes
 
-    /// Returns whether all went well.
+    /// Fuzzes a subject in another process. Returns whether it passed.
     private static func runAlone(_ subject: Subject) throws -> Bool {
         let process = Process()
         process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -47,7 +49,7 @@ struct Fuzz {
         process.waitUntilExit()
         guard process.terminationReason == .uncaughtSignal else { return process.terminationStatus == 0 }
         let signal = process.terminationStatus
-        let reason = signal == SIGALRM ? "it does not come to its end" : "signal \(signal)"
+        let reason = signal == SIGALRM ? "timeout" : "signal \(signal)"
         let path = FuzzSettings.file(of: subject).path
         print("\(subject.name): \(reason), seed \(FuzzSettings.seed); see --repeat \(subject.name) \(path)")
         return false
@@ -60,7 +62,7 @@ struct Fuzz {
             subject: subject, seed: FuzzSettings.seed, count: FuzzSettings.count(else: 100_000),
             file: FuzzSettings.file(of: subject))
         do {
-            // A signal ends what does not end by itself: late, as the machine may have other things to do.
+            // Stops endless loops. The timeout is long, because the machine can be busy.
             let report = try run.run { alarm(300) }
             let seconds = (clock.now - start).formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))
             let memory = [report.growth, ProcessMemory.peak].map { "\($0 >> 20) MiB" }
@@ -69,18 +71,18 @@ struct Fuzz {
                     + "\(report.slowest.formatted(.units(allowed: [.milliseconds]))); memory \(memory[0]) more, "
                     + "at most \(memory[1])")
             guard report.growth < greatestGrowth, ProcessMemory.peak < greatestPeak else {
-                end("\(subject.name): that is too much memory")
+                end("\(subject.name): it used too much memory")
             }
         } catch {
             end("\(error)")
         }
     }
 
-    /// Foundation loses the error, some 300 bytes, for each list in OpenStep's format that it cannot read.
+    /// For each unreadable list in OpenStep format, Foundation leaks the error, about 300 bytes.
     private static let greatestGrowth = 64 << 20
     private static let greatestPeak = 512 << 20
 
-    /// As small as the stacks of threads are on Apple's platforms.
+    /// Runs work with the smallest stack of any thread on Apple's platforms.
     private static func runOnSmallStack(_ work: @escaping @Sendable () -> Void) {
         let thread = Thread {
             work()

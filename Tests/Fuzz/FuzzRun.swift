@@ -1,28 +1,30 @@
 import Foundation
 
-/// Many inputs for one subject.
+/// A run of many inputs for one subject.
 struct FuzzRun {
     let subject: Subject
     let seed: UInt64
     let count: Int
-    /// Where the input that is being read stands, so that it is there after a crash.
+    /// The file that contains the current input, so that it is available after a crash.
     let file: URL
 
-    /// What came of it.
+    /// The statistics of a run.
     struct Report {
         var accepted = 0
         var refused = 0
-        /// The processor time of the input that took longest.
+        /// The processor time of the slowest input.
         var slowest = Duration.zero
-        /// How much memory the process has gained since the first quarter of the inputs, in bytes.
+        /// The growth of the process's memory since the first quarter of the inputs, in bytes.
         var growth = 0
     }
 
-    /// What must not be, and the input that brought it about.
+    /// A failure and the input that caused it.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
+    /// Runs all inputs.
+    ///
     /// - Parameter willRead: Called before each input.
     func run(willRead: () -> Void = {}) throws -> Report {
         let mutator = Mutator(subject)
@@ -50,12 +52,12 @@ struct FuzzRun {
         return report
     }
 
-    /// Reads one input.
+    /// Parses one input.
     static func read(
         _ input: Data, with subject: Subject
     ) throws(Contradiction) -> (isAccepted: Bool, time: Duration) {
         var (isAccepted, time) = try timedRead(input, with: subject)
-        // Of a virtual processor, the time that it was taken away counts too. What is slow is slow again.
+        // On a virtual machine, the time includes periods without the processor. A slow input is slow again.
         if time > FuzzSettings.greatestTime { (isAccepted, time) = try timedRead(input, with: subject) }
         guard time <= FuzzSettings.greatestTime else { throw Contradiction("it took \(time) of processor time") }
         return (isAccepted, time)
@@ -64,14 +66,14 @@ struct FuzzRun {
     private static func timedRead(
         _ input: Data, with subject: Subject
     ) throws(Contradiction) -> (isAccepted: Bool, time: Duration) {
-        // Of the input alone, so that a file repeats what happened.
+        // A seed from the input makes failures reproducible.
         var random = SeededGenerator(seed: 0, input)
         let start = threadTime
         let isAccepted = try subject.read(input, &random)
         return (isAccepted, threadTime - start)
     }
 
-    /// The processor time that this thread has taken: what others do on the machine does not count.
+    /// The processor time of this thread, which excludes other work on the machine.
     private static var threadTime: Duration {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

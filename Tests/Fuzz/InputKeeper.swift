@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file that holds the input which is read just now.
+/// A file that contains the current input.
 final class InputKeeper {
     private let file: FileHandle
     private let url: URL
@@ -17,7 +17,7 @@ final class InputKeeper {
         try file.write(contentsOf: input)
     }
 
-    /// Nothing was wrong with any input.
+    /// Removes the file after a run without failures.
     func remove() {
         try? file.close()
         try? FileManager.default.removeItem(at: url)

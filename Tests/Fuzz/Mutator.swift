@@ -1,8 +1,8 @@
 import Foundation
 
-/// Makes inputs of a subject's seeds, by changing, losing, repeating and mixing their bytes.
+/// Creates inputs from a subject's seeds by changing, removing, repeating and mixing their bytes.
 struct Mutator {
-    /// Inputs are not longer.
+    /// The maximum length of an input.
     static let greatestLength = 1 << 14
 
     private let seeds: [[UInt8]]
@@ -13,7 +13,7 @@ struct Mutator {
         tokens = subject.tokens.map { Array($0.utf8) }
     }
 
-    /// An input: a seed with a change or a few, seldom many. One in fifty is a seed as it is.
+    /// Returns a seed with one or a few changes, rarely with many. One in 50 inputs is an unchanged seed.
     func input(_ random: inout SeededGenerator) -> Data {
         var bytes = random.pick(seeds) ?? []
         guard !random.isOne(in: 50) else { return Data(bytes) }
@@ -39,7 +39,7 @@ struct Mutator {
         }
     }
 
-    /// Deep nesting and long runs begin like this.
+    /// Repeats a piece, which creates deep nesting and long runs.
     private func repeatPiece(
         _ piece: [UInt8], in bytes: inout [UInt8], at place: Int, _ random: inout SeededGenerator
     ) {
@@ -48,7 +48,7 @@ struct Mutator {
         bytes.insert(contentsOf: repeatElement(piece, count: count).joined(), at: place)
     }
 
-    /// The rest becomes that of another seed.
+    /// Replaces the rest with that of another seed.
     private func mix(_ bytes: inout [UInt8], at place: Int, _ random: inout SeededGenerator) {
         let other = random.pick(seeds) ?? []
         bytes.replaceSubrange(place..., with: other.dropFirst(random.number(below: other.count + 1)))

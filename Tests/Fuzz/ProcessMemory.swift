@@ -1,11 +1,11 @@
 import Foundation
 
-/// How much memory this process takes, in bytes; 0 where the system does not tell it this way.
+/// The memory use of this process in bytes, or 0 if the system doesn't report it in this way.
 enum ProcessMemory {
-    /// Now.
+    /// The current memory use.
     static var resident: Int { field("VmRSS:") }
 
-    /// At most until now.
+    /// The peak memory use.
     static var peak: Int { field("VmHWM:") }
 
     private static func field(_ name: String) -> Int {

@@ -1,12 +1,14 @@
 import Foundation
 
-/// Random numbers that are the same in every run (SplitMix64).
+/// A pseudorandom number generator with a fixed sequence (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
+    /// Creates a generator.
+    ///
     /// - Parameters:
-    ///   - seed: What to begin with.
-    ///   - bytes: What the numbers depend on beside the seed.
+    ///   - seed: The seed.
+    ///   - bytes: Additional bytes that the sequence depends on.
     init(seed: UInt64, _ bytes: some Sequence<UInt8>) {
         // FNV-1a.
         state = bytes.reduce(0xCBF2_9CE4_8422_2325 ^ seed) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
@@ -20,24 +22,24 @@ struct SeededGenerator: RandomNumberGenerator {
         return value ^ (value >> 31)
     }
 
-    /// A number below a bound, which is at least 1.
+    /// Returns a number below a bound, which must be at least 1.
     mutating func number(below bound: Int) -> Int { Int(next() % UInt64(bound)) }
 
-    /// Whether something happens that happens once in so many times.
+    /// Returns `true` with a probability of 1 in `number`.
     mutating func isOne(in number: Int) -> Bool { self.number(below: number) == 0 }
 
-    /// One of them; nil when there is none.
+    /// Returns a random element, or `nil` if the array is empty.
     mutating func pick<Element>(_ elements: [Element]) -> Element? {
         elements.isEmpty ? nil : elements[number(below: elements.count)]
     }
 
-    /// The bytes in chunks, cut anywhere.
+    /// Splits the bytes at random positions.
     mutating func chunks(of bytes: Data) -> [Data] {
         var chunks: [Data] = []
         var rest = bytes
         while !rest.isEmpty {
             let length = isOne(in: 3) ? 1 : 1 + number(below: rest.count)
-            // A copy whose indices begin at 0, or a slice whose do not: both come.
+            // Either a copy, whose indices begin at 0, or a slice, whose indices don't.
             chunks.append(isOne(in: 2) ? Data(rest.prefix(length)) : rest.prefix(length))
             rest = rest.dropFirst(length)
         }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Something that reads what strangers send.
+/// Code that parses untrusted input.
 struct Subject: Sendable {
     let name: String
-    /// Small inputs that are valid, or nearly.
+    /// Small inputs that are valid or almost valid.
     let seeds: [Data]
-    /// Pieces that mean something in the format.
+    /// Text with a special meaning in the format.
     let tokens: [String]
-    /// Reads an input, and tells whether it was accepted. Throws a ``Contradiction`` when what comes out of it is at odds
-    /// with itself, and nothing else.
+    /// Parses an input and returns whether it was accepted. Throws only a ``Contradiction``, if the results are
+    /// inconsistent.
     let read: @Sendable (Data, inout SeededGenerator) throws(Contradiction) -> Bool
 
     init(
@@ -29,13 +29,13 @@ struct Subject: Sendable {
     }
 }
 
-/// What two ways to read the same input must have in common, and have not.
+/// A difference between two ways of parsing the same input.
 struct Contradiction: Error {
     let description: String
 
     init(_ description: String) { self.description = description }
 
-    /// Throws one unless both are the same.
+    /// Throws an error if the values differ.
     static func check<Value: Equatable>(
         _ one: Value, _ other: Value, _ description: @autoclosure () -> String
     ) throws(Contradiction) {
@@ -47,7 +47,7 @@ struct Contradiction: Error {
 }
 
 extension Subject {
-    /// All of them.
+    /// All subjects.
     static let all =
         xml + json + fastJSON + propertyLists + streams + text + yaml + csv + protobuf + images + heads + responses
         + codings

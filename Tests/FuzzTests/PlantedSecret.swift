@@ -3,16 +3,16 @@ import Foundation
 
 @testable import AfarFuzz
 
-/// URLs and headers with a secret in them, made up at random but the same in every run.
+/// Random URLs and headers that contain a secret. They are the same in every run.
 struct PlantedSecret {
-    /// What must not be shown. Each place has other bytes around it.
+    /// The secret text. The surrounding bytes differ in each place.
     let marker: String
-    /// A URL that can be requested.
+    /// A valid URL.
     let url: String
-    /// What was meant as a URL and is none.
+    /// An invalid URL.
     let brokenURL: String
     let headers: HTTPHeaders
-    /// Whether the URL has the secret in a parameter, where it is needed to ask for the same again.
+    /// Whether the secret is in a parameter of the URL. Sending the request again requires such a parameter.
     let isInParameter: Bool
     private let traces: [Data]
 
@@ -21,7 +21,7 @@ struct PlantedSecret {
         let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
         marker = "hush" + String((0..<8).map { _ in random.pick(letters) ?? "x" })
         let bytes = Data(marker.utf8)
-        // The digits that the marker alone decides, wherever it begins in a group of three bytes.
+        // The Base64 digits that depend only on the marker, for each alignment.
         traces =
             [bytes]
             + [0, 2, 3].enumerated().map { index, first in
@@ -34,7 +34,7 @@ struct PlantedSecret {
         headers = maker.headers()
     }
 
-    /// Whether the secret is there, in the clear or in Base64.
+    /// Returns whether a text contains the secret, in plain text or in Base64.
     func isIn(_ text: String) -> Bool {
         let text = Data(text.utf8)
         return traces.contains { text.range(of: $0) != nil }
@@ -45,7 +45,7 @@ private struct Maker {
     let marker: String
     var random: SeededGenerator
 
-    /// What may stand anywhere in a URL after the scheme, and in a text with URLs in it.
+    /// Text that can occur anywhere in a URL after the scheme, and in a text that contains URLs.
     private static let plain = [
         "a", "Z", "7", "-", ".", "_", "~", "!", "$", "'", "(", ")", "*", "+", ",", "%27", "%22", "%20", "%C3%BC",
         "%CC%81",
@@ -70,7 +70,7 @@ private struct Maker {
         "Referer", "Location", "Content-Location", "X-Original-URL", "Origin", "Link", "Refresh",
     ]
 
-    /// The secret with some bytes before and after it.
+    /// Returns the secret with random bytes before and after it.
     private mutating func secret(_ pieces: [String]) -> String {
         let before = (0..<random.number(below: 4)).map { _ in random.pick(pieces) ?? "" }
         let after = (0..<random.number(below: 4)).map { _ in random.pick(pieces) ?? "" }
@@ -79,7 +79,7 @@ private struct Maker {
 
     private mutating func pick(_ texts: [String]) -> String { random.pick(texts) ?? "" }
 
-    /// A name of a parameter that tells of a secret, in any case and with some characters encoded.
+    /// Returns the name of a parameter that indicates a secret, with random case and percent-encoding.
     private mutating func name() -> String {
         var name = pick(Self.names)
         if random.isOne(in: 4) { name = name.uppercased() }
@@ -109,7 +109,7 @@ private struct Maker {
         case 0: return start + "#" + parameter
         case 1: return start + "?a=b&" + parameter + end
         case 2: return start + "?a=b;" + parameter + end
-        // In a path a slash and a question mark end a parameter.
+        // In a path, a slash or a question mark ends a parameter.
         case 3: return start + ";\(name())=\(secret(Self.plain))" + pick(["", "/b", "?c=d", ";e=f"])
         case 4: return start + "?to=" + escaped(random.isOne(in: 2) ? urlWithParameter() : urlWithUserinfo()) + end
         case 5: return start + "?to=" + urlWithUserinfo()
@@ -118,7 +118,7 @@ private struct Maker {
     }
 
     mutating func brokenURL() -> String {
-        // What begins with digits is a port, and what follows a slash then is a path.
+        // A password that begins with a digit could be a port, followed by a path.
         let password = "p" + secret(Self.inBrokenURL)
         switch random.number(below: 4) {
         case 0: return "ada:\(password)@\(host())/"

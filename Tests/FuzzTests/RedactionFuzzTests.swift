@@ -11,16 +11,16 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// A secret in 10,000 URLs and headers is found in nothing that is shown, logged or kept. All of them go through what
-/// decides; in turn, as these take longer, through errors, responses, logs and the tool.
+/// A secret in 10,000 URLs and headers is never shown, logged or stored. All of them are tested with the redaction
+/// itself. Errors, responses, logs and the tool are slower, so each is tested with a part of them.
 @Suite struct RedactionFuzzTests {
     private static let count = 10_000
-    /// Each runs by itself, so that all processors have something to do.
+    /// The rounds run concurrently, so that they use all processors.
     private static let rounds = 4
 
-    /// Calls a closure with the secrets of a round, and notes where they are shown.
+    /// Calls a closure with the secrets of a round, and records an issue for each secret that is shown.
     ///
-    /// - Parameter share: Of how many secrets one is taken, beginning with which.
+    /// - Parameter share: Selects one of every `of` secrets, beginning with number `first`.
     private func forEachSecret(
         in round: Int, share: (of: Int, first: Int) = (1, 0),
         _ look: (PlantedSecret, (String, String) -> Void) throws -> Void
@@ -43,7 +43,7 @@ import Testing
             for header in secret.headers { show(header.name, redaction.value(header.value, of: header.name)) }
             let command = CurlCommand(method: "GET", url: secret.url, headers: secret.headers, body: nil)
             show("curl", command.text(redaction))
-            // What is asked for with it can be found.
+            // Checks that the search finds an unredacted secret.
             #expect(secret.isIn(command.text(Redaction(showsSecrets: true))))
         }
     }
@@ -82,7 +82,7 @@ import Testing
                 request: request, response: head.httpURLResponse, data: nil, metrics: nil, serializationDuration: 0,
                 result: .failure(.explicitlyCancelled))
             show("response", "\(response) \(response.debugDescription)")
-            // A parameter stays: nobody could ask for the rest without it.
+            // Parameters aren't redacted, because the rest of the file can't be requested without them.
             guard !secret.isInParameter else { return }
             let data = try #require(ResumeData(head, to: request, in: URL(filePath: "/tmp/part")))
             show("resume data", String(decoding: data.encoded(), as: UTF8.self))
@@ -101,7 +101,7 @@ import Testing
                 response.fields.append(contentsOf: request.exchange.request.headerFields)
                 return response
             })
-        // Each of them makes a dozen entries.
+        // Each request creates about a dozen entries.
         for number in stride(from: round, to: Self.count, by: Self.rounds * 20) {
             let secret = PlantedSecret(number: number)
             let request = session.request(secret.url, headers: secret.headers).validate()
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// As transports have it.
+    /// Returns the URL without userinfo, as transports receive it.
     private static func withoutUserinfo(_ url: String) -> String {
         URL(string: url).flatMap(ResumeData.withoutUserinfo)?.absoluteString ?? url
     }

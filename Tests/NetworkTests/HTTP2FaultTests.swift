@@ -5,13 +5,13 @@ import AfarTransport
 import Foundation
 import Testing
 
-/// Servers that break the rules of HTTP/2 (RFC 9113), byte by byte.
+/// Servers that violate HTTP/2 (RFC 9113), byte by byte.
 @Suite(.timeLimit(.minutes(2))) struct HTTP2FaultTests {
     struct Fault: Sendable, CustomTestStringConvertible {
         let name: String
         let bytes: [UInt8]
         var closes = true
-        /// The codes that it may end with; none means success.
+        /// The allowed error codes. If empty, the request must succeed.
         var codes: [TransportError.Code]
 
         var testDescription: String { name }
@@ -56,25 +56,25 @@ import Testing
         after(
             "two lengths that differ",
             [.headers(ok + field("content-length", "1") + field("content-length", "2")), .data("a", ends: true)]),
-        after("a length that is no number", [.headers(ok + field("content-length", "x")), .data("a", ends: true)]),
+        after("a length that isn't a number", [.headers(ok + field("content-length", "x")), .data("a", ends: true)]),
         after("a body longer than its length", [.headers(ok + field("content-length", "1")), .data("ab", ends: true)]),
         after(
             "a body shorter than its length", [.headers(ok + field("content-length", "9")), .data("ab", ends: true)]),
         after("a body without a head", [.data("ab", ends: true)]),
-        after("a connection that ends amid the body", [.headers(ok), .data("ab")]),
-        after("a head that ends amid a frame", [Frame(raw: [0, 0, 9, 1, 4, 0, 0, 0, 1, 0x88])]),
-        after("a head that nobody continues", [Frame(1, flags: 0, stream: 1, ok), .data("ab")]),
+        after("a connection that ends within the body", [.headers(ok), .data("ab")]),
+        after("a head that ends within a frame", [Frame(raw: [0, 0, 9, 1, 4, 0, 0, 0, 1, 0x88])]),
+        after("a head without its continuation", [Frame(1, flags: 0, stream: 1, ok), .data("ab")]),
         after("a continuation of nothing", [Frame(9, flags: 4, stream: 1, ok)]),
         after(
             "a frame that is too long",
             [Frame(raw: [0x7F, 0xFF, 0xFF, 0, 0, 0, 0, 0, 1] + Array(repeating: 0, count: 60_000))]),
         after("a head of no stream", [Frame(1, flags: 5, stream: 0, ok)]),
-        after("a head of a stream that nobody opened", [Frame(1, flags: 5, stream: 5, ok)]),
+        after("a head of a stream that wasn't opened", [Frame(1, flags: 5, stream: 5, ok)]),
         after("a body of no stream", [Frame(0, flags: 1, stream: 0, [1])]),
         after(
             "padding longer than the frame",
             [.headers(ok + field("content-length", "1")), Frame(0, flags: 9, stream: 1, [200, 1])]),
-        after("a push that nobody wants", [Frame(5, flags: 4, stream: 1, [0, 0, 0, 2] + ok)]),
+        after("an unsolicited push", [Frame(5, flags: 4, stream: 1, [0, 0, 0, 2] + ok)]),
         after("a window that grows by nothing", [Frame(8, stream: 1, [0, 0, 0, 0])]),
         after(
             "a window that overflows",
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    /// A server need not read the body of a request that it has answered (RFC 9113, section 8.1).
+    /// After its response, a server doesn't need to read the rest of the request's body (RFC 9113, section 8.1).
     @Test(arguments: [0, 1, 5_000])
     func aServerMayAnswerBeforeItHasReadAll(window: UInt16) async throws {
         let grants = Frame(4, [0, 4, 0, 0, UInt8(window >> 8), UInt8(window & 0xFF)])
@@ -162,7 +162,7 @@ import Testing
     }
 }
 
-/// A frame of HTTP/2 (RFC 9113, section 4.1).
+/// An HTTP/2 frame (RFC 9113, section 4.1).
 struct Frame: Sendable {
     let bytes: [UInt8]
 
@@ -182,7 +182,7 @@ struct Frame: Sendable {
     static func reset(_ stream: UInt32, _ code: UInt32) -> Frame { Frame(3, stream: stream, number(code)) }
     static func goAway(last: UInt32, _ code: UInt32) -> Frame { Frame(7, number(last) + number(code)) }
 
-    /// A literal field that is not indexed (RFC 7541, section 6.2.2), its value of up to 16,510 bytes.
+    /// Returns a literal field without indexing (RFC 7541, section 6.2.2). Its value can have up to 16,510 bytes.
     static func field(_ name: String, _ value: String) -> [UInt8] {
         [0] + text(name) + text(value)
     }

@@ -9,7 +9,7 @@ import Testing
 
 /// HTTP/2 servers that pause between frames, so that libcurl processes one frame at a time.
 @Suite(.timeLimit(.minutes(2))) struct HTTP2PauseTests {
-    /// A version of libcurl, in the form of `version_num`: 7.88.1 is 0x07_58_01.
+    /// The version of libcurl, in the format of `version_num`: 7.88.1 is 0x07_58_01.
     static let version = curl_version_info(CURLversion(CURLVERSION_LAST.rawValue - 1))?.pointee.version_num ?? 0
     private static let pause = RawServer.Step.wait(0.03)
     private static let ok: [UInt8] = [0x88]
@@ -33,7 +33,7 @@ import Testing
         await session.request(url).serializingData(emptyResponseCodes: [200]).response
     }
 
-    /// Runs what fails with this libcurl, if its version is below `fixed`.
+    /// Runs code that is expected to fail with this libcurl if its version is below `fixed`.
     private func withFault(_ reason: Comment, below fixed: UInt32 = .max, _ body: () async throws -> Void) async throws
     {
         try await withKnownIssue(reason, isIntermittent: true) {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    // MARK: Bodies that are broken off
+    // MARK: Truncated bodies
 
     @Test(
         arguments: [
@@ -61,7 +61,7 @@ import Testing
         let server = try await RawServer.start(script)
         let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
         let session = session(isSecure: isSecure)
-        try await withFault("libcurl takes the end of a connection or stream for the end of a body without a length") {
+        try await withFault("libcurl treats the end of a connection or stream as the end of a body without a length") {
             #expect(await response(session, isSecure ? relay.url : server.url).error != nil)
         }
     }
@@ -76,9 +76,10 @@ import Testing
         #expect(await response(session, relay.url).error != nil)
     }
 
-    // MARK: Responses that are decoded
+    // MARK: Compressed responses
 
-    /// One frame's payload, which decodes to 128 GB: blocks of 128 KiB with a single byte each (RFC 8878, section 3.1.1.2).
+    /// The payload of one frame, which decodes to 128 GB: blocks of 128 KiB with a single byte each (RFC 8878, section
+    /// 3.1.1.2).
     private static let bomb: Result<Data, any Error> = Result {
         let file = FileManager.default.temporaryDirectory.appending(path: "afar-bomb-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -116,7 +117,7 @@ import Testing
         #expect(time < .seconds(10))
     }
 
-    // MARK: Responses that are complete
+    // MARK: Complete responses
 
     @Test(arguments: [true, false]) func aHeadAndABodyJustPastABufferEnd(isSecure: Bool) async throws {
         let field = String(repeating: "x", count: 400)
@@ -126,12 +127,12 @@ import Testing
         let server = try await RawServer.start(script)
         let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
         let session = session(timeout: 1, isSecure: isSecure)
-        try await withFault("libcurl forgets what it has in its buffer after a head") {
+        try await withFault("libcurl discards its buffer after a head") {
             #expect(await response(session, isSecure ? relay.url : server.url).value?.count == 15_600)
         }
     }
 
-    // MARK: Requests that were not processed
+    // MARK: Unprocessed requests
 
     @Test(
         arguments: [
@@ -149,12 +150,12 @@ import Testing
         ])
         let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
         let session = session()
-        try await withFault("libcurl fails a request that the server declares unprocessed") {
+        try await withFault("libcurl doesn't retry a request that the server declares unprocessed") {
             #expect(await response(session, relay.url).error == nil)
         }
     }
 
-    // MARK: Connections that are silent
+    // MARK: Unresponsive connections
 
     private static let answer = begin + [frames(.headers(ok, ends: true))]
 
@@ -180,7 +181,7 @@ import Testing
         #expect(server.connectionCount == 2)
     }
 
-    /// Requests that are under way there continue.
+    /// Other requests on the connection continue.
     @Test func othersOfTheConnectionContinue() async throws {
         let gate = RawServer.Gate()
         let slow =
@@ -206,8 +207,8 @@ import Testing
         let session = session(timeout: 0.5)
         let request = session.request(relay.url).onHTTPResponse { _ in .cancel }
         #expect(await request.serializingData().response.error != nil)
-        // Since 8.17, the reset may wait until the connection is used again.
-        try await withFault("before 8.17, the rest of a response is read for as long as it takes") {
+        // Since libcurl 8.17, the reset can be delayed until the connection is used again.
+        try await withFault("before 8.17, libcurl reads the rest of a response without a time limit") {
             try await Task.sleep(for: .seconds(2))
             let reset = Data(Frame.reset(1, 0).bytes.prefix(9))
             #expect(server.received(by: 0).range(of: reset) != nil)

@@ -22,14 +22,16 @@ import Testing
         return Session(configuration: configuration)
     }
 
-    /// - Parameter requests: How many requests a connection may have.
+    /// Starts nginx.
+    ///
+    /// - Parameter requests: The maximum number of requests per connection.
     private func nginx(_ settings: String = "", requests: Int = 1_000_000) async throws -> SecureServer {
         try await SecureServer(
             certificates, ["site": .init("good", speaksHTTP2: true), "old": .init("good")],
             settings: settings + "keepalive_requests \(requests);")
     }
 
-    /// Serves files of its folder.
+    /// Starts a server for the files in its folder.
     private func nghttpd(_ arguments: String..., files: [String: Int] = ["small": 3]) async throws -> ServerChild {
         let server = try await ServerChild("nghttpd") { folder, port in
             for (name, count) in files {
@@ -71,7 +73,7 @@ import Testing
         #expect(statistics?.hosts.map(\.inUse) == [0])
     }
 
-    /// The server answers an upload before it has read the body.
+    /// The server responds to an upload before it has read the body.
     @Test func whatLibcurlCannotShareTakesHTTP1() async throws {
         let server = try await nginx()
         let (session, url) = (session(), try server.url("site"))
@@ -193,7 +195,7 @@ import Testing
         }
     }
 
-    /// nginx says GOAWAY after so many requests of a connection.
+    /// nginx sends GOAWAY after this number of requests on a connection.
     @Test func connectionsThatEndAreReplaced() async throws {
         let server = try await nginx("", requests: 200)
         let (session, url) = (session(), try server.url("site"))
@@ -209,7 +211,7 @@ import Testing
         let (session, url) = (session(), try server.url("site"))
         let first = try await session.request(url).serializingString().value
         var next = first
-        // The server closes after a second without a request: a moment to wait for, since nobody tells of it.
+        // The server closes the connection after a second without requests. No event signals this.
         try await Task.sleep(for: .seconds(2.5))
         next = try await session.request(url).serializingString().value
         #expect(first != next)

@@ -7,7 +7,7 @@ import Foundation
 import TestServers
 import Testing
 
-/// Unix sockets, other places for hosts, interfaces.
+/// Unix sockets, different addresses for hosts, and interfaces.
 @Suite(.timeLimit(.minutes(2))) struct NetworkSettingsTests {
     private static let transports: [any Transport] = [HTTPTransport(), CurlTransport()]
 
@@ -104,7 +104,7 @@ import Testing
         #expect(server.connectionCount == 0)
     }
 
-    /// The zone chooses the interface, and is not sent (RFC 6874).
+    /// The zone selects the interface and is not sent (RFC 6874).
     @Test(.enabled(if: linkLocalAddress != nil, "needs an interface with a link-local address"), arguments: transports)
     func aZoneChoosesTheInterface(over transport: any Transport) async throws {
         let server = try await ServerChild.nginxOnBothFamilies()
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    /// The socket of this process with these ports.
+    /// Returns this process's socket with the given ports.
     private static func socket(from local: Int?, to remote: Int?) -> Int32? {
         func port(
             _ name: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32, _ socket: Int32
@@ -188,7 +188,7 @@ import Testing
             await #expect(throws: (any Error).self) { try await stream.write(Data("x".utf8)) }
         }
         #expect(server.connectionCount == 0)
-        // The longest path that the system takes.
+        // The longest path that the system supports.
         let session = try session { $0.unixSocket = String(long.dropLast()) }
         #expect(try failure(await session.request("http://x/").serializingString().response).code == .cannotConnect)
     }

@@ -1,9 +1,9 @@
 import Foundation
 import TestServers
 
-/// Proxies of Debian's packages.
+/// Proxies from Debian's packages.
 extension ServerChild {
-    /// A proxy of HTTP. It adds a `Via` field to what it hands on, and says of a tunnel where it leads.
+    /// Starts an HTTP proxy. It adds a `Via` field to forwarded messages and logs the destination of each tunnel.
     static func tinyproxy(user: String? = nil) async throws -> ServerChild {
         try await ServerChild("tinyproxy") { _, port in
             """
@@ -19,9 +19,9 @@ extension ServerChild {
         }
     }
 
-    /// A proxy of SOCKS 5.
+    /// Starts a SOCKS 5 proxy.
     ///
-    /// - Parameter user: Its only user and the password.
+    /// - Parameter user: The name and the password of the only user.
     static func microsocks(user: (name: String, password: String)? = nil) async throws -> ServerChild {
         try await ServerChild("microsocks") { _, port in
             ["microsocks", "-i", "127.0.0.1", "-p", "\(port)"]
@@ -29,7 +29,7 @@ extension ServerChild {
         }
     }
 
-    /// A proxy of HTTP over TLS, with the certificate of `localhost`.
+    /// Starts an HTTP proxy over TLS, with the certificate for `localhost`.
     static func apache(_ certificates: TestCertificates) async throws -> ServerChild {
         try await ServerChild.apache(
             certificates, modules: ["proxy", "proxy_http", "proxy_connect"],
@@ -40,17 +40,20 @@ extension ServerChild {
             """)
     }
 
-    /// nginx on a Unix socket, the file `socket` in its folder. Its answer is the host that it was asked for.
+    /// Starts nginx on a Unix socket, the file `socket` in its folder. It responds with the requested host.
     static func nginxOnUnixSocket() async throws -> ServerChild {
         try await nginx { folder, _ in "unix:\(folder.path)/socket" }
     }
 
-    /// nginx on 127.0.0.1 and all IPv6 addresses. It responds with the host and the address that the client connected to.
+    /// Starts nginx on 127.0.0.1 and all IPv6 addresses. It responds with the host and the address that the client
+    /// connected to.
     static func nginxOnBothFamilies() async throws -> ServerChild {
         try await nginx { _, port in "[::]:\(port)" }
     }
 
-    /// - Parameter place: Where it listens besides 127.0.0.1.
+    /// Starts nginx.
+    ///
+    /// - Parameter place: The address to listen on in addition to 127.0.0.1.
     private static func nginx(andOn place: @escaping @Sendable (URL, UInt16) -> String) async throws -> ServerChild {
         try await ServerChild("nginx") { folder, port in
             """

@@ -216,8 +216,8 @@ import Testing
         #expect(failure.code == .cannotFindHost, "\(failure)")
     }
 
-    /// A SOCKS 5 proxy that replies to requests for `::1` and `127.0.0.1`, the addresses of `localhost`, in this order (RFC 1928,
-    /// section 6). After the reply 0, it is the host.
+    /// Starts a SOCKS 5 proxy that replies to requests for `::1` and `127.0.0.1`, the addresses of `localhost`, in this
+    /// order (RFC 1928, section 6). After the reply 0, it acts as the host.
     private func socksProxy(replies: UInt8...) async throws -> RawServer {
         let scripts = zip([22, 10], replies).map { length, reply -> [RawServer.Step] in
             [.receive(3), .send([5, 0]), .receive(length), .send([5, reply, 0, 1, 0, 0, 0, 0, 0, 0])]

@@ -5,7 +5,7 @@ import AfarTransport
 import Foundation
 import Testing
 
-/// What one request has otherwise than its session.
+/// Options of a request that override those of its session.
 @Suite(.timeLimit(.minutes(1))) struct RequestOptionsTests {
     private func code(_ response: DataResponse<String, AFError>) -> URLError.Code? {
         (response.error?.underlyingError as? URLError)?.code
@@ -26,7 +26,7 @@ import Testing
         #expect(late.phase == .awaitingResponse && late.peer == "127.0.0.1:\(server.port)")
         #expect(late.url == server.url.absoluteString)
         try await server.peerClosed(0)
-        // A delay before a retry, and an adapter that never answers, are part of it.
+        // The deadline includes the delay before a retry, and an adapter that never completes.
         let policy = RetryPolicy(retryLimit: 5, exponentialBackoffBase: 100, exponentialBackoffScale: 100)
         let refused = try ClosedPort()
         let retried = await session.request(refused.url, interceptor: policy).options { $0.deadline = 0.1 }

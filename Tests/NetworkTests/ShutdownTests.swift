@@ -10,7 +10,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// The end of a session in good order.
+/// Graceful shutdown of a session.
 @Suite(.timeLimit(.minutes(1))) struct ShutdownTests {
     @Test func requestsThatRunComeToTheirEnd() async throws {
         let gate = RawServer.Gate()
@@ -78,7 +78,7 @@ import Testing
     }
 }
 
-/// How many requests a host gets, at once and by the second.
+/// Limits on concurrent requests to a host and on requests per second.
 @Suite(.timeLimit(.minutes(1))) struct RateTests {
     @Test func noMoreThanTheLimitAreInFlight() async throws {
         let server = try await TestServer.start()
@@ -161,7 +161,7 @@ import Testing
         for request in waiting { request.cancel() }
         var cancelled = 0
         for answer in answers { if await answer.value?.isExplicitlyCancelledError == true { cancelled += 1 } }
-        // On a slow machine some may have had their turn before.
+        // On a slow machine, some may have been sent before.
         #expect(cancelled > 150)
         #expect(try await session.request(server.url("/get")).serializingData().value.isEmpty == false)
         #expect(ContinuousClock.now - start < .seconds(50))
@@ -207,7 +207,7 @@ extension ShutdownTests {
     }
 }
 
-/// Counts who is in flight behind another stage.
+/// Counts the exchanges in flight behind another stage.
 private struct Counting: ExchangeStage {
     let observed: Locked<(now: Int, most: Int)>
 

@@ -7,7 +7,7 @@ import Foundation
 import TestServers
 import Testing
 
-/// Raw connections: to scripted servers, through proxies, with TLS from the start and later.
+/// Raw connections to scripted servers and through proxies, with TLS from the start or enabled later.
 @Suite(.timeLimit(.minutes(2))) struct StreamRequestTests {
     private let certificates: TestCertificates
 
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test func aHostThatIsNotThereIsAnError() async throws {
-        // The port is closed as long as this lives.
+        // Keeps the port closed.
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
         let port = closed.number
@@ -219,8 +219,8 @@ import Testing
         await #expect(throws: (any Error).self) { try await other.readData(ofMinLength: 1, maxLength: 100) }
     }
 
-    /// Where securing did not come to its end nothing is read or written any more: not in the clear, and not over TLS that
-    /// nobody has decided on.
+    /// If starting TLS fails, nothing more is read or written, neither in plain text nor over a TLS connection that
+    /// wasn't accepted.
     @Test(arguments: ["stalls", "is cancelled", "is refused"])
     func nothingFollowsWhatCouldNotBeSecured(why: String) async throws {
         let server = try await RawServer.start([.send("ready"), .waitForever])
@@ -279,7 +279,7 @@ import Testing
                 }
                 return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
-            // For the others it is too late, and that ends the request.
+            // For the others, it is too late, and that ends the request.
             #expect(count == 1)
         }
     }

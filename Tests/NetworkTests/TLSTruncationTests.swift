@@ -6,7 +6,7 @@ import Foundation
 import TestServers
 import Testing
 
-/// Bodies without a length end with their TLS connection, not with the TCP connection below it (RFC 9112, section 9.8).
+/// Bodies without a length end with the TLS connection, not with the underlying TCP connection (RFC 9112, section 9.8).
 @Suite(.timeLimit(.minutes(1))) struct TLSTruncationTests {
     enum Kind: CaseIterable { case data, download, stream }
 

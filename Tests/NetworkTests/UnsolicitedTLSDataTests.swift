@@ -6,7 +6,7 @@ import Foundation
 import TestServers
 import Testing
 
-/// What a server sends over TLS after a response belongs to no request, wherever it waits.
+/// Data that a server sends over TLS after a response isn't part of any response, regardless of where it is buffered.
 @Suite(.timeLimit(.minutes(1))) struct UnsolicitedTLSDataTests {
     private let certificates: TestCertificates
 
@@ -18,7 +18,7 @@ import Testing
 
     private static let fresh: [RawServer.Step] = [.loop([.respond(ok("fresh"))])]
 
-    /// Sends a head and, once the gate is open, the end of the body and another response in one record.
+    /// Sends a head and, when the gate opens, the end of the body and another response in one record.
     private static func smuggling(after gate: RawServer.Gate, _ status: String = "200 OK") -> [RawServer.Step] {
         [
             .receiveHead, .send("HTTP/1.1 \(status)\r\nLocation: /next\r\nContent-Length: 4\r\n\r\n"), .hold(gate),
@@ -75,7 +75,7 @@ import Testing
         #expect(try await text(session.request(relay.url)) == "fresh")
     }
 
-    /// Session tickets and key updates belong to no request either, and do no harm.
+    /// Session tickets and key updates aren't part of a response, either. The connection remains usable.
     @Test(arguments: ["", TLSRelay.ticket, TLSRelay.keyUpdate, TLSRelay.ticket + TLSRelay.keyUpdate + TLSRelay.ticket])
     func aServerWithLateTicketsKeepsItsConnection(_ messages: String) async throws {
         let gate = RawServer.Gate()
@@ -90,7 +90,7 @@ import Testing
         gate.open()
         for _ in 0..<20 {
             #expect(try await text(session.request(relay.url)) == "more")
-            // Most of the messages arrive while no request is under way.
+            // Most messages arrive while no request is in progress.
             try await Task.sleep(for: .milliseconds(20))
         }
         #expect(server.connectionCount == 1)

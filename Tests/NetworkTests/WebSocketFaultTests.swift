@@ -10,7 +10,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// What servers of WebSockets must not do, and what comes of it.
+/// Protocol violations of WebSocket servers.
 @Suite(.timeLimit(.minutes(2))) struct WebSocketFaultTests {
     private let session = Session(configuration: .default)
 
@@ -98,7 +98,7 @@ import Testing
 
     @Test func aServerThatClosesAndDoesNotReadHoldsNobodyUp() async throws {
         let server = try await ServerChild.webSockets()
-        // It closes, and reads nothing of what is sent meanwhile.
+        // The server closes without reading more data.
         let request = session.webSocketRequest(to: "ws://127.0.0.1:\(server.port)/raw?bytes=880203e8&then=pause")
         let sending = Task {
             for _ in 0..<64 { try await request.send(.data(Data(count: 1 << 20))) }
@@ -114,7 +114,7 @@ import Testing
         configuration.certificateBundle = certificates.authority
         let session = Session(configuration: configuration)
         for _ in 0..<10 {
-            // It closes with 1009, and closes the connection, while much is sent.
+            // The server closes with 1009 and closes the connection while the client sends.
             let task = session.webSocketRequest(to: "wss://localhost:\(server.port)/refuse").webSocketTask()
             let sending = Task { for _ in 0..<64 { try await task.send(.data(Data(count: 1 << 20))) } }
             var code: Int?

@@ -11,7 +11,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// WebSockets to a server of Debian's packages.
+/// WebSockets with a server from Debian's packages.
 @Suite(.timeLimit(.minutes(2))) struct WebSocketTests {
     private static let server = Task { try await ServerChild.webSockets() }
 
@@ -30,13 +30,13 @@ import Testing
         var messages = socket.messages.makeAsyncIterator()
         for text in texts {
             async let sent: Void = socket.send(.string(text))
-            guard case .string(let echo) = try await messages.next() else { Issue.record("no text came"); return }
+            guard case .string(let echo) = try await messages.next() else { Issue.record("no text arrived"); return }
             #expect(echo == text)
             try await sent
         }
         for data in binary {
             async let sent: Void = socket.send(.data(data))
-            guard case .data(let echo) = try await messages.next() else { Issue.record("no bytes came"); return }
+            guard case .data(let echo) = try await messages.next() else { Issue.record("no data arrived"); return }
             #expect(echo == data)
             try await sent
         }
@@ -50,7 +50,7 @@ import Testing
         let socket = session.webSocketRequest(to: try await url("/echo")).webSocketTask()
         try await socket.send(.string("hello"))
         var messages = socket.messages.makeAsyncIterator()
-        guard case .string("hello") = try await messages.next() else { Issue.record("no echo came"); return }
+        guard case .string("hello") = try await messages.next() else { Issue.record("no echo arrived"); return }
         socket.close(sending: .normalClosure)
         #expect(try await messages.next() == nil)
         #expect(transport.count.withLock(\.self) == 1)
@@ -64,7 +64,7 @@ import Testing
         let socket = session.webSocketRequest(to: try await url("/echo")).webSocketTask()
         try await socket.send(.string("hello"))
         var messages = socket.messages.makeAsyncIterator()
-        guard case .string("hello") = try await messages.next() else { Issue.record("no echo came"); return }
+        guard case .string("hello") = try await messages.next() else { Issue.record("no echo arrived"); return }
         socket.close(sending: .normalClosure)
     }
 
@@ -158,7 +158,7 @@ import Testing
             var next = 0
             for try await message in task.messages {
                 guard case .string("\(next)") = message else {
-                    Issue.record("\(message) came for \(next)")
+                    Issue.record("\(message) arrived instead of \(next)")
                     break
                 }
                 next += 1
@@ -179,7 +179,7 @@ import Testing
             count += 1
             if count == 3 { task.close(sending: .normalClosure) }
             guard count < 3 else { continue }
-            // Three pings would have been due.
+            // In this time, three pings would have been sent.
             try await Task.sleep(for: .milliseconds(1_300))
             try await task.send(.string("\(count)"))
         }
@@ -275,7 +275,7 @@ import Testing
         #expect(kinds == ["connected", "cancelled"])
     }
 
-    /// What a request that is closed ends with.
+    /// Returns a stream of the error with which a request ends.
     private func end(of request: WebSocketRequest) -> AsyncStream<AFError?> {
         AsyncStream { continuation in
             request.streamMessageEvents(on: .global()) { event in
@@ -291,7 +291,7 @@ import Testing
         var ends = end(of: unstarted)
         unstarted.close(sending: .goingAway)
         for await error in ends { #expect(error == nil) }
-        // The port is closed as long as this lives.
+        // Keeps the port closed.
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
         let (attempts, attempted) = AsyncStream.makeStream(of: Void.self)
@@ -332,7 +332,7 @@ import Testing
     }
 
     @Test func nothingIsLeftWaitingWhenItIsNeverOpen() async throws {
-        // The port is closed as long as this lives.
+        // Keeps the port closed.
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
         let port = closed.number
@@ -402,7 +402,7 @@ import Testing
             let server = try await RawServer.start(Self.redirect(to: location))
             #expect(try await asked(session.webSocketRequest(to: server.url))?.path == "/request")
         }
-        // Other requests don't open WebSockets.
+        // Other kinds of requests can't open WebSockets.
         let server = try await RawServer.start(Self.redirect(to: target))
         let response = await session.request(server.url).serializingData().response
         #expect((response.error?.underlyingError as? URLError)?.code == .redirectToNonExistentLocation)

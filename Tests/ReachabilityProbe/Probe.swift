@@ -1,15 +1,15 @@
 import AfarReachability
 import Foundation
 
-/// Prints the paths that a monitor tells. It does what the lines of its standard input say:
+/// Prints a monitor's paths. The lines of its standard input are commands:
 ///
-/// - `watch`: begins to print paths, marked with the number of the consumer.
-/// - `unwatch`: ends the last consumer.
-/// - `current`: prints the path at this moment.
-/// - `path HOST`: prints the path to another target.
-/// - `listen`: prints the statuses that Alamofire's manager tells.
-/// - `ignore`: ends that.
-/// - `descriptors N`: changes how many descriptors the process may have.
+/// - `watch`: Starts printing paths, with the number of the consumer.
+/// - `unwatch`: Ends the last consumer.
+/// - `current`: Prints the current path.
+/// - `path HOST`: Prints the path to another target.
+/// - `listen`: Starts printing the statuses of Alamofire's manager.
+/// - `ignore`: Stops printing the statuses.
+/// - `descriptors N`: Changes the maximum number of open descriptors.
 final class Probe {
     private let monitor: NetworkMonitor
     private let manager: NetworkReachabilityManager
@@ -21,7 +21,7 @@ final class Probe {
         manager = NetworkReachabilityManager(monitor: monitor)
     }
 
-    /// Runs until the input ends.
+    /// Runs until the end of the input.
     func run() {
         while let line = readLine() {
             let words = line.split(separator: " ")
@@ -52,7 +52,7 @@ final class Probe {
     }
 
     private static func write(_ line: String) {
-        // One call for the whole line, so that it does not mix with another's.
+        // A single call writes the whole line, so that lines don't mix.
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
 

@@ -1,6 +1,6 @@
 import AfarReachability
 
-/// How the probe is called: `ReachabilityProbe [--host NAME] [--debounce MS] [--receive-buffer BYTES]`.
+/// The command-line options: `ReachabilityProbe [--host NAME] [--debounce MS] [--receive-buffer BYTES]`.
 struct ProbeOptions {
     var target = NetworkMonitor.Target.internet
     var debounce = Duration.milliseconds(100)

@@ -1,9 +1,9 @@
 import AfarReachability
 import Foundation
 
-/// What the probe prints of a path, as one line of JSON.
+/// The probe's report about a path, as one line of JSON.
 struct ProbeReport: Codable, Equatable {
-    /// Nanoseconds of the machine's steady clock, which all processes share.
+    /// The time in nanoseconds of the system's monotonic clock, which all processes share.
     let time: UInt64
     let status: String
     let isOnline: Bool

@@ -1,8 +1,8 @@
 import Afar
 import Foundation
 
-/// Makes one request before the network changes and one after, over one session, and prints what came of each. It runs in a
-/// network of its own, where a test makes that change.
+/// Makes one request before and one after a change of the network, with the same session, and prints the outcomes. It
+/// runs in its own network namespace, in which a test makes the change.
 @main
 struct SessionProbe {
     static func main() async {
@@ -24,7 +24,7 @@ struct SessionProbe {
     }
 }
 
-/// Tells when its idle connections have been closed.
+/// Signals when its idle connections have been closed.
 private struct WatchedTransport: Transport {
     let base: CurlTransport
     let closings: AsyncStream<Void>

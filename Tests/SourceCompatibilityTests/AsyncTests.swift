@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What happens to requests, awaited and told, as people write it for Alamofire 5.
+/// Asynchronous use of requests and their events, as in code for Alamofire 5.
 @Suite struct AsyncTests {
     @Test func progress() async throws {
         let server = try await TestServer.start()

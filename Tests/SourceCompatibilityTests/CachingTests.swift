@@ -6,9 +6,9 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Caching and cookies, as apps that know Alamofire write it.
+/// Caching and cookies, as in apps that use Alamofire.
 struct CachingTests {
-    /// Keeps small responses only, and counts.
+    /// Caches only small responses, and counts them.
     final class SmallResponses: CachedResponseHandler {
         func dataTask(
             _ task: URLSessionDataTask, willCacheResponse response: CachedURLResponse,

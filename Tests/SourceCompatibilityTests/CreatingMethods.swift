@@ -2,7 +2,7 @@ import Afar
 import Foundation
 import Synchronization
 
-/// A session that notes which of its methods are called; it overrides all that make requests.
+/// A session that overrides all methods that create requests, and records their calls.
 final class CreatingMethods: Session, @unchecked Sendable {
     let methods = Mutex<[String]>([])
 

@@ -2,12 +2,13 @@ import Afar
 import Foundation
 import Testing
 
-/// The methods of a session that make requests: labels, their order, types, and which arguments may be left out.
+/// The session's methods that create requests: their labels, order and types, and their default arguments.
 ///
-/// What drifts does not compile: an override, a reference or a call. What compiles but reaches another overload fails.
+/// An incompatible change breaks the compilation of an override, a reference or a call. A call that compiles but
+/// reaches another overload fails the test.
 struct CreatingMethodsTests {
     private let recorder = CreatingMethods(startRequestsImmediately: false)
-    // The overrides have defaults of their own, which are not what is looked at.
+    // Hides the overrides' own default arguments.
     private var session: Session { recorder }
     private let url = "http://localhost/"
     private let request = URLRequest(url: URL(filePath: "/"))

@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Downloads in the forms in which they are written.
+/// Downloads in all common forms.
 @Suite struct DownloadTests {
     @Test func resumingADownload() async throws {
         let server = try await TestServer.start()

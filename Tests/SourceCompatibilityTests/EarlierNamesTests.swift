@@ -2,7 +2,7 @@ import Afar
 import AfarTestServer
 import Testing
 
-/// Code written for the 4.x generation, as far as its names are here.
+/// Code written for Alamofire 4.x, to the extent that its names are supported.
 @Suite struct EarlierNamesTests {
     private let queue = DispatchQueue(label: "earlier")
 

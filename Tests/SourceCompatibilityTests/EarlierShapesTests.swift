@@ -2,7 +2,7 @@ import Afar
 import AfarTestServer
 import Testing
 
-/// Initializers, factories and types of the 4.x generation.
+/// Initializers, factories and types of Alamofire 4.x.
 @Suite struct EarlierShapesTests {
     private let queue = DispatchQueue(label: "earlier")
     private let timeline = Timeline(
@@ -73,7 +73,7 @@ import Testing
         await server.stop()
     }
 
-    /// Collects the completions of requests that wait for a token, as retriers of that time did.
+    /// Collects the completion handlers of requests that wait for a token, as retriers for Alamofire 4.x did.
     final class TokenRetrier: RequestRetrier, @unchecked Sendable {
         private let lock = NSLock()
         private var requestsToRetry: [RequestRetryCompletion] = []

@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// A monitor that has every method, spelled as such code spells it.
+/// A monitor that implements every method with Alamofire's signatures.
 final class FullMonitor: EventMonitor, @unchecked Sendable {
     let queue = DispatchQueue(label: "monitor")
     private var called: Set<String> = []
@@ -252,7 +252,7 @@ final class FullMonitor: EventMonitor, @unchecked Sendable {
     }
 }
 
-/// Counts in closures.
+/// Counts calls from closures.
 final class Counts: @unchecked Sendable {
     private let queue = DispatchQueue(label: "counts")
     private var counts: [String: Int] = [:]
@@ -263,7 +263,7 @@ final class Counts: @unchecked Sendable {
 }
 
 @Suite struct EventTests {
-    /// What happens in no request so far.
+    /// Events that no request causes so far.
     private static let uncalled: Set<String> = [
         "urlSession(_:taskIsWaitingForConnectivity:)", "urlSession(_:dataTask:willCacheResponse:)",
     ]
@@ -421,7 +421,7 @@ final class Counts: @unchecked Sendable {
         await server.stop()
     }
 
-    // Naming a notification changes what all sessions of a process do.
+    // The first use of a notification's name affects all sessions of a process.
     @Test func notificationsNameTheirRequest() async throws {
         await #expect(processExitsWith: .success) {
             let server = try await TestServer.start()

@@ -1,7 +1,7 @@
 import Afar
 import Testing
 
-/// Members that other libraries put behind `af`.
+/// Members that other libraries add to `af`.
 @Suite struct ExtensionPointTests {
     @Test func typesOfOthersHaveMembers() {
         #expect(Shelf(books: ["a", "b"]).af.count == 2)

@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Adds a token, and tries three times.
+/// Adds a token, and makes up to three attempts.
 final class TokenInterceptor: RequestInterceptor {
     func adapt(
         _ urlRequest: URLRequest, for session: Session, completion: @escaping (Result<URLRequest, Error>) -> Void
@@ -23,7 +23,7 @@ final class TokenInterceptor: RequestInterceptor {
     }
 }
 
-/// Only adapts.
+/// An interceptor that only adapts requests.
 struct StateAdapter: RequestInterceptor {
     func adapt(
         _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -35,7 +35,7 @@ struct StateAdapter: RequestInterceptor {
     }
 }
 
-/// Counts what it retries.
+/// Counts retries.
 final class LoggingRetryPolicy: RetryPolicy, @unchecked Sendable {
     let retries = Count()
 

@@ -2,7 +2,7 @@ import Afar
 import AfarTestServer
 import Testing
 
-/// What a request tells of itself while it lives, as people ask for Alamofire 5.
+/// The state and properties of requests, as in code for Alamofire 5.
 @Suite struct LifeCycleTests {
     @Test func aRequestKnowsItsStateAndItsPast() async throws {
         let server = try await TestServer.start()

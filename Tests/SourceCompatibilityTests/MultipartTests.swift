@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Multipart forms as people write them for Alamofire 5.
+/// Multipart forms, as in code for Alamofire 5.
 @Suite struct MultipartTests {
     struct Profile {
         var name = "Ada"

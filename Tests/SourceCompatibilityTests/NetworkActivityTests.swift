@@ -2,7 +2,7 @@ import Afar
 import AfarNetworkActivity
 import Testing
 
-/// The network activity indicator, set up as apps do when they start.
+/// The network activity indicator, configured as at the launch of an app.
 @MainActor
 @Suite struct NetworkActivityTests {
     @MainActor

@@ -2,7 +2,7 @@ import Afar
 import AfarTestServer
 import Testing
 
-/// Parameters, headers and compressed bodies in the forms in which they are written.
+/// Parameters, headers and compressed bodies in all common forms.
 @Suite struct ParameterTests {
     struct Search: Encodable {
         var userName = "Ada"
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// An encoding of one's own, on top of another.
+    /// A custom encoding based on another one.
     struct Versioned: ParameterEncoding {
         func encode(_ urlRequest: URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
             var request = try urlRequest.asURLRequest()
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// An encoder of one's own.
+    /// A custom encoder.
     final class Enveloped: JSONParameterEncoder, @unchecked Sendable {
         override func encode<Parameters: Encodable>(
             _ parameters: Parameters?, into request: URLRequest
@@ -104,7 +104,7 @@ import Testing
         #expect(headers.dictionary.count == headers.count)
         #expect(HTTPHeaders(["A": "1"]) == HTTPHeaders([HTTPHeader(name: "A", value: "1")]))
         let defaults = [HTTPHeader.defaultAcceptEncoding, .defaultAcceptLanguage, .defaultUserAgent]
-        // The languages may be unknown.
+        // The user's languages can be unavailable.
         #expect(HTTPHeaders.default.allSatisfy { defaults.contains($0) })
     }
 

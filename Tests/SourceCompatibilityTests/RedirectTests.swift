@@ -2,7 +2,7 @@ import Afar
 import AfarTestServer
 import Testing
 
-/// Redirect handlers and credentials as they are written for Alamofire 5, and for 4.x.
+/// Redirect handlers and credentials, as in code for Alamofire 5 and 4.x.
 @Suite struct RedirectTests {
     final class StayHere: RedirectHandler {
         func task(

@@ -2,7 +2,7 @@ import Afar
 import AfarTestServer
 import Testing
 
-/// Requests in every form in which they are written.
+/// Requests in all common forms.
 @Suite struct RequestTests {
     enum Router: URLRequestConvertible {
         case list(page: Int, server: URL)
@@ -168,7 +168,7 @@ struct Account: Codable, Sendable, Equatable {
     let age: Int
 }
 
-/// What the server says it was asked.
+/// The server's description of the request.
 struct Echo: Decodable, Sendable {
     let method: String
     let query: String?

@@ -2,7 +2,7 @@ import Afar
 import AfarTestServer
 import Testing
 
-/// Responses in every form in which they are asked for.
+/// Responses in all common forms.
 @Suite struct ResponseTests {
     private func responses<Value>(
         _ count: Int, _ ask: (@escaping @Sendable (AFResult<Value>) -> Void) -> Void
@@ -223,7 +223,7 @@ import Testing
     }
 }
 
-/// A model of a screen: its methods capture it, as view models and controllers do.
+/// A screen's model. Closures in its methods capture it, as in view models and controllers.
 @MainActor private final class ScreenModel {
     private(set) var text = ""
     private(set) var isLoading = false

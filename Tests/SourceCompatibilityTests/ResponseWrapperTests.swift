@@ -2,11 +2,11 @@ import Afar
 import AfarTestServer
 import Testing
 
-/// Code that passes the options of serializers on, with the defaults of the library.
+/// Code that forwards serializer options with the library's default arguments.
 @Suite struct ResponseWrapperTests {
     private let queue = DispatchQueue(label: "wrapper")
 
-    /// A serializer of one's own on top of the one for bytes, kept as its type.
+    /// A custom serializer that contains the one for bytes with its concrete type.
     final class ChecksumSerializer: ResponseSerializer {
         let dataSerializer: DataResponseSerializer
         let dataPreprocessor: DataPreprocessor

@@ -2,18 +2,18 @@ import Afar
 import AfarTestServer
 import Testing
 
-/// Serializers with their options, and the errors they give, as people use them with Alamofire 5.
+/// Serializers with their options and errors, as in code for Alamofire 5.
 @Suite struct SerializationTests {
     private struct Named: Codable, Equatable, Sendable {
         var name: String
     }
 
-    /// An empty body is a value.
+    /// A type for which an empty body is a value.
     private struct Nothing: Decodable, EmptyResponse, Sendable {
         static func emptyValue() -> Nothing { Nothing() }
     }
 
-    /// A decoder of one's own.
+    /// A custom decoder.
     private struct LineDecoder: DataDecoder {
         func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
             let name = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
@@ -34,7 +34,7 @@ import Testing
         _ = try await AF.request(server.url("/status/204")).serializingDecodable(Nothing.self).value
         let refused = await AF.request(server.url("/status/204")).serializingDecodable(Named.self).response
         guard case .responseSerializationFailed(.invalidEmptyResponse)? = refused.error else {
-            Issue.record("another error: \(refused)")
+            Issue.record("unexpected error: \(refused)")
             return
         }
         await server.stop()

@@ -2,9 +2,9 @@ import Afar
 import AfarTestServer
 import Testing
 
-/// What sessions and requests show of what they were made with.
+/// Properties of sessions and requests that return the arguments they were created with.
 @Suite struct SessionPartsTests {
-    /// A session delegate of one's own.
+    /// A custom session delegate.
     final class QuietDelegate: SessionDelegate, @unchecked Sendable {
         let name: String
 
@@ -49,7 +49,7 @@ import Testing
         let session = Session(eventMonitors: defaults + [ClosureEventMonitor()])
         let request = session.request(server.url("/get"))
         let (posted, post) = AsyncStream<Void>.makeStream()
-        // An observer that stays would hear of a later request in the place of this one.
+        // A remaining observer would be notified about a later request at the same address.
         let observer = NotificationCenter.default.addObserver(
             forName: Request.didFinishNotification, object: request, queue: nil
         ) { _ in post.finish() }
@@ -81,9 +81,9 @@ import Testing
         #expect(queue != nil)
     }
 
-    // MARK: Interceptors on their own
+    // MARK: Interceptors
 
-    /// An adapter that goes by the state alone.
+    /// An adapter that uses only the state.
     struct IdentifyingAdapter: RequestAdapter {
         func adapt(
             _ urlRequest: URLRequest, for session: Session,

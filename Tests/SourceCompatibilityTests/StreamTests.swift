@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Streams as people write them for Alamofire 5.
+/// Streams, as in code for Alamofire 5.
 @Suite struct StreamTests {
     private struct Line: Decodable, Sendable {
         let id: Int
@@ -163,7 +163,7 @@ import Testing
         await server.stop()
     }
 
-    /// Told what a stream brings, on its queue.
+    /// Collects a stream's events on its queue.
     private final class Collector: @unchecked Sendable {
         let queue = DispatchQueue(label: "collector")
         private var bytes = Data()

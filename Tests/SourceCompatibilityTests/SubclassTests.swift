@@ -2,9 +2,9 @@ import Afar
 import AfarTestServer
 import Testing
 
-/// Subclasses of what is open, with the signatures of Alamofire.
+/// Subclasses of open classes, with Alamofire's signatures.
 @Suite struct SubclassTests {
-    /// A policy with numbers of its own.
+    /// A retry policy with custom numbers.
     class PatientPolicy: RetryPolicy, @unchecked Sendable {
         override init(
             retryLimit: UInt = 5,
@@ -38,7 +38,7 @@ import Testing
         await server.stop()
     }
 
-    /// A value that no other thread may have.
+    /// A value that isn't Sendable.
     final class Draft: Encodable {
         var title = "draft"
     }
@@ -55,7 +55,7 @@ import Testing
         #expect(list.httpBody?.isEmpty == false)
     }
 
-    /// An encoder of one's own on top of each open one.
+    /// Custom encoders based on each open one.
     final class StampedJSON: JSONParameterEncoder, @unchecked Sendable {
         override func encode<Parameters: Encodable>(
             _ parameters: Parameters?, into request: URLRequest
@@ -94,7 +94,7 @@ import Testing
 
     // MARK: Closures of the main actor
 
-    /// What an app's controller is: it lives on the main actor, and sets closures.
+    /// A typical controller of an app. It is isolated to the main actor and sets closures.
     @MainActor final class Controller {
         var lines: [String] = []
         let monitor = ClosureEventMonitor()

@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Downloads and uploads as people write them for Alamofire 5.
+/// Downloads and uploads, as in code for Alamofire 5.
 @Suite struct TransferTests {
     @Test func downloads() async throws {
         let server = try await TestServer.start()

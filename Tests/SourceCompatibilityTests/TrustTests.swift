@@ -2,7 +2,7 @@ import Afar
 import Foundation
 import Testing
 
-/// Code that pins, as it is written for Alamofire.
+/// Certificate pinning, as in code for Alamofire.
 struct TrustTests {
     private struct Failure: Error {}
 

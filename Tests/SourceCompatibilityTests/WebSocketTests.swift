@@ -7,14 +7,14 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// WebSockets, as apps that know Alamofire write them.
+/// WebSockets, as in apps that use Alamofire.
 struct WebSocketTests {
     struct Price: Codable, Sendable {
         var value: Double
     }
 
     @Test func eventsAreHandled() async throws {
-        // The port is closed as long as this lives.
+        // Keeps the port closed.
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
         let port = closed.number
@@ -95,7 +95,7 @@ struct WebSocketTests {
     }
 
     @Test func tasksAreAwaited() async throws {
-        // The port is closed as long as this lives.
+        // Keeps the port closed.
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
         let port = closed.number

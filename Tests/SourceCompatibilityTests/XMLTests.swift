@@ -3,7 +3,7 @@ import AfarTestServer
 import AfarXML
 import Testing
 
-/// XML where JSON stands else: as the parameters of a request, and as what is decoded from its response.
+/// XML instead of JSON, as a request's parameters and in its response.
 @Suite struct XMLTests {
     struct Note: Codable, Equatable {
         @XMLAttribute var id: Int

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// A program that a test runs. Unlike Foundation's, it inherits none of the test's descriptors: nothing that somebody waits
-/// to see closed stays open in it.
+/// A child process of a test. Unlike with Foundation's `Process`, it inherits none of the test's descriptors, so it
+/// doesn't keep files and connections open that the test closes.
 package final class ChildProcess: Sendable {
     private static let closeDescriptors =
         "for file in /proc/$$/fd/*; do n=${file##*/}; [ $n -le 2 ] || eval \"exec $n>&-\"; done; exec \"$@\""
@@ -9,9 +9,11 @@ package final class ChildProcess: Sendable {
     private let identifier: pid_t
     private let output: URL
 
+    /// Starts a program.
+    ///
     /// - Parameters:
     ///   - arguments: The program's name and its arguments.
-    ///   - output: The file that gets what the program says.
+    ///   - output: The file for the program's output.
     package init(_ arguments: [String], output: URL) throws {
         var (actions, attributes) = (posix_spawn_file_actions_t(), posix_spawnattr_t())
         posix_spawn_file_actions_init(&actions)
@@ -41,19 +43,20 @@ package final class ChildProcess: Sendable {
         self.output = output
     }
 
-    /// What it, and whoever had the file before, has said until now.
+    /// The output of this program and of earlier ones with the same file.
     package var said: String {
-        // Foundation's ways to read a whole file lose memory when that is empty.
+        // Foundation's methods for whole files leak memory if the file is empty.
         let data = try? FileHandle(forReadingFrom: output).readToEnd()
         return String(decoding: data ?? Data(), as: UTF8.self)
     }
 
-    /// Whether it runs still; what has ended is over with the first no.
+    /// Whether the process is running. The first call that returns `false` reaps the process, so don't call this again
+    /// afterward.
     package var isRunning: Bool { waitpid(identifier, nil, WNOHANG) == 0 }
 
     /// Waits until a server is ready.
     ///
-    /// - Throws: What it has said, if it ends before.
+    /// - Throws: An error with the server's output, if the server exits before.
     package func wait(until isReady: () -> Bool) async throws {
         while !isReady() {
             guard isRunning else { throw TestCertificates.Failure(output: "the server did not start: \(said)") }
@@ -61,14 +64,14 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Waits for the end. Returns whether that was a good one.
+    /// Waits until the process exits. Returns whether it succeeded.
     package func wait() -> Bool {
         var status: Int32 = 0
         while waitpid(identifier, &status, 0) < 0 { guard errno == EINTR else { return false } }
         return status == 0
     }
 
-    /// Ends it.
+    /// Kills the process.
     package func stop() {
         kill(identifier, SIGKILL)
         _ = wait()

@@ -2,8 +2,8 @@ import Foundation
 
 /// A free port of 127.0.0.1 for a server that takes its port as an argument.
 ///
-/// The port stays bound for as long as this object lives, so the system gives it to no other process. A server that sets
-/// `SO_REUSEADDR`, as all the test servers do, can listen there nevertheless: this socket doesn't listen.
+/// The port is bound until this object is deallocated, so the system doesn't assign it to another process. A server
+/// that sets `SO_REUSEADDR`, as all test servers do, can still listen on it, because this socket doesn't listen.
 package final class ReservedPort: Sendable {
     package let number: UInt16
     private let descriptor: Int32

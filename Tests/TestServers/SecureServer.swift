@@ -4,30 +4,32 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// nginx with sites over TLS, each with a certificate and a port of its own.
+/// An nginx server with TLS sites. Each has its own certificate and port.
 ///
-/// The answer to a request is one line: the connection's number, the client's certificate (or "none"), and `r` or `.` for
-/// a TLS session that was resumed or not. `/to?URL` leads elsewhere.
+/// The response is one line: the connection's number, the client's certificate (or "none"), and `r` or `.` depending on
+/// whether the TLS session was resumed. `/to?URL` redirects to the URL.
 public final class SecureServer: Sendable {
-    /// What one port offers.
+    /// The configuration of a site.
     public struct Site: Sendable {
         let certificate: String
         let stapledResponse: String?
         let clients: Clients
         let speaksHTTP2: Bool
 
-        /// Whether clients are asked who they are.
+        /// The server's handling of client certificates.
         public enum Clients: String, Sendable {
             case notAsked = "off"
             case asked = "optional"
             case required = "on"
         }
 
+        /// Creates a site.
+        ///
         /// - Parameters:
-        ///   - certificate: The certificate's name, by ``TestCertificates``.
+        ///   - certificate: The name of the certificate in ``TestCertificates``.
         ///   - stapledResponse: The name of an OCSP response.
-        ///   - clients: Whether clients are asked for certificates of the authority's.
-        ///   - speaksHTTP2: Whether it offers HTTP/2 beside HTTP/1.1.
+        ///   - clients: Whether the server requests client certificates from the authority.
+        ///   - speaksHTTP2: Whether the server supports HTTP/2 in addition to HTTP/1.1.
         public init(
             _ certificate: String, stapling stapledResponse: String? = nil, clients: Clients = .notAsked,
             speaksHTTP2: Bool = false
@@ -43,12 +45,14 @@ public final class SecureServer: Sendable {
     private let ports: [String: ReservedPort]
     private let nginx: ChildProcess
 
-    /// A port that answers without TLS.
+    /// The site without TLS.
     private static let plainSite = "plain"
 
+    /// Starts the server.
+    ///
     /// - Parameters:
-    ///   - sites: By their names.
-    ///   - settings: Further directives of nginx for all.
+    ///   - sites: The sites by their names.
+    ///   - settings: Additional nginx directives for all sites.
     public init(_ certificates: TestCertificates, _ sites: [String: Site], settings: String = "") async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "afar-nginx-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -67,7 +71,7 @@ public final class SecureServer: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Where a site is.
+    /// Returns the URL of a site.
     public func url(_ site: String, host: String = "localhost", path: String = "/") throws -> URL {
         guard let port = ports[site]?.number, let url = URL(string: "https://\(host):\(port)\(path)") else {
             throw TestCertificates.Failure(output: "no site \(site)")
@@ -75,11 +79,11 @@ public final class SecureServer: Sendable {
         return url
     }
 
-    /// How many bytes of requests have come to a site until now.
+    /// Returns the number of request bytes that a site has received.
     public func requestBytes(to site: String) async throws -> Int {
         guard let plain = URL(string: "http://127.0.0.1:\(ports[Self.plainSite]?.number ?? 0)/") else { return 0 }
-        // It takes what has come in turns, one event after the other: what was there before the first of these is in its log
-        // after the second.
+        // nginx processes events in order, so what arrived before the first of these requests has been logged after the
+        // second.
         for _ in 0..<2 { _ = try await URLSession.shared.data(from: plain) }
         let log = try String(contentsOf: folder.appending(path: "access.log"), encoding: .utf8)
         guard let port = ports[site]?.number else { throw TestCertificates.Failure(output: "no site \(site)") }

@@ -1,20 +1,20 @@
 package import Foundation
 
-/// A server of the system's packages that runs as a child, with its files in a folder that ends with it.
+/// A server from the system's packages that runs as a child process. Its folder is removed together with it.
 package final class ServerChild: Sendable {
-    /// Where its files are; its current directory is the test's.
+    /// The folder with the server's files. The current directory is the test's.
     package let folder: URL
-    /// Of 127.0.0.1.
+    /// The server's port of 127.0.0.1.
     package var port: UInt16 { reservedPort.number }
     private let reservedPort: ReservedPort
     private let child: ChildProcess
 
-    /// Starts a server on a free port, and returns when it accepts connections there.
+    /// Starts a server on a free port and returns when it accepts connections.
     ///
     /// - Parameters:
-    ///   - name: Part of the folder's name.
-    ///   - configuration: Its configuration for a folder and a port, which is written to the file `configuration`.
-    ///   - arguments: The program and its arguments, given the same.
+    ///   - name: A part of the folder's name.
+    ///   - configuration: Returns the configuration for a folder and a port. It is written to the file `configuration`.
+    ///   - arguments: Returns the program and its arguments for the same folder and port.
     package init(
         _ name: String, configuration: (URL, UInt16) -> String = { _, _ in "" },
         _ arguments: (URL, UInt16) -> [String]
@@ -33,16 +33,16 @@ package final class ServerChild: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// What it has said until now.
+    /// The server's output so far.
     package var said: String { child.said }
 }
 
 extension ServerChild {
-    /// Debian's Apache, over TLS with the certificate of `localhost`. It serves the files in its folder.
+    /// Starts Debian's Apache over TLS with the certificate for `localhost`. It serves the files in its folder.
     ///
     /// - Parameters:
-    ///   - modules: The modules that it loads besides `mpm_event`, `authz_core` and `ssl`.
-    ///   - directives: Its other directives.
+    ///   - modules: The modules to load in addition to `mpm_event`, `authz_core` and `ssl`.
+    ///   - directives: Additional directives.
     package static func apache(
         _ certificates: TestCertificates, modules: [String], _ directives: String
     ) async throws -> ServerChild {
@@ -71,10 +71,11 @@ extension ServerChild {
         }
     }
 
-    /// A server of WebSockets, on the system's Python, which has Debian's packages. What a connection does there is said by its path: see the script.
+    /// Starts a WebSocket server in the system's Python, for which Debian's packages are installed. The path selects
+    /// the behavior of a connection: see the script.
     ///
     /// - Parameters:
-    ///   - certificate: The name of its certificate; nil for none, so that it speaks without TLS.
+    ///   - certificate: The name of the certificate. If `nil`, the server doesn't use TLS.
     package static func webSockets(
         _ certificates: TestCertificates? = nil, _ certificate: String = "good"
     ) async throws -> ServerChild {

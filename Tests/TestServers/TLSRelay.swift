@@ -2,24 +2,24 @@
     import COpenSSL
     public import Foundation
 
-    /// Puts TLS in front of a scripted server on another port of 127.0.0.1.
+    /// A TLS relay for a scripted server on another port of 127.0.0.1.
     ///
-    /// Each chunk that the server sends becomes one TLS record. A script ends with a TCP FIN and without close_notify unless it sends
-    /// ``closeNotify`` first.
+    /// Each chunk from the server becomes one TLS record. A script ends with a TCP FIN and without close_notify unless
+    /// it sends ``closeNotify`` first.
     public final class TLSRelay: Sendable {
-        /// What a script sends for an alert that closes the TLS connection.
+        /// A command in a script that sends the alert that closes the TLS connection.
         public static let closeNotify = "\0close\0"
-        /// What a script sends for a session ticket. TLS 1.3 only.
+        /// A command in a script that sends a session ticket. TLS 1.3 only.
         public static let ticket = "\0ticket\0"
-        /// What a script sends to change the server's key and to request the same of the client. TLS 1.3 only.
+        /// A command in a script that updates the server's key and requests the same of the client. TLS 1.3 only.
         public static let keyUpdate = "\0update\0"
 
-        /// What a script sends for the beginning of a record whose end never comes.
+        /// A command in a script that sends the beginning of a record but not its end.
         public static let halfRecord = "\0half\0"
-        /// What a script sends for the header of such a record.
+        /// A command in a script that sends only the header of such a record.
         public static let recordHeader = "\0header\0"
 
-        /// `https://localhost:` and the relay's port, with the path `/`.
+        /// The URL `https://localhost:` with the relay's port and the path `/`.
         public let url: URL
         private let listener: Int32
         private let settings: Settings
@@ -28,8 +28,8 @@
         ///
         /// - Parameters:
         ///   - port: The port of the scripted server.
-        ///   - certificates: Where the server's certificate, `good`, comes from.
-        ///   - isTLS13: Whether the relay speaks TLS 1.3 only; otherwise, it speaks TLS 1.2 only.
+        ///   - certificates: The certificates, of which the server uses `good`.
+        ///   - isTLS13: Whether the relay supports only TLS 1.3. Otherwise, it supports only TLS 1.2.
         ///   - speaksHTTP2: Whether the relay selects `h2` by ALPN.
         public init(
             to port: UInt16, _ certificates: TestCertificates, isTLS13: Bool = true, speaksHTTP2: Bool = false
@@ -85,7 +85,7 @@
             let (certificate, key) = (certificates.file("good.pem").path, certificates.file("good.key").path)
             guard SSL_CTX_use_certificate_chain_file(context, certificate) == 1,
                 SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1
-            else { throw TestCertificates.Failure(output: "OpenSSL refuses the certificate") }
+            else { throw TestCertificates.Failure(output: "OpenSSL rejects the certificate") }
             guard speaksHTTP2 else { return }
             SSL_CTX_set_alpn_select_cb(
                 context,
@@ -100,7 +100,7 @@
         deinit { SSL_CTX_free(context) }
     }
 
-    /// One connection through the relay, on a thread of its own.
+    /// A connection through the relay, on a dedicated thread.
     private final class Connection: @unchecked Sendable {
         private static let commands = [
             TLSRelay.closeNotify, TLSRelay.ticket, TLSRelay.keyUpdate, TLSRelay.halfRecord, TLSRelay.recordHeader,
@@ -137,7 +137,7 @@
         }
 
         func run() {
-            // A peer that is gone must not end the process.
+            // Writing to a closed connection must not terminate the process.
             var signals = sigset_t()
             sigemptyset(&signals)
             sigaddset(&signals, SIGPIPE)
@@ -148,7 +148,7 @@
             }
         }
 
-        /// Returns false at the end of either side.
+        /// Receives data. Returns `false` at the end of either side.
         private func receive() -> Bool {
             let count = SSL_read(ssl, &buffer, Int32(buffer.count))
             if count > 0 {
@@ -186,7 +186,7 @@
                         return false
                     }
                 default:
-                    // 50 bytes of application data are announced (RFC 8446, section 5.1).
+                    // The header announces 50 bytes of application data (RFC 8446, section 5.1).
                     let start: [UInt8] = [23, 3, 3, 0, 50] + (command == Self.commands[3] ? [1, 2, 3] : [])
                     guard Foundation.write(client, start, start.count) == start.count else { return false }
                 }
@@ -211,7 +211,7 @@
             }
         }
 
-        /// Waits until the client's socket is ready or, if wanted, the server's.
+        /// Waits until the client's socket or, optionally, the server's socket is ready.
         private func wait(for events: Int32, orServer: Bool = false) -> Bool {
             var entries = [
                 pollfd(fd: client, events: Int16(events), revents: 0),

@@ -1,17 +1,18 @@
 public import Foundation
 
-/// The certificates that `Tests/Certificates/make` makes: of an authority, of servers good and bad, and of clients.
+/// The certificates that `Tests/Certificates/make` creates for an authority, for valid and invalid servers, and for
+/// clients.
 public struct TestCertificates: Sendable {
-    /// What a program said that failed.
+    /// An error with the output of a program.
     public struct Failure: Error {
-        /// Its words.
+        /// The program's output.
         public let output: String
     }
 
-    /// Made once a day, and again when the script changes.
+    /// The certificates, which are created once a day and whenever the script changes.
     public static let shared = Result { try TestCertificates() }
 
-    /// Where the files are.
+    /// The folder that contains the files.
     public let folder: URL
 
     private init() throws {
@@ -27,17 +28,17 @@ public struct TestCertificates: Sendable {
         let text = { (try? String(contentsOf: said, encoding: .utf8)) ?? "" }
         try FileManager.default.createDirectory(at: new, withIntermediateDirectories: true)
         guard try ChildProcess([script.path, new.path], output: said).wait() else { throw Failure(output: text()) }
-        // Another process may have been faster.
+        // Another process may already have created the folder.
         guard rename(new.path, folder.path) != 0 else { return }
         try FileManager.default.removeItem(at: new)
     }
 
-    /// The authority that has signed the good ones.
+    /// The certificate of the authority that issued the valid certificates.
     public var authority: URL { file("root.crt") }
 
-    /// One of the files.
+    /// Returns the URL of a file.
     public func file(_ name: String) -> URL { folder.appending(path: name) }
 
-    /// What is in one of the files.
+    /// Returns the contents of a file.
     public func data(_ name: String) throws -> Data { try Data(contentsOf: file(name)) }
 }

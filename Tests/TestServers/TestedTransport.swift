@@ -6,10 +6,10 @@ public enum TestedTransport: String, CaseIterable, Codable, Sendable {
     case curl
     case http
 
-    /// The transport that the current test runs over.
+    /// The transport for the current test run.
     @TaskLocal public static var current = http
 
-    /// `AFAR_TRANSPORT` limits a run to one of them.
+    /// The transports to test. `AFAR_TRANSPORT` limits the run to one of them.
     static let selected = allCases.filter { transport in
         ProcessInfo.processInfo.environment["AFAR_TRANSPORT"].map { $0 == transport.rawValue } ?? true
     }
@@ -20,7 +20,7 @@ public struct OverEachTransport: SuiteTrait, TestTrait, TestScoping {
     /// Creates the trait.
     public init() {}
 
-    /// Every test of a suite runs over each transport.
+    /// A Boolean value that indicates that the trait applies to each test in a suite.
     public var isRecursive: Bool { true }
 
     /// Runs a test case once over each transport.
@@ -41,19 +41,19 @@ public struct OverEachTransport: SuiteTrait, TestTrait, TestScoping {
     }
 }
 
-/// A test of something that only one transport does, with the reason.
+/// A trait for features that only one transport supports, with the reason.
 public struct OnlyOver: TestTrait, SuiteTrait {
     let transport: TestedTransport
     let reason: Comment
-    /// The limit applies to every test of a suite.
+    /// A Boolean value that indicates that the limit applies to each test in a suite.
     public var isRecursive: Bool { true }
-    /// The reason.
+    /// The reason for the limit.
     public var comments: [Comment] { [reason] }
 }
 
 extension Trait where Self == OnlyOver {
-    /// Runs a test over `CurlTransport` only.
+    /// Limits a test to `CurlTransport`.
     public static func onlyOverCurl(_ reason: Comment) -> Self { Self(transport: .curl, reason: reason) }
-    /// Runs a test over `HTTPTransport` only.
+    /// Limits a test to `HTTPTransport`.
     public static func onlyOverHTTP(_ reason: Comment) -> Self { Self(transport: .http, reason: reason) }
 }

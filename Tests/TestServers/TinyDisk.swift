@@ -1,7 +1,8 @@
 package import Foundation
 
 #if os(Linux)
-    /// A file system of its own, in memory, that is unmounted with this value. Only root can make one.
+    /// A small in-memory file system that is unmounted when the object is deallocated. Creating one requires root
+    /// privileges.
     package final class TinyDisk: Sendable {
         struct Unavailable: Error { var code: Int32 }
 
@@ -19,7 +20,7 @@ package import Foundation
             rmdir(url.path)
         }
 
-        /// Makes room.
+        /// Enlarges the file system.
         package func grow(to bytes: Int) throws {
             guard mount("tmpfs", url.path, "tmpfs", UInt(MS_REMOUNT), "size=\(bytes)") == 0 else {
                 throw Unavailable(code: errno)
@@ -27,7 +28,7 @@ package import Foundation
         }
     }
 #else
-    /// There are none here.
+    /// A stub for platforms without such file systems.
     package final class TinyDisk: Sendable {
         package static let isAvailable = false
         package let url = FileManager.default.temporaryDirectory

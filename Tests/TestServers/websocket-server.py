@@ -1,4 +1,4 @@
-"""A WebSocket server on Debian's python3-websockets. What a connection does is said by its path.
+"""A WebSocket server that uses Debian's python3-websockets. The path determines the behavior of a connection.
 
 websocket-server.py PORT [CERTIFICATE KEY]
 """
@@ -33,7 +33,7 @@ async def handle(socket):
         await socket.send("answered")
         await socket.wait_closed()
     elif url.path == "/raw":
-        # Bytes as they are, and then nothing, or the end of the connection, or nothing is read any more.
+        # Sends raw bytes. Then, depending on the query, does nothing, closes the connection, or stops reading.
         socket.transport.write(bytes.fromhex(query.get("bytes", "")))
         if query.get("then") == "close":
             socket.transport.close()
@@ -43,7 +43,7 @@ async def handle(socket):
         await socket.wait_closed()
         print("closed with", socket.close_code, flush=True)
     elif url.path == "/refuse":
-        # A close frame while the client sends, and no more of the connection.
+        # Sends a close frame while the client sends, and ends the connection.
         await socket.recv()
         socket.transport.write(bytes.fromhex("880203f1"))
         socket.transport.close()
@@ -57,7 +57,7 @@ async def handle(socket):
 
 
 async def answer(path, headers):
-    """Answers what is not to become a WebSocket."""
+    """Responds to requests that don't become WebSockets."""
     url = urlsplit(path)
     if url.path == "/redirect":
         return http.HTTPStatus.FOUND, {"Location": "/request"}, b""

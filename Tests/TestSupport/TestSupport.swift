@@ -2,12 +2,14 @@ import AfarStages
 package import AfarTransport
 package import Foundation
 
-/// A transport with stages before it, for tests of these: what a request of a session has as a matter of course.
+/// A transport with stages, for testing stages without a session.
 package struct StagedTransport: Transport {
     private let base: any Transport
     private let stages: [any ExchangeStage]
 
-    /// - Parameter stages: Outermost first.
+    /// Creates a transport.
+    ///
+    /// - Parameter stages: The stages, beginning with the outermost one.
     package init(_ base: any Transport, _ stages: any ExchangeStage...) {
         self.base = base
         self.stages = stages
@@ -33,12 +35,14 @@ package struct StagedTransport: Transport {
     package var connectionStatistics: ConnectionStatistics? { get async { await base.connectionStatistics } }
 }
 
-/// Looks at something when nobody holds it any more, as a user's value may.
+/// Runs a closure on deallocation, as a user's value can.
 package final class DeinitProbe: Sendable {
     private let look: @Sendable () -> Void
     private let didLook: Deferred<Bool>
 
-    /// - Parameter didLook: Whether the look came to its end.
+    /// Creates a probe.
+    ///
+    /// - Parameter didLook: Fulfilled with a value that indicates whether the closure returned in time.
     package init(_ didLook: Deferred<Bool>, look: @escaping @Sendable () -> Void) {
         self.look = look
         self.didLook = didLook
@@ -46,7 +50,7 @@ package final class DeinitProbe: Sendable {
 
     deinit { Self.perform(look, noting: didLook) }
 
-    /// Bytes that look when nobody holds them any more.
+    /// Returns bytes that run a closure when they are deallocated.
     package static func bytes(_ didLook: Deferred<Bool>, look: @escaping @Sendable () -> Void) -> Data {
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 1)
         _ = bytes.initializeMemory(as: UInt8.self, repeating: 0)
@@ -60,7 +64,7 @@ package final class DeinitProbe: Sendable {
             })
     }
 
-    /// On another thread, so that a lock that is held fails the test and does not block it.
+    /// Runs the closure on another thread, so that a held lock fails the test instead of blocking it.
     private static func perform(_ look: @escaping @Sendable () -> Void, noting didLook: Deferred<Bool>) {
         let isDone = DispatchSemaphore(value: 0)
         DispatchQueue(label: "looking back").async {
@@ -71,7 +75,7 @@ package final class DeinitProbe: Sendable {
     }
 }
 
-/// Notes what happens in a test, in order.
+/// Records events of a test in order.
 package final class Log: Sendable {
     private let state = Locked<[String]>([])
 

@@ -2,7 +2,7 @@ import Afar
 import HTTPTypes
 
 extension Transport {
-    /// Reads a body as it arrives and keeps nothing of it.
+    /// Streams a body, discards it and returns its length in bytes.
     func countBody(of url: URL) async throws -> Int {
         let request = HTTPRequest(
             method: .get, scheme: url.scheme, authority: "\(url.host() ?? ""):\(url.port ?? 80)", path: url.path)

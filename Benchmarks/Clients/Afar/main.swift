@@ -2,7 +2,7 @@ import Afar
 import Foundation
 import Measurement
 
-/// Makes the transport that a session has by default, or only libcurl's if `AFAR_TRANSPORT` requires it.
+/// Returns a session's default transport, or a libcurl transport if `AFAR_TRANSPORT` requires it.
 func makeTransport(for configuration: SessionConfiguration) -> any Transport {
     let curl = CurlTransport(configuration: CurlTransport.Configuration(configuration))
     if ProcessInfo.processInfo.environment["AFAR_TRANSPORT"] == "curl" { return curl }

@@ -6,14 +6,14 @@ import NIOFoundationCompat
 import NIOHTTP1
 
 extension HTTPClient {
-    /// Downloads to a file with the delegate that the library has for it. Returns the file's size.
+    /// Downloads to a file with the library's file delegate, and returns the file's size.
     func download(_ request: HTTPClientRequest, to file: URL) async throws -> Int {
         let delegate = try FileDownloadDelegate(path: file.path)
         _ = try await execute(request: Request(url: request.url), delegate: delegate).get()
         return try file.fileSize()
     }
 
-    /// Sends a file, read as it is sent. Returns the file's size.
+    /// Uploads a file as a stream, and returns the file's size.
     func upload(_ file: URL, by request: HTTPClientRequest) async throws -> Int {
         let size = try file.fileSize()
         var request = request
@@ -24,7 +24,7 @@ extension HTTPClient {
     }
 }
 
-/// A file in pieces.
+/// The contents of a file as a sequence of chunks.
 private struct FileChunks: AsyncSequence, Sendable {
     let handle: FileHandle
 

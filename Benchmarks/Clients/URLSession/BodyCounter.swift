@@ -4,9 +4,9 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Counts the bytes of a body as they arrive; only a delegate sees them then.
+/// Counts the bytes of a body as they arrive. URLSession delivers partial bodies only to a delegate.
 final class BodyCounter: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    // Sendable because the session calls its delegate on one serial queue.
+    // Sendable because the session calls its delegate on a serial queue.
 
     private var count = 0
     private let completion: CheckedContinuation<Int, any Error>

@@ -5,47 +5,48 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Fetches images, a few at a time, each once for all who want it, filters them off the main queue and keeps them.
+/// A downloader that fetches, filters and caches images. It limits concurrent downloads, sends identical requests once, and
+/// filters images off the main queue.
 ///
-/// Requests are identical, and share one fetch, when they have the same URL, method, header fields and body, the same cache
-/// policy and credential, and serializers that make the same of a response. All methods may be called from any thread.
+/// Requests are identical and share a fetch if they have the same URL, method, header fields and body, the same cache policy and
+/// credential, and equivalent serializers. You can call all methods from any thread.
 public final class ImageDownloader: Sendable {
-    /// Called once with the image, or with what went wrong.
+    /// A closure that is called once with the image or an error.
     public typealias CompletionHandler = @Sendable (AFIDataResponse<Image>) -> Void
-    /// Called with the progress of a fetch.
+    /// A closure that is called with the progress of a fetch.
     public typealias ProgressHandler = DataRequest.ProgressHandler
 
-    /// Which request is sent next when several wait.
+    /// The order in which waiting requests are sent.
     public enum DownloadPrioritization: Sendable {
-        /// The one that has waited longest.
+        /// The oldest request is sent first.
         case fifo
-        /// The newest one.
+        /// The newest request is sent first.
         case lifo
     }
 
-    /// Makes the requests.
+    /// The session that sends the requests.
     public let session: Session
-    /// Which request is sent next when several wait.
+    /// The order in which waiting requests are sent.
     public let downloadPrioritization: DownloadPrioritization
-    /// How many requests are under way at once.
+    /// The maximum number of concurrent requests.
     public let maximumActiveDownloads: Int
-    /// Keeps the images; nil when nothing does.
+    /// The cache for images, if any.
     public let imageCache: (any ImageRequestCache)?
-    /// Decodes images where a download has no serializer of its own.
+    /// The serializer for downloads that don't specify one.
     public let imageResponseSerializer: ImageResponseSerializer
     let fetches: Guarded<ImageFetches>
     let credential = Guarded<URLCredential?>(nil)
-    /// Where filters run.
+    /// The queue on which filters run.
     let workQueue = DispatchQueue(label: "afar.image.downloader", attributes: .concurrent)
 
-    /// Makes a downloader.
+    /// Creates a downloader.
     ///
     /// - Parameters:
-    ///   - session: Makes the requests: `AF`, say.
-    ///   - downloadPrioritization: Which request is sent next when several wait. The default is the one that has waited longest.
-    ///   - maximumActiveDownloads: How many requests are under way at once, at least 1. The default is 4.
-    ///   - imageCache: Keeps the images. The default keeps 100 MB in memory; nil keeps none.
-    ///   - imageResponseSerializer: Decodes images where a download has no serializer of its own.
+    ///   - session: The session that sends the requests, such as `AF`.
+    ///   - downloadPrioritization: The order in which waiting requests are sent. By default, the oldest is sent first.
+    ///   - maximumActiveDownloads: The maximum number of concurrent requests, at least 1. The default is 4.
+    ///   - imageCache: The cache for images. The default holds 100 MB in memory; nil turns caching off.
+    ///   - imageResponseSerializer: The serializer for downloads that don't specify one.
     public init(
         session: Session,
         downloadPrioritization: DownloadPrioritization = .fifo,
@@ -61,17 +62,18 @@ public final class ImageDownloader: Sendable {
         fetches = Guarded(ImageFetches(downloadPrioritization, maximumActive: maximumActiveDownloads))
     }
 
-    /// Answers challenges to all requests that are made from now on, as `authenticate(with:)` does.
+    /// Sets the credential with which subsequent requests respond to challenges, like `authenticate(with:)`.
     public func addAuthentication(usingCredential credential: URLCredential) {
         self.credential.withLock { $0 = credential }
     }
 
-    /// Answers challenges to all requests that are made from now on, as `authenticate(username:password:)` does.
+    /// Sets the user name and password with which subsequent requests respond to challenges, like
+    /// `authenticate(username:password:)`.
     ///
     /// - Parameters:
-    ///   - user: The user's name.
+    ///   - user: The user name.
     ///   - password: The password.
-    ///   - persistence: Has no effect: the credential is this downloader's and is stored nowhere.
+    ///   - persistence: Has no effect, because only this downloader uses the credential.
     public func addAuthentication(
         user: String, password: String, persistence: URLCredential.Persistence = .forSession
     ) {
@@ -82,23 +84,24 @@ public final class ImageDownloader: Sendable {
 // MARK: - Downloading
 
 extension ImageDownloader {
-    /// Fetches an image, unless the cache has it or another fetch is under way that brings it.
+    /// Fetches an image. Uses the cached image or joins an identical fetch if possible.
     ///
-    /// A request with a cache policy that ignores caches is always sent, and its image is stored in the cache.
+    /// A request whose cache policy ignores caches is always sent, and its image is stored in the cache.
     ///
     /// - Parameters:
-    ///   - urlRequest: What to fetch.
-    ///   - cacheKey: The identifier under which the image is kept, after the filter. The default is nil: one that is made of the
-    ///     request, the serializer's options and the filter's identifier.
-    ///   - receiptID: The name of the receipt. The default is a new one.
-    ///   - serializer: Decodes the image. The default is ``imageResponseSerializer``.
-    ///   - filter: Makes another image of it, once for all who wait with the same identifier of a filter. The default is none.
-    ///   - progress: Called with the progress.
-    ///   - progressQueue: Where that is. The default is the main queue.
-    ///   - queue: Where the completion is called. The default is the main queue: in a program whose main thread is blocked it is
-    ///     never called.
-    ///   - completion: Called once, also when the request is cancelled.
-    /// - Returns: What it can be cancelled with; nil when the cache has the image, or there is no request to make.
+    ///   - urlRequest: The request for the image.
+    ///   - cacheKey: The identifier of the filtered image in the cache. The default is nil, which derives it from the request, the
+    ///     serializer's options and the filter's identifier.
+    ///   - receiptID: The identifier of the receipt. The default is a new UUID.
+    ///   - serializer: The serializer that decodes the image. The default is ``imageResponseSerializer``.
+    ///   - filter: The filter for the image. It runs once for all waiting downloads whose filter has the same identifier. The default
+    ///     is none.
+    ///   - progress: A closure that is called with the progress.
+    ///   - progressQueue: The queue on which `progress` is called. The default is the main queue.
+    ///   - queue: The queue on which `completion` is called. The default is the main queue. If the main thread is blocked, the
+    ///     completion is never called.
+    ///   - completion: A closure that is called once, even if the request is canceled.
+    /// - Returns: A receipt for canceling the download; nil if the image is cached or the request is invalid.
     @preconcurrency
     @discardableResult
     public func download(
@@ -144,13 +147,13 @@ extension ImageDownloader {
     /// Fetches several images; see ``download(_:cacheKey:receiptID:serializer:filter:progress:progressQueue:queue:completion:)``.
     ///
     /// - Parameters:
-    ///   - urlRequests: What to fetch.
-    ///   - filter: Makes another image of each. The default is none.
-    ///   - progress: Called with the progress of each.
-    ///   - progressQueue: Where that is. The default is the main queue.
-    ///   - queue: Where the completion is called. The default is the main queue.
-    ///   - completion: Called once for each request.
-    /// - Returns: What they can be cancelled with, without those that the cache has.
+    ///   - urlRequests: The requests for the images.
+    ///   - filter: The filter for the images. The default is none.
+    ///   - progress: A closure that is called with the progress of each download.
+    ///   - progressQueue: The queue on which `progress` is called. The default is the main queue.
+    ///   - queue: The queue on which `completion` is called. The default is the main queue.
+    ///   - completion: A closure that is called once for each request.
+    /// - Returns: The receipts of all downloads except those of cached images and invalid requests.
     @preconcurrency
     @discardableResult
     public func download(
@@ -168,8 +171,8 @@ extension ImageDownloader {
         }
     }
 
-    /// Stops waiting for an image: the completion gets ``AFIError/requestCancelled``, unless it has an image already. The
-    /// request itself is cancelled if it has no other waiters.
+    /// Cancels a download. Its completion receives ``AFIError/requestCancelled`` unless it has already received an image. The request
+    /// itself is canceled if no other download waits for it.
     public func cancelRequest(with requestReceipt: RequestReceipt) {
         guard let leaving = fetches.withLock({ $0.leave(requestReceipt.fetch, requestReceipt.waiter) }) else { return }
         if leaving.isLast { leaving.request.cancel() }
@@ -179,7 +182,7 @@ extension ImageDownloader {
 }
 
 extension URLRequest {
-    /// Whether an image that was kept will do.
+    /// Whether a cached image can be used.
     fileprivate var allowsCachedImage: Bool {
         switch cachePolicy {
         case .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad: true
@@ -189,7 +192,7 @@ extension URLRequest {
 }
 
 extension DataResponse where Success == Image, Failure == AFIError {
-    /// A response that no server gave.
+    /// Returns a response without a request to a server.
     fileprivate static func made(_ request: URLRequest?, _ result: Result<Image, AFIError>) -> Self {
         Self(request: request, response: nil, data: nil, metrics: nil, serializationDuration: 0, result: result)
     }
@@ -198,15 +201,16 @@ extension DataResponse where Success == Image, Failure == AFIError {
 // MARK: - Awaiting
 
 extension ImageDownloader {
-    /// Fetches an image, unless the cache has it or another fetch is under way that brings it. When the task is cancelled,
-    /// other waiters are not affected.
+    /// Fetches an image. Uses the cached image or joins an identical fetch if possible. Canceling the task doesn't affect other
+    /// downloads.
     ///
     /// - Parameters:
-    ///   - urlRequest: What to fetch.
-    ///   - cacheKey: The identifier under which the image is kept, after the filter. The default is nil: one that is made of the
-    ///     request, the serializer's options and the filter's identifier.
-    ///   - serializer: Decodes the image. The default is ``imageResponseSerializer``.
-    ///   - filter: Makes another image of it. The default is none.
+    ///   - urlRequest: The request for the image.
+    ///   - cacheKey: The identifier of the filtered image in the cache. The default is nil, which derives it from the request, the
+    ///     serializer's options and the filter's identifier.
+    ///   - serializer: The serializer that decodes the image. The default is ``imageResponseSerializer``.
+    ///   - filter: The filter for the image. The default is none.
+    /// - Returns: The filtered image.
     /// - Throws: ``AFIError``.
     public func image(
         for urlRequest: any URLRequestConvertible,
@@ -238,19 +242,18 @@ extension ImageDownloader {
 
 // MARK: - Receipts and responses
 
-/// Stands for one of those who wait for an image of an ``ImageDownloader``.
+/// A receipt for a download of an ``ImageDownloader``.
 public struct RequestReceipt: Sendable {
-    /// The request, which others may wait for as well: cancel with ``ImageDownloader/cancelRequest(with:)``, which leaves it to
-    /// them.
+    /// The request, which several downloads can share. To cancel only this download, use ``ImageDownloader/cancelRequest(with:)``.
     public let request: DataRequest
-    /// What the caller named it.
+    /// The identifier that the caller specified.
     public let receiptID: String
     let fetch: ImageFetch.Key
     let waiter: UInt64
 }
 
 extension RequestReceipt: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The receipt's name and the request, without its header fields and body.
+    /// The receipt's identifier and the request, without its header fields and body.
     public var description: String { "RequestReceipt(\(receiptID), \(request.description))" }
 
     /// The same as ``description``.
@@ -260,11 +263,11 @@ extension RequestReceipt: CustomStringConvertible, CustomDebugStringConvertible 
 /// The response of an ``ImageDownloader``.
 public typealias AFIDataResponse<Success> = DataResponse<Success, AFIError>
 
-/// Why an ``ImageDownloader`` has no image.
+/// An error of an ``ImageDownloader``.
 public enum AFIError: Error {
-    /// The request was cancelled, by its receipt or otherwise.
+    /// The request was canceled, with its receipt or otherwise.
     case requestCancelled
-    /// The response is no image, or none that could be decoded.
+    /// The response couldn't be decoded as an image.
     case imageSerializationFailed(ImageError)
     /// The request failed.
     case alamofireError(AFError)
@@ -279,10 +282,10 @@ public enum AFIError: Error {
 }
 
 extension AFIError: LocalizedError {
-    /// What went wrong, in one line.
+    /// A one-line description of the error.
     public var errorDescription: String? {
         switch self {
-        case .requestCancelled: "The image was not wanted any more: its request was cancelled."
+        case .requestCancelled: "The image request was canceled."
         case .imageSerializationFailed(let error): error.errorDescription
         case .alamofireError(let error): error.errorDescription
         }
@@ -290,17 +293,17 @@ extension AFIError: LocalizedError {
 }
 
 extension AFIError {
-    /// Whether this is ``requestCancelled``.
+    /// A Boolean value that indicates whether the error is ``requestCancelled``.
     public var isRequestCancelledError: Bool {
         if case .requestCancelled = self { true } else { false }
     }
 
-    /// Whether this is ``imageSerializationFailed(_:)``.
+    /// A Boolean value that indicates whether the error is ``imageSerializationFailed(_:)``.
     public var isImageSerializationFailedError: Bool {
         if case .imageSerializationFailed = self { true } else { false }
     }
 
-    /// Whether this is ``alamofireError(_:)``.
+    /// A Boolean value that indicates whether the error is ``alamofireError(_:)``.
     public var isAlamofireError: Bool {
         if case .alamofireError = self { true } else { false }
     }

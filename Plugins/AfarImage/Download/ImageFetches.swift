@@ -5,12 +5,12 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The fetches of a downloader: which one is next, and who waits for which. It does nothing itself.
+/// The state of a downloader's fetches: their queue and their waiters. It performs no I/O.
 struct ImageFetches: Sendable {
     private let prioritization: ImageDownloader.DownloadPrioritization
     private let maximumActive: Int
     private var fetches: [ImageFetch.Key: ImageFetch] = [:]
-    /// What has not been sent, in the order in which it came.
+    /// The fetches that haven't been sent, in the order of their arrival.
     private var queue: [ImageFetch.Key] = []
     private var active = 0
     private var lastID: UInt64 = 0
@@ -20,32 +20,32 @@ struct ImageFetches: Sendable {
         self.maximumActive = max(1, maximumActive)
     }
 
-    /// A number that nothing else has.
+    /// Returns a unique number.
     mutating func makeID() -> UInt64 {
         lastID += 1
         return lastID
     }
 
-    /// Adds somebody to a fetch, if there is one.
+    /// Adds a waiter to a fetch, if it exists.
     ///
-    /// - Returns: Its request.
+    /// - Returns: The request of the fetch.
     mutating func join(_ key: ImageFetch.Key, _ waiter: ImageFetch.Waiter) -> DataRequest? {
         fetches[key]?.waiters.append(waiter)
         return fetches[key]?.request
     }
 
-    /// Adds a fetch, which has to be prepared before it is queued.
+    /// Adds a fetch, which must be prepared before it's queued.
     ///
-    /// - Returns: Its number.
+    /// - Returns: The number of the fetch.
     mutating func add(_ key: ImageFetch.Key, _ request: DataRequest, _ waiter: ImageFetch.Waiter) -> UInt64 {
         let id = makeID()
         fetches[key] = ImageFetch(id: id, request: request, waiters: [waiter])
         return id
     }
 
-    /// Queues a fetch, unless nobody waits for it any more.
+    /// Queues a fetch, unless all its waiters have left.
     ///
-    /// - Returns: The requests that are to be sent now.
+    /// - Returns: The requests to send now.
     mutating func enqueue(_ key: ImageFetch.Key, _ id: UInt64) -> [DataRequest] {
         guard let fetch = fetches[key], fetch.id == id, case .preparing = fetch.stage else { return [] }
         fetches[key]?.stage = .queued
@@ -67,16 +67,16 @@ struct ImageFetches: Sendable {
         return true
     }
 
-    /// Takes all who wait for a fetch that was loaded.
+    /// Removes and returns the waiters of a loaded fetch.
     mutating func takeWaiters(_ key: ImageFetch.Key, _ id: UInt64) -> [ImageFetch.Waiter] {
         guard let fetch = fetches[key], fetch.id == id, !fetch.waiters.isEmpty else { return [] }
         fetches[key]?.waiters = []
         return fetch.waiters
     }
 
-    /// Ends a fetch for which nobody waits, or that has failed for all who do.
+    /// Ends a fetch that has no more waiters, or that has failed.
     ///
-    /// - Returns: The fetch, which is to be released elsewhere than under a lock, and the requests that are to be sent now.
+    /// - Returns: The fetch, which the caller must release outside the lock, and the requests to send now.
     mutating func end(_ key: ImageFetch.Key, _ id: UInt64) -> (fetch: ImageFetch?, next: [DataRequest]) {
         guard let fetch = fetches[key], fetch.id == id else { return (nil, []) }
         fetches[key] = nil
@@ -84,22 +84,22 @@ struct ImageFetches: Sendable {
         return (fetch, next())
     }
 
-    /// Those who wait for a fetch.
+    /// Returns the waiters of a fetch.
     func waiters(_ key: ImageFetch.Key, _ id: UInt64) -> [ImageFetch.Waiter] {
         fetches[key].flatMap { $0.id == id ? $0.waiters : nil } ?? []
     }
 
-    /// What follows when somebody does not want to wait any more.
+    /// The result of removing a waiter.
     struct Leaving {
         let waiter: ImageFetch.Waiter
         let request: DataRequest
-        /// Whether nobody is left who waits for the request.
+        /// Whether the request has no more waiters and must be canceled.
         let isLast: Bool
-        /// The requests that are to be sent now.
+        /// The requests to send now.
         let next: [DataRequest]
     }
 
-    /// Removes somebody from a fetch; nil when they wait no more.
+    /// Removes a waiter from a fetch. Returns nil if it no longer waits.
     mutating func leave(_ key: ImageFetch.Key, _ waiter: UInt64) -> Leaving? {
         guard var fetch = fetches[key], let index = fetch.waiters.firstIndex(where: { $0.id == waiter }) else {
             return nil
@@ -111,7 +111,7 @@ struct ImageFetches: Sendable {
         return Leaving(waiter: leaving, request: fetch.request, isLast: isLast, next: isLast ? next() : [])
     }
 
-    /// Gives up the place that a fetch has in the queue, or among those that are active.
+    /// Removes a fetch from the queue or from the active fetches.
     private mutating func vacate(_ key: ImageFetch.Key, _ stage: ImageFetch.Stage) {
         switch stage {
         case .preparing, .delivering(isActive: false): break
@@ -135,15 +135,15 @@ struct ImageFetches: Sendable {
 
 // MARK: - A fetch
 
-/// An image that is being fetched, and those who wait for it.
+/// A fetch of an image, with its waiters.
 struct ImageFetch: Sendable {
-    /// What tells fetches apart.
+    /// The identity of a fetch.
     struct Key: Hashable, Sendable {
         private let request: String
         private let cachePolicy: URLRequest.CachePolicy
         private let serializer: String
         private let credential: String?
-        /// As long as this key is used, no other serializer has the address that its identity may be.
+        /// The serializer. Keeping it ensures that no other serializer gets its address, which can be its identity.
         private let keptSerializer: Kept
 
         init(_ request: URLRequest, _ serializer: ImageResponseSerializer, _ credential: URLCredential?) {
@@ -154,7 +154,7 @@ struct ImageFetch: Sendable {
             keptSerializer = Kept(serializer: serializer)
         }
 
-        /// Is equal to every other one.
+        /// A wrapper that is always equal.
         private struct Kept: Hashable, Sendable {
             let serializer: ImageResponseSerializer
 
@@ -167,18 +167,16 @@ struct ImageFetch: Sendable {
     struct Waiter: Sendable {
         let id: UInt64
         let filter: (any ImageFilter)?
-        /// Keeps the image, as it is wanted.
+        /// Stores the filtered image in the cache.
         let keep: @Sendable (Image) -> Void
-        /// Called with the progress, if it is wanted.
         let report: (@Sendable (Progress) -> Void)?
         /// Called once.
         let complete: @Sendable (AFIDataResponse<Image>) -> Void
     }
 
-    /// How far it is.
     enum Stage: Sendable {
         case preparing, queued, loading
-        /// The image has arrived, and is filtered and delivered. A fetch that was active stays active until then.
+        /// The image has arrived and is being filtered and delivered. An active fetch stays active until then.
         case delivering(isActive: Bool)
     }
 
@@ -203,7 +201,7 @@ extension ImageDownloader {
         _ credential: URLCredential?, _ waiter: ImageFetch.Waiter
     ) -> DataRequest {
         if let request = fetches.withLock({ $0.join(key, waiter) }) { return request }
-        // Not under the lock, as a session may be anybody's subclass. Another thread may have been faster meanwhile.
+        // Created outside the lock, because a session can be a user's subclass. Another thread can be faster.
         let request = session.request(urlRequest, shouldAutomaticallyResume: false)
         let (joined, id) = fetches.withLock { fetches -> (DataRequest?, UInt64) in
             if let joined = fetches.join(key, waiter) { return (joined, 0) }
@@ -223,7 +221,7 @@ extension ImageDownloader {
         return request
     }
 
-    /// The request of a fetch has ended.
+    /// Ends a fetch and delivers its response.
     private func end(_ key: ImageFetch.Key, _ id: UInt64, _ response: AFDataResponse<Image>) {
         guard fetches.withLock({ $0.endLoading(key, id) }) else { return }
         guard let image = response.value else {
@@ -234,7 +232,7 @@ extension ImageDownloader {
             return
         }
         var filtered: [String: Image] = [:]
-        // Others may come while filters run; who comes later finds the image in the cache.
+        // Waiters can join while filters run. Later downloads find the image in the cache.
         var isOver = false
         while !isOver {
             let waiters = fetches.withLock { $0.takeWaiters(key, id) }

@@ -3,15 +3,15 @@ import CPixman
 public import Foundation
 
 extension Image {
-    // Beyond what an image may have that is decoded, nothing is drawn either.
+    // The limits for decoding apply to drawing, too.
     private static let limits = ImageLimits()
 
-    /// The image with each of its frames redrawn, or the unchanged image if there is not enough memory.
+    /// Returns the image with each of its frames redrawn, or the unchanged image if there isn't enough memory.
     ///
     /// - Parameters:
-    ///   - size: That of the new image; nil for one that none can have, which leaves the image as it is.
-    ///   - scale: The pixels of a point; nil for the image's own.
-    ///   - draw: Draws a frame.
+    ///   - size: The size of the new image. If it's nil, the size is invalid and the image is returned unchanged.
+    ///   - scale: The pixels per point; nil for the image's scale.
+    ///   - draw: A closure that draws a frame.
     func drawn(
         in size: PixelSize?, scale: CGFloat? = nil, _ draw: (PixelBuffer, PixelSize) throws -> PixelBuffer
     ) -> Image {
@@ -36,19 +36,19 @@ extension Image {
 // MARK: - Rounding
 
 extension Image {
-    /// The image with rounded corners.
+    /// Returns the image with rounded corners.
     ///
     /// - Parameters:
-    ///   - radius: In points; at most half of the shorter side counts. One that is no number, or not greater than 0, leaves the
-    ///     image as it is.
-    ///   - divideRadiusByImageScale: Whether the radius is divided by ``scale`` before. The default is false.
+    ///   - radius: The radius in points, limited to half of the shorter side. If it's NaN or not greater than 0, the image is returned
+    ///     unchanged.
+    ///   - divideRadiusByImageScale: Whether to divide the radius by ``scale``. The default is false.
     public func imageRounded(withCornerRadius radius: CGFloat, divideRadiusByImageScale: Bool = false) -> Image {
         let radius = divideRadiusByImageScale ? radius : radius * scale
         guard radius > 0 else { return self }
         return drawn(in: pixelSize) { pixels, _ in try pixels.rounded(radius: radius) }
     }
 
-    /// The greatest circle around the middle of the image; what is outside of it is transparent.
+    /// Returns the largest circle at the center of the image, on a transparent background.
     public func imageRoundedIntoCircle() -> Image {
         let side = min(width, height)
         return drawn(in: PixelSize(width: side, height: side)) { pixels, size in
@@ -59,13 +59,13 @@ extension Image {
 }
 
 extension PixelBuffer {
-    /// The picture with round corners, whose edges are smooth.
+    /// Returns the pixels with antialiased round corners.
     fileprivate func rounded(radius: CGFloat) throws -> PixelBuffer {
         let corner = RoundCorner(radius: min(radius, CGFloat(min(width, height)) / 2))
         return try copy { bytes in
             for y in 0..<height where y < corner.extent || y >= height - corner.extent {
                 for x in 0..<width where x < corner.extent || x >= width - corner.extent {
-                    // A pixel in the middle may lie in two corners, or in all.
+                    // A pixel at the center can be in two or all corners.
                     let lost =
                         corner.outside(x, y) + corner.outside(width - 1 - x, y) + corner.outside(x, height - 1 - y)
                         + corner.outside(width - 1 - x, height - 1 - y)
@@ -81,12 +81,12 @@ extension PixelBuffer {
     }
 }
 
-/// The corner of a picture at its left and its top, rounded.
+/// The rounded top left corner of an image.
 private struct RoundCorner {
     private static let columns = 16
 
     private let radius: CGFloat
-    /// How many pixels the corner is wide and high.
+    /// The width and height of the corner in pixels.
     let extent: Int
 
     init(radius: CGFloat) {
@@ -94,12 +94,11 @@ private struct RoundCorner {
         extent = Int(radius.rounded(.up))
     }
 
-    /// How much of a pixel lies outside of the circle, from 0 to 1. The pixel is cut into narrow columns, of each of which the
-    /// part above the circle counts.
+    /// Returns the fraction of a pixel outside the circle, from 0 to 1. It's the average over narrow columns of the pixel.
     func outside(_ x: Int, _ y: Int) -> CGFloat {
         guard x < extent, y < extent else { return 0 }
         let (left, top) = (CGFloat(x), CGFloat(y))
-        // The corner of the pixel that is farthest from the middle, and the nearest.
+        // The pixel's farthest and nearest corner.
         if hypot(radius - left, radius - top) <= radius { return 0 }
         if left + 1 <= radius, top + 1 <= radius, hypot(radius - left - 1, radius - top - 1) >= radius { return 1 }
         let parts = (0..<Self.columns).map { column in
@@ -115,13 +114,13 @@ private struct RoundCorner {
 // MARK: - Blurring
 
 extension Image {
-    /// The image with a Gaussian blur, approximated by three running means. Outside of the image, the pixels at its edges are repeated.
+    /// Returns the image with a Gaussian blur, approximated by three running means. The pixels at the edges are repeated outside the
+    /// image.
     ///
-    /// - Parameter radius: The standard deviation in pixels. One that is no number, or not greater than 0, leaves the image as
-    ///   it is.
+    /// - Parameter radius: The standard deviation in pixels. If it's NaN or not greater than 0, the image is returned unchanged.
     public func imageBlurred(radius: CGFloat) -> Image {
         guard radius > 0 else { return self }
-        // Farther away there is nothing but edges.
+        // A larger radius would average only the repeated edges.
         let across = RunningMeans(deviation: min(radius, CGFloat(width)))
         let down = RunningMeans(deviation: min(radius, CGFloat(height)))
         return drawn(in: pixelSize) { pixels, _ in try pixels.averagedAndTurned(across).averagedAndTurned(down) }
@@ -129,7 +128,7 @@ extension Image {
 }
 
 extension PixelBuffer {
-    /// The picture with its rows blurred, and with rows and columns exchanged. Calling it twice blurs both directions.
+    /// Returns the pixels with their rows blurred, and then rows and columns exchanged. Two calls blur both directions.
     fileprivate func averagedAndTurned(_ means: RunningMeans) throws -> PixelBuffer {
         try PixelBuffer(width: height, height: width, isOpaque: isOpaque) { bytes in
             let target = bytes.assumingMemoryBound(to: SIMD4<UInt8>.self)
@@ -145,9 +144,9 @@ extension PixelBuffer {
     }
 }
 
-/// Three running means, one after the other, which together have the variance of a Gaussian.
+/// A sequence of three running means, which together have the variance of a Gaussian.
 private struct RunningMeans {
-    /// How many pixels on each side count.
+    /// The number of pixels on each side that a mean includes.
     private let radii: [Int]
 
     init(deviation: CGFloat) {
@@ -155,12 +154,12 @@ private struct RunningMeans {
         let variance = deviation * deviation
         let smaller = Int(((4 * variance + 1).squareRoot() - 1) / 2)
         let count = CGFloat(2 * smaller + 1)
-        // So many of the three are the smaller ones, the others reach a pixel farther.
+        // The number of smaller means; the others extend one pixel farther.
         let share = (12 * variance - 3 * (count * count + 4 * count + 3)) / (-4 * count - 4)
         radii = (0..<3).map { CGFloat($0) < share.rounded() ? smaller : smaller + 1 }
     }
 
-    /// Blurs a row. The results are rounded by cutting off what is behind the point.
+    /// Blurs a row. Truncating the results rounds them.
     func apply(_ row: UnsafeBufferPointer<SIMD4<UInt8>>, _ line: inout [SIMD4<Float>]) {
         let reach = radii.reduce(0, +)
         line.removeAll(keepingCapacity: true)
@@ -188,16 +187,16 @@ private struct RunningMeans {
 // MARK: - Compositing
 
 extension Image {
-    /// The image with another drawn over it, as alpha says (Porter and Duff's "over").
+    /// Returns the image with another drawn over it (Porter and Duff's "over" operator).
     ///
     /// - Parameters:
-    ///   - overlay: What is drawn, a pixel for a pixel. Of an animation it is the first frame; this image's frames get it all.
-    ///   - origin: Where its corner at the left and the top comes, in points of this image. What lies outside is left away. The
-    ///     default is this image's own corner.
+    ///   - overlay: The image to draw, pixel for pixel, on all frames. If it's an animation, its first frame is used.
+    ///   - origin: The position of the overlay's top left corner, in points of this image. Parts outside the image are clipped. The
+    ///     default is the top left corner.
     public func imageComposited(with overlay: Image, at origin: CGPoint = .zero) -> Image {
         let place = (origin.x * scale, origin.y * scale)
         let reach = CGFloat(Self.maximumDimension)
-        // False for what is no number, too.
+        // Also false for NaN.
         guard abs(place.0) <= reach, abs(place.1) <= reach else { return self }
         return drawn(in: pixelSize) { pixels, size in
             try PixelBuffer(width: size.width, height: size.height, isOpaque: pixels.isOpaque) { bytes in
@@ -241,9 +240,9 @@ extension AlamofireExtension where ExtendedType == Image {
     /// The same as ``Image/imageRoundedIntoCircle()``.
     public func imageRoundedIntoCircle() -> Image { type.imageRoundedIntoCircle() }
 
-    /// Whether every pixel is known to be opaque.
+    /// A Boolean value that indicates whether every pixel is known to be opaque.
     public var isOpaque: Bool { type.isOpaque }
 
-    /// Whether a pixel may be transparent.
+    /// A Boolean value that indicates whether pixels can be transparent.
     public var containsAlphaComponent: Bool { !type.isOpaque }
 }

@@ -2,21 +2,21 @@ import CPixman
 public import Foundation
 
 extension Image {
-    /// The image in another size, whatever its shape becomes.
+    /// Returns the image scaled to a size, without preserving its proportions.
     ///
     /// - Parameters:
-    ///   - size: In points. One that no image can have leaves the image as it is: of less than half a pixel, more than
-    ///     ``maximumDimension``, or more than 50 million pixels.
-    ///   - scale: The pixels of a point. The default is nil: the image's own.
+    ///   - size: The size in points. If it's invalid, the image is returned unchanged. A size is invalid if a side is less than half a
+    ///     pixel or more than ``maximumDimension``, or if it has more than 50 million pixels.
+    ///   - scale: The pixels per point. The default is nil, which uses the image's scale.
     public func imageScaled(to size: CGSize, scale: CGFloat? = nil) -> Image {
         drawn(in: PixelSize(size, scale: scale ?? self.scale), scale: scale) { try $0.scaled(to: $1) }
     }
 
-    /// The image as large as it fits into a size, in the middle; the rest is transparent.
+    /// Returns the image scaled to fit a size with its proportions, centered on a transparent background.
     ///
     /// - Parameters:
-    ///   - size: In points. One that no image can have leaves the image as it is.
-    ///   - scale: The pixels of a point. The default is nil: the image's own.
+    ///   - size: The size in points. If it's invalid, the image is returned unchanged.
+    ///   - scale: The pixels per point. The default is nil, which uses the image's scale.
     public func imageAspectScaled(toFit size: CGSize, scale: CGFloat? = nil) -> Image {
         drawn(in: PixelSize(size, scale: scale ?? self.scale), scale: scale) { pixels, size in
             let ratio = min(CGFloat(size.width) / CGFloat(width), CGFloat(size.height) / CGFloat(height))
@@ -28,11 +28,11 @@ extension Image {
         }
     }
 
-    /// The middle of the image, as much as fills a size.
+    /// Returns the image scaled to fill a size with its proportions, and cropped around its center.
     ///
     /// - Parameters:
-    ///   - size: In points. One that no image can have leaves the image as it is.
-    ///   - scale: The pixels of a point. The default is nil: the image's own.
+    ///   - size: The size in points. If it's invalid, the image is returned unchanged.
+    ///   - scale: The pixels per point. The default is nil, which uses the image's scale.
     public func imageAspectScaled(toFill size: CGSize, scale: CGFloat? = nil) -> Image {
         drawn(in: PixelSize(size, scale: scale ?? self.scale), scale: scale) { pixels, size in
             let ratio = min(CGFloat(width) / CGFloat(size.width), CGFloat(height) / CGFloat(size.height))
@@ -48,25 +48,25 @@ extension Image {
 // MARK: - Pixels
 
 extension PixelBuffer {
-    /// How many pixels become one at most in a step. pixman cannot draw where a filter reaches farther than to 32,767.
+    /// The maximum ratio of a scaling step. pixman can't draw if a filter extends beyond coordinate 32,767.
     private static let maximumRatio = 512.0
 
-    /// The same picture in another size.
+    /// Returns the pixels scaled to a size.
     ///
-    /// - Throws: ``ImageError`` when the memory does not suffice.
+    /// - Throws: ``ImageError`` if there isn't enough memory.
     func scaled(to size: PixelSize) throws -> PixelBuffer {
         try scaled(from: CGRect(x: 0, y: 0, width: CGFloat(width), height: CGFloat(height)), to: size)
     }
 
-    /// A part of the picture in another size.
+    /// Returns a part of the pixels scaled to a size.
     ///
-    /// Rows and columns are resampled one after the other, which takes time that grows with the filter's width and not with
-    /// its square. What comes first is what leaves fewer pixels in between: not more than the larger picture has.
+    /// Rows and columns are resampled separately, so the time grows with the filter's width and not with its square. The direction
+    /// that leaves fewer intermediate pixels is first, so there are never more than in the larger image.
     ///
     /// - Parameters:
-    ///   - part: Lies in the picture.
-    ///   - size: In pixels.
-    /// - Throws: ``ImageError`` when the memory does not suffice.
+    ///   - part: The part, which must be within the image.
+    ///   - size: The size in pixels.
+    /// - Throws: ``ImageError`` if there isn't enough memory.
     func scaled(from part: CGRect, to size: PixelSize) throws -> PixelBuffer {
         let columns = Self.needed(Double(part.minX), Double(part.width), of: width, for: size.width)
         let rows = Self.needed(Double(part.minY), Double(part.height), of: height, for: size.height)
@@ -85,7 +85,7 @@ extension PixelBuffer {
         return try lowered.resampled(from: between, to: size)
     }
 
-    /// The rows or columns that a part is made of, with those around it that the filter reaches.
+    /// Returns the rows or columns of a part, with the adjacent ones that the filter uses.
     private static func needed(_ start: Double, _ length: Double, of all: Int, for count: Int) -> Range<Int> {
         let reach = 3 * min(max(length / Double(count), 1), maximumRatio) + 1
         let lower = max(0, Int(start - reach))
@@ -111,9 +111,9 @@ extension PixelBuffer {
         }
     }
 
-    /// A part of the picture.
+    /// Returns a part of the pixels.
     ///
-    /// - Throws: ``ImageError`` when the memory does not suffice.
+    /// - Throws: ``ImageError`` if there isn't enough memory.
     func cropped(x: Int, y: Int, to size: PixelSize) throws -> PixelBuffer {
         guard size != PixelSize(width: width, height: height) else { return self }
         return try PixelBuffer(width: size.width, height: size.height, isOpaque: isOpaque) { bytes in
@@ -125,9 +125,9 @@ extension PixelBuffer {
         }
     }
 
-    /// A transparent picture with this one in it.
+    /// Returns the pixels on a transparent background.
     ///
-    /// - Throws: ``ImageError`` when the memory does not suffice.
+    /// - Throws: ``ImageError`` if there isn't enough memory.
     func padded(x: Int, y: Int, to size: PixelSize) throws -> PixelBuffer {
         guard size != PixelSize(width: width, height: height) else { return self }
         return try PixelBuffer(width: size.width, height: size.height, isOpaque: false) { bytes in
@@ -142,16 +142,15 @@ extension PixelBuffer {
 
 // MARK: - pixman
 
-/// Pixels that pixman reads or draws on. It is valid in the closure that it is given to.
+/// Pixels that pixman reads or draws on. Valid only within the closure that receives them.
 struct PixmanImage {
-    // Pixels are red, green, blue, alpha in memory, and pixman is told that they are ARGB in a number: on machines that store
-    // the last byte of a number first, alpha is where it belongs, and red and blue, which change places, are treated alike.
-    // For that format pixman has fast code.
+    // pixman has fast code for ARGB numbers. On little-endian machines, they differ from the bytes in memory (red, green, blue, alpha)
+    // only in the order of red and blue, which doesn't matter.
     private static let format = PIXMAN_a8r8g8b8
 
     let image: OpaquePointer
 
-    /// Calls a closure with pixels as pixman sees them.
+    /// Calls a closure with a pixman image of the bytes.
     static func with<Result>(
         _ bytes: UnsafeMutableRawBufferPointer, _ size: PixelSize, _ body: (PixmanImage) throws -> Result
     ) throws -> Result {
@@ -163,28 +162,28 @@ struct PixmanImage {
         return try body(PixmanImage(image: image))
     }
 
-    /// Draws an image on this one; what lies outside is left away.
+    /// Draws an image on this one. Parts outside are clipped.
     ///
     /// - Parameters:
-    ///   - source: What is drawn.
+    ///   - source: The image to draw.
     ///   - operation: Whether the source is drawn over the existing pixels or replaces them.
-    ///   - place: Where its corner comes, in pixels.
-    ///   - size: How much of it is drawn, in pixels.
+    ///   - place: The position of the source's top left corner, in pixels.
+    ///   - size: The size of the drawn part, in pixels.
     func draw(_ source: PixmanImage, _ operation: pixman_op_t, at place: (x: Int, y: Int), _ size: PixelSize) {
         pixman_image_composite32(
             operation, source.image, nil, image, 0, 0, 0, 0, Int32(clamping: place.x), Int32(clamping: place.y),
             Int32(size.width), Int32(size.height))
     }
 
-    /// Has a part of the image drawn in another size from now on.
+    /// Sets the scaling with which a part of the image is drawn.
     ///
-    /// Where it becomes smaller, each pixel is a sum of all that it covers, weighted by a Lanczos kernel of three lobes that is
-    /// as much wider; where it becomes larger, of those around.
+    /// Each resulting pixel is a sum weighted by a Lanczos kernel with three lobes. When scaling down, the kernel is widened by the
+    /// ratio and covers all source pixels; when scaling up, it covers the adjacent ones.
     ///
     /// - Parameters:
-    ///   - ratioX: How many pixels across become one.
-    ///   - ratioY: How many pixels down become one.
-    ///   - origin: Where the part begins, in pixels.
+    ///   - ratioX: The number of source columns per resulting column.
+    ///   - ratioY: The number of source rows per resulting row.
+    ///   - origin: The top left corner of the part, in pixels.
     func setScaling(_ ratioX: Double, _ ratioY: Double, from origin: CGPoint) throws {
         let (x, y) = (Self.fixed(ratioX), Self.fixed(ratioY))
         var transform = pixman_transform()
@@ -213,17 +212,17 @@ struct PixmanImage {
     /// The binary logarithm of the number of positions between two pixels. A wide filter needs fewer.
     private static func subsampleBits(_ ratio: Double) -> Int32 { ratio < 4 ? 8 : ratio < 16 ? 6 : ratio < 64 ? 4 : 2 }
 
-    /// pixman's numbers of 16 bits before and 16 after the point.
+    /// Returns a number in pixman's fixed-point format, with 16 integer and 16 fraction bits.
     private static func fixed(_ value: Double) -> pixman_fixed_t { pixman_fixed_t((value * 65_536).rounded()) }
 
-    private static let noMemory = ImageError(.outOfMemory, "There is no memory to draw the image")
+    private static let noMemory = ImageError(.outOfMemory, "There is not enough memory to draw the image")
 }
 
 extension PixelBuffer {
-    /// Calls a closure with the pixels as pixman reads them.
+    /// Calls a closure with a pixman image of the pixels.
     func withPixmanImage<Result>(_ body: (PixmanImage) throws -> Result) throws -> Result {
         try read { bytes in
-            // pixman takes mutable memory even for a source.
+            // pixman requires mutable memory even for a source.
             try PixmanImage.with(
                 UnsafeMutableRawBufferPointer(mutating: bytes), PixelSize(width: width, height: height), body)
         }

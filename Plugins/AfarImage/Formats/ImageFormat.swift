@@ -1,15 +1,15 @@
 public import Foundation
 
-/// A file format of images. Formats of your own are made as these are.
+/// A file format of images. You can define additional formats.
 public struct ImageFormat: Hashable, Sendable {
-    /// What people call it.
+    /// The name of the format.
     public let name: String
-    /// Its media type, in lower case.
+    /// The media type, in lower case.
     public let mediaType: String
-    /// The extensions of its files, in lower case; the usual one first.
+    /// The file extensions in lower case, with the usual one first.
     public let fileExtensions: [String]
 
-    /// Makes a format.
+    /// Creates a format.
     public init(name: String, mediaType: String, fileExtensions: [String]) {
         self.name = name
         self.mediaType = mediaType
@@ -27,102 +27,104 @@ public struct ImageFormat: Hashable, Sendable {
 
 // MARK: - Decoding
 
-/// Decodes images of one format.
+/// A type that decodes images of a format.
 public protocol ImageDecoder: Sendable {
     /// The format.
     var format: ImageFormat { get }
 
-    /// Whether data begins as files of this format do, whatever a header or a name says.
+    /// Returns whether data begins like a file of this format, independent of its content type or file name.
     func canDecode(_ data: Data) -> Bool
 
     /// Decodes an image.
     ///
-    /// A decoder checks the limits before it takes memory for pixels, and gives no image for data that is incomplete or
-    /// damaged. It may be called from several threads at once.
+    /// Implementations must check the limits before they allocate memory for pixels, and must throw an error for incomplete or damaged
+    /// data. Several threads can call this method at the same time.
     ///
     /// - Parameters:
-    ///   - data: The file, for which ``canDecode(_:)`` was true.
-    ///   - options: The size that is wanted, the scale, and what the image may cost.
+    ///   - data: The contents of a file for which ``canDecode(_:)`` returned true.
+    ///   - options: The target size, the scale and the limits.
+    /// - Returns: The decoded image.
     /// - Throws: ``ImageError``.
     func decode(_ data: Data, options: ImageDecodingOptions) throws -> Image
 }
 
-/// How an image is decoded.
+/// Options for decoding an image.
 public struct ImageDecodingOptions: Equatable, Sendable {
     /// The ``Image/scale`` of the image. The default is 1.
     public var scale: CGFloat
-    /// The size in pixels that the image will be shown in or scaled to. A decoder may then give a smaller image than the
-    /// file has, if that takes less time or memory, but none that is narrower or lower than this. A width or a height that
-    /// is not greater than 0 is any. Nil, the default, and a size that is any in both directions mean that of the file.
+    /// The size in pixels in which the image will be shown or to which it will be scaled. To save time or memory, a decoder can return
+    /// an image smaller than the file's, but not narrower or lower than this size. A width or height that isn't greater than 0 sets no
+    /// minimum. If the size is nil (the default) or sets no minimum in either direction, the image has the file's size.
     public var targetSize: CGSize?
-    /// What the image may cost.
+    /// The limits on the image.
     public var limits: ImageLimits
 
-    /// Makes options.
+    /// Creates options.
     public init(scale: CGFloat = 1, targetSize: CGSize? = nil, limits: ImageLimits = ImageLimits()) {
         self.scale = scale
         self.targetSize = targetSize
         self.limits = limits
     }
 
-    /// The target, if it asks for anything.
+    /// The target size, if it sets a minimum.
     var target: CGSize? { targetSize.flatMap { $0.width > 0 || $0.height > 0 ? $0 : nil } }
 }
 
 // MARK: - Encoding
 
-/// Writes images in one format.
+/// A type that encodes images in a format.
 public protocol ImageEncoder: Sendable {
     /// The format.
     var format: ImageFormat { get }
 
-    /// Writes an image. It may be called from several threads at once.
+    /// Encodes an image. Several threads can call this method at the same time.
     ///
+    /// - Returns: The contents of a file.
     /// - Throws: ``ImageError``.
     func encode(_ image: Image) throws -> Data
 }
 
 extension ImageEncoder where Self == PNGEncoder {
-    /// Writes PNG.
+    /// An encoder that writes PNG.
     public static var png: PNGEncoder { PNGEncoder() }
 }
 
 extension ImageEncoder where Self == JPEGEncoder {
-    /// Writes JPEG.
+    /// Returns an encoder that writes JPEG.
     ///
-    /// - Parameter quality: From 0 to 100. The default is 85.
+    /// - Parameter quality: The quality, from 0 to 100. The default is 85.
     public static func jpeg(quality: Int = 85) -> JPEGEncoder { JPEGEncoder(quality: quality) }
 }
 
 extension ImageEncoder where Self == WebPEncoder {
-    /// Writes WebP.
+    /// Returns an encoder that writes WebP.
     ///
     /// - Parameters:
-    ///   - quality: From 0 to 100. The default is 80.
-    ///   - isLossless: Whether every pixel is kept. The default is false.
+    ///   - quality: The quality, from 0 to 100. The default is 80.
+    ///   - isLossless: Whether the compression is lossless. The default is false.
     public static func webP(quality: Int = 80, isLossless: Bool = false) -> WebPEncoder {
         WebPEncoder(quality: quality, isLossless: isLossless)
     }
 }
 
 extension Image {
-    /// The image as a file.
+    /// Returns the contents of an image file.
     ///
-    /// - Parameter encoder: Writes the format: `.png`, `.jpeg(quality: 90)`, `.webP()`.
+    /// - Parameter encoder: The encoder for the file format, such as `.png`, `.jpeg(quality: 90)` or `.webP()`.
     /// - Throws: ``ImageError``.
     public func data(using encoder: some ImageEncoder) throws -> Data { try encoder.encode(self) }
 
-    /// The image as PNG.
+    /// Returns the image in PNG format.
     ///
     /// - Throws: ``ImageError``.
     public func pngData() throws -> Data { try PNGEncoder().encode(self) }
 
-    /// The image as JPEG, over white where it is transparent.
+    /// Returns the image in JPEG format, on a white background.
     ///
-    /// - Parameter compressionQuality: From 0 to 1.
+    /// - Parameter compressionQuality: The quality, from 0 to 1.
     /// - Throws: ``ImageError``.
     public func jpegData(compressionQuality: CGFloat) throws -> Data {
-        // What is no number is the least.
+        // NaN becomes 0.
         let quality = compressionQuality >= 1 ? 100 : compressionQuality > 0 ? Int(compressionQuality * 100) : 0
         return try JPEGEncoder(quality: quality).encode(self)
     }

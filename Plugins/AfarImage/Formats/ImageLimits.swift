@@ -1,22 +1,22 @@
 import AfarCore
 import Foundation
 
-/// What an image from a stranger may cost. A file of a few kilobytes can stand for gigabytes of pixels.
+/// Limits on images from untrusted sources. A file of a few kilobytes can expand to gigabytes of pixels.
 ///
-/// An image beyond a limit fails with an ``ImageError`` with the code ``ImageError/Code-swift.struct/limitExceeded``, before
-/// memory for its pixels is taken. No image is wider or higher than ``Image/maximumDimension``.
+/// An image that exceeds a limit fails with an ``ImageError`` with the code ``ImageError/Code-swift.struct/limitExceeded``, before
+/// memory for its pixels is allocated. No image is wider or higher than ``Image/maximumDimension``.
 public struct ImageLimits: Hashable, Sendable {
-    /// The bytes of the file. The default is 64 MiB.
+    /// The maximum size of the file in bytes. The default is 64 MiB.
     public var maximumBytes: Int
-    /// The pixels of the image as it stands in the file, also where it is decoded smaller. The default is 50 million, which
-    /// take 200 MB, and in a progressive JPEG up to 300 MB more while it is decoded.
+    /// The maximum number of pixels in the file, even if the image is decoded in a smaller size. The default is 50 million, which
+    /// require 200 MB. Decoding a progressive JPEG requires up to 300 MB more.
     public var maximumPixels: Int
-    /// The frames of an animation. The default is 1,000.
+    /// The maximum number of frames in an animation. The default is 1,000.
     public var maximumFrames: Int
-    /// The pixels of all frames of an animation together. The default is 100 million.
+    /// The maximum number of pixels in all frames of an animation. The default is 100 million.
     public var maximumTotalPixels: Int
 
-    /// Makes limits.
+    /// Creates limits.
     public init(
         maximumBytes: Int = 64 << 20,
         maximumPixels: Int = 50_000_000,
@@ -31,7 +31,7 @@ public struct ImageLimits: Hashable, Sendable {
 }
 
 extension ImageLimits {
-    /// Checks what an image's header says.
+    /// Checks the size in an image's header.
     ///
     /// - Throws: ``ImageError``.
     func check(width: Int, height: Int, of format: ImageFormat) throws {
@@ -39,27 +39,27 @@ extension ImageLimits {
         guard overflow || pixels > maximumPixels else { return }
         throw ImageError(
             .limitExceeded, format: format,
-            "The \(format.name) image is \(width) × \(height) pixels, and \(maximumPixels) pixels are allowed; raise "
-                + "ImageLimits.maximumPixels if its sender can be trusted")
+            "The \(format.name) image is \(width) × \(height) pixels, and the limit is \(maximumPixels) pixels; "
+                + "if you trust its sender, increase ImageLimits.maximumPixels")
     }
 
-    /// Checks what the header of an animation says.
+    /// Checks the size and the number of frames in an animation's header.
     ///
     /// - Throws: ``ImageError``.
     func check(frames: Int, width: Int, height: Int, of format: ImageFormat) throws {
         guard frames <= maximumFrames else {
             throw ImageError(
                 .limitExceeded, format: format,
-                "The \(format.name) animation has \(frames) frames, and \(maximumFrames) are allowed; raise "
-                    + "ImageLimits.maximumFrames if its sender can be trusted")
+                "The \(format.name) animation has \(frames) frames, and the limit is \(maximumFrames); "
+                    + "if you trust its sender, increase ImageLimits.maximumFrames")
         }
-        // Neither factor can be so large that the product overflows: the pixels of one frame were checked before.
+        // The product can't overflow, because the pixels of one frame were checked before.
         let (pixels, overflow) = (width * height).multipliedReportingOverflow(by: frames)
         guard overflow || pixels > maximumTotalPixels else { return }
         throw ImageError(
             .limitExceeded, format: format,
-            "The \(frames) frames of the \(format.name) animation have \(pixels) pixels together, and "
-                + "\(maximumTotalPixels) are allowed; raise ImageLimits.maximumTotalPixels if its sender can be trusted"
+            "The \(frames) frames of the \(format.name) animation have \(pixels) pixels in total, and the "
+                + "limit is \(maximumTotalPixels); if you trust its sender, increase ImageLimits.maximumTotalPixels"
         )
     }
 }
@@ -67,7 +67,7 @@ extension ImageLimits {
 // MARK: - Files
 
 extension Data {
-    /// Reads a file unless it is larger than an image may be.
+    /// Reads an image file, unless it exceeds the limit.
     ///
     /// - Throws: ``ImageError`` or an `AFError`.
     init(image file: URL, limits: ImageLimits) throws {
@@ -76,7 +76,7 @@ extension Data {
             let handle = try FileHandle(forReadingFrom: file)
             defer { try? handle.close() }
             let limit = Swift.max(0, limits.maximumBytes)
-            // One more than allowed tells that there is more, whatever the size of the file was before.
+            // One more byte than allowed detects an oversized file, even if it grows while it's read.
             data = try handle.read(upToCount: limit == .max ? limit : limit + 1) ?? Data()
         } catch {
             throw AFError.responseSerializationFailed(reason: .inputFileReadFailed(at: file))

@@ -3,29 +3,29 @@ public import Foundation
 
 // MARK: - Decoding
 
-/// Decodes JPEG (ITU-T T.81) with TurboJPEG: baseline and progressive, in gray, YCbCr, RGB, CMYK and YCCK.
+/// A decoder for JPEG (ITU-T T.81) that uses TurboJPEG. It supports baseline and progressive JPEG in gray, YCbCr, RGB, CMYK and YCCK.
 public struct JPEGDecoder: ImageDecoder {
-    /// Passes over an image that costs as much as its limits allow.
+    /// The maximum number of scans of an image with the maximum number of pixels.
     private static let scansOfLargest = 32
 
-    /// Makes the decoder.
+    /// Creates a decoder.
     public init() {}
 
-    /// JPEG.
+    /// The JPEG format.
     public var format: ImageFormat { .jpeg }
 
-    /// Whether data begins with a JPEG file's first markers.
+    /// Returns whether data begins with the first markers of a JPEG file.
     public func canDecode(_ data: Data) -> Bool { data.starts(with: [0xFF, 0xD8, 0xFF]) }
 
-    /// Decodes an image. It is upright: Exif's orientation is applied. With a target size it is decoded at a half, a quarter
-    /// or an eighth of its size, which saves most of the time and memory.
+    /// Decodes an image and applies its Exif orientation. With a target size, it's decoded at a half, a quarter or an eighth of its
+    /// size if possible, which saves most of the time and memory.
     ///
-    /// Data about which TurboJPEG warns gives no image: what is missing would be gray.
+    /// Data for which TurboJPEG reports a warning is an error, because missing parts would be gray.
     ///
     /// - Throws: ``ImageError``.
     public func decode(_ data: Data, options: ImageDecodingOptions) throws -> Image {
         guard let decompressor = tjInitDecompress() else {
-            throw ImageError(.outOfMemory, format: .jpeg, "There is no memory to decode a JPEG image")
+            throw ImageError(.outOfMemory, format: .jpeg, "There is not enough memory to decode a JPEG image")
         }
         defer { tjDestroy(decompressor) }
         return try data.withUnsafeBytes { bytes in
@@ -47,16 +47,16 @@ public struct JPEGDecoder: ImageDecoder {
 
     private func check(_ frame: JPEGSource.Frame, scans: Int, _ limits: ImageLimits) throws {
         try limits.check(width: frame.width, height: frame.height, of: .jpeg)
-        // A scan of a few bytes is a pass over the whole picture.
+        // Even a scan of a few bytes is a pass over the entire image.
         let (most, overflow) = limits.maximumPixels.multipliedReportingOverflow(by: Self.scansOfLargest)
         guard !overflow, scans > 1, frame.width * frame.height > most / scans else { return }
         throw ImageError(
             .limitExceeded, format: .jpeg,
-            "The JPEG image stores \(frame.width) × \(frame.height) pixels in \(scans) scans, which take too long; raise "
-                + "ImageLimits.maximumPixels if its sender can be trusted")
+            "The JPEG image stores \(frame.width) × \(frame.height) pixels in \(scans) scans, which take too long; if "
+                + "you trust its sender, increase ImageLimits.maximumPixels")
     }
 
-    /// The smallest size at which the image can be decoded and is not smaller than what is wanted.
+    /// Returns the smallest supported decoding size that isn't smaller than the target.
     private func reduced(_ frame: JPEGSource.Frame, for target: CGSize?, isTurned: Bool) -> (width: Int, height: Int) {
         guard let target else { return (frame.width, frame.height) }
         let (width, height) = isTurned ? (target.height, target.width) : (target.width, target.height)
@@ -69,9 +69,9 @@ public struct JPEGDecoder: ImageDecoder {
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// Turns CMYK into opaque RGBA.
+    /// Converts CMYK to opaque RGBA.
     ///
-    /// - Parameter isInverted: Whether 255 is no ink.
+    /// - Parameter isInverted: Whether 255 means no ink.
     fileprivate func convertCMYK(isInverted: Bool) {
         let mask: UInt8 = isInverted ? 0 : 255
         for place in stride(from: 0, to: count, by: 4) {
@@ -86,9 +86,9 @@ extension UnsafeMutableRawBufferPointer {
 
 // MARK: - TurboJPEG
 
-/// A JPEG file, and TurboJPEG to read it, whose errors come as errors of Swift.
+/// A JPEG file that TurboJPEG reads. Converts its errors to Swift errors.
 struct JPEGSource {
-    /// What the file's header says.
+    /// The properties in the file's header.
     struct Frame {
         let width: Int
         let height: Int
@@ -108,20 +108,20 @@ struct JPEGSource {
         let status = tjDecompressHeader3(
             decompressor, bytes.baseAddress, UInt(bytes.count), &width, &height, &subsampling, &colors)
         guard status == 0 else { throw error }
-        // A stream of nothing but tables is none that TurboJPEG complains about.
-        guard width > 0, height > 0 else { throw ImageError.truncated(.jpeg, "there is no picture in it") }
+        // TurboJPEG accepts files that contain only tables.
+        guard width > 0, height > 0 else { throw ImageError.truncated(.jpeg, "it contains no picture") }
         return Frame(
             width: Int(width), height: Int(height),
             isCMYK: colors == TJCS_CMYK.rawValue || colors == TJCS_YCCK.rawValue)
     }
 
-    /// Decodes the picture.
+    /// Decodes the image.
     ///
     /// - Parameters:
-    ///   - pixels: Where it comes.
-    ///   - width: One that TurboJPEG can scale to.
-    ///   - height: The one that belongs to it.
-    ///   - format: TurboJPEG's number of the pixels' format.
+    ///   - pixels: The memory for the pixels.
+    ///   - width: A width to which TurboJPEG can scale.
+    ///   - height: The corresponding height.
+    ///   - format: TurboJPEG's number of the pixel format.
     ///   - hasRestarts: Whether the file has restart markers.
     func decompress(
         into pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int, format: Int32, hasRestarts: Bool
@@ -133,8 +133,8 @@ struct JPEGSource {
                 Int32(width), Int32(width * 4), Int32(height), format, flags | TJFLAG_LIMITSCANS)
         }
         if decompress(TJFLAG_STOPONWARNING) == 0 { return }
-        // Bytes too many before the end of the image, which some cameras write, harm nothing: all that was wanted has come.
-        // Only where a restart was to come, the end may be in its place.
+        // Extraneous bytes before the end, which some cameras write, are harmless. With restart markers, the end marker can replace
+        // a missing restart.
         guard !hasRestarts, reason.hasSuffix("extraneous bytes before marker 0xd9"),
             decompress(0) == 0 || tjGetErrorCode(decompressor) == TJERR_WARNING.rawValue
         else { throw error }
@@ -151,7 +151,7 @@ struct JPEGSource {
         if unsupported.contains(where: reason.contains) {
             return ImageError(
                 .unsupported, format: .jpeg,
-                "The JPEG image cannot be decoded here: \(reason); convert it to baseline JPEG")
+                "The JPEG image is not supported: \(reason); convert it to baseline JPEG")
         }
         return .corrupt(.jpeg, reason)
     }
@@ -164,9 +164,9 @@ struct JPEGHeader {
     private(set) var orientation = Orientation.up
     /// Whether the image has an Adobe marker. If so, CMYK values are stored inverted.
     private(set) var isAdobe = false
-    /// In how many passes the picture is stored.
+    /// The number of passes in which the image is stored.
     private(set) var scans = 0
-    /// Whether the data of scans is divided by restart markers.
+    /// Whether restart markers divide the data of scans.
     private(set) var hasRestarts = false
 
     init(_ bytes: UnsafeRawBufferPointer) {
@@ -198,7 +198,7 @@ struct JPEGHeader {
         }
     }
 
-    /// The next marker. Bytes before it, such as the data of a scan, are skipped.
+    /// Returns the next marker. Skips bytes before it, such as the data of a scan.
     private static func marker(in bytes: UnsafeRawBufferPointer, from start: Int) -> (code: UInt8, end: Int)? {
         guard let base = bytes.baseAddress else { return nil }
         var place = start
@@ -206,7 +206,7 @@ struct JPEGHeader {
             place = UnsafeRawPointer(found) - base + 1
             guard place < bytes.count else { return nil }
             let code = bytes[place]
-            // FF 00 is a byte FF of a scan's data, and FF FF fills.
+            // FF 00 is a byte FF in a scan's data, and FF FF is padding.
             if code != 0x00, code != 0xFF { return (code, place + 1) }
         }
         return nil
@@ -215,36 +215,36 @@ struct JPEGHeader {
 
 // MARK: - Encoding
 
-/// Writes JPEG with TurboJPEG; of an animation the first frame.
+/// An encoder for JPEG that uses TurboJPEG. It writes the first frame of an animation.
 public struct JPEGEncoder: ImageEncoder {
-    /// From 0 to 100.
+    /// The quality, from 0 to 100.
     public let quality: Int
-    /// What is seen through transparent pixels.
+    /// The background color behind transparent pixels.
     public let background: Image.Pixel
-    /// Whether the image appears in passes while it is loaded. Such a file is mostly smaller.
+    /// A Boolean value that indicates whether the image appears in passes while it's loaded. Progressive files are usually smaller.
     public let isProgressive: Bool
 
-    /// Makes the encoder.
+    /// Creates an encoder.
     ///
     /// - Parameters:
-    ///   - quality: From 0 to 100. The default is 85. From 90 on, colours have as many pixels as brightness.
-    ///   - background: What is seen through transparent pixels, as JPEG has none. The default is white.
-    ///   - isProgressive: Whether the image appears in passes while it is loaded. The default is false.
+    ///   - quality: The quality, from 0 to 100. The default is 85. From 90, colors are stored in the full resolution.
+    ///   - background: The background color behind transparent pixels, which JPEG doesn't support. The default is white.
+    ///   - isProgressive: Whether the image appears in passes while it's loaded. The default is false.
     public init(quality: Int = 85, background: Image.Pixel = .white, isProgressive: Bool = false) {
         self.quality = min(max(quality, 0), 100)
         self.background = background
         self.isProgressive = isProgressive
     }
 
-    /// JPEG.
+    /// The JPEG format.
     public var format: ImageFormat { .jpeg }
 
-    /// Writes an image.
+    /// Encodes an image.
     ///
     /// - Throws: ``ImageError``.
     public func encode(_ image: Image) throws -> Data {
         guard let compressor = tjInitCompress() else {
-            throw ImageError(.outOfMemory, format: .jpeg, "There is no memory to write a JPEG image")
+            throw ImageError(.outOfMemory, format: .jpeg, "There is not enough memory to write a JPEG image")
         }
         defer { tjDestroy(compressor) }
         let pixels = image.pixels.isOpaque ? image.pixels : try image.pixels.copy { $0.flatten(over: background) }

@@ -1,16 +1,16 @@
-/// How the rows and columns of a file are turned into those of a picture (Exif 2.32, section 4.6.4, tag 0x0112).
+/// The orientation in which a file stores an image (Exif 2.32, section 4.6.4, tag 0x0112).
 enum Orientation: UInt16 {
     case up = 1
     case upMirrored, down, downMirrored, leftMirrored, right, rightMirrored, left
 
-    /// Whether width and height change places.
+    /// Whether width and height are exchanged.
     var isTurned: Bool { rawValue >= Self.leftMirrored.rawValue }
 
-    /// The same picture upright.
+    /// Returns the pixels in upright orientation.
     func upright(_ source: PixelBuffer) throws -> PixelBuffer {
         guard self != .up else { return source }
         let (width, height) = (source.width, source.height)
-        // Where the first pixel comes from, and how far the next one in the row and the one below it are from there.
+        // The source position of the first pixel, and the distances to the source of the next pixel to the right and below.
         let (first, right, below) =
             switch self {
             case .up: (0, 1, width)
@@ -41,7 +41,7 @@ enum Orientation: UInt16 {
 // MARK: - Exif
 
 extension Orientation {
-    /// Reads the orientation of Exif data, which is a file in the format TIFF 6.0. What is no such file is upright.
+    /// Reads the orientation from Exif data in TIFF 6.0 format. Invalid data means upright.
     init(exif: UnsafeRawBufferPointer) {
         self = Self.value(in: ByteReader(bytes: exif)).flatMap(Orientation.init(rawValue:)) ?? .up
     }
@@ -71,7 +71,7 @@ extension Orientation {
 
 // MARK: - Numbers in bytes
 
-/// Numbers in bytes, of which none is read beyond the end.
+/// Reads numbers from bytes, and returns nil beyond the end.
 struct ByteReader {
     let bytes: UnsafeRawBufferPointer
     var isLittleEndian = false

@@ -3,35 +3,35 @@ public import Foundation
 
 // MARK: - Decoding
 
-/// Decodes PNG (ISO/IEC 15948) with libspng. Of an animation it gives the first picture.
+/// A decoder for PNG (ISO/IEC 15948) that uses libspng. It returns the default image of an animation.
 public struct PNGDecoder: ImageDecoder {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-    // What libspng keeps of chunks that are no pixels: a color profile, texts, Exif data.
+    // The limits on chunks without pixels: color profiles, texts, Exif data.
     private static let maximumChunkSize = 8 << 20
     private static let maximumChunksSize = 16 << 20
 
-    /// Makes the decoder.
+    /// Creates a decoder.
     public init() {}
 
-    /// PNG.
+    /// The PNG format.
     public var format: ImageFormat { .png }
 
-    /// Whether data begins with PNG's signature.
+    /// Returns whether data begins with the PNG signature.
     public func canDecode(_ data: Data) -> Bool { data.starts(with: Self.signature) }
 
-    /// Decodes an image. It is upright: Exif's orientation (chunk eXIf) is applied. The target size is not looked at.
+    /// Decodes an image and applies its Exif orientation (chunk eXIf). Ignores the target size.
     ///
     /// - Throws: ``ImageError``.
     public func decode(_ data: Data, options: ImageDecodingOptions) throws -> Image {
         guard let context = spng_ctx_new(0) else {
-            throw ImageError(.outOfMemory, format: .png, "There is no memory to decode a PNG image")
+            throw ImageError(.outOfMemory, format: .png, "There is not enough memory to decode a PNG image")
         }
         defer { spng_ctx_free(context) }
         return try data.withUnsafeBytes { bytes in
             try check(spng_set_chunk_limits(context, Self.maximumChunkSize, Self.maximumChunksSize))
             try check(spng_set_png_buffer(context, bytes.baseAddress, bytes.count))
             let pixels = try pixels(context, options.limits)
-            // What follows the pixels is read to the end, so that a file that was cut there is noticed.
+            // Reads the rest of the file to detect truncation after the pixels.
             try check(spng_decode_chunks(context))
             return Image(try orientation(context).upright(pixels), scale: options.scale)
         }
@@ -62,15 +62,15 @@ public struct PNGDecoder: ImageDecoder {
         switch status {
         case SPNG_IO_EOF.rawValue, Int32(SPNG_EOF.rawValue): throw ImageError.truncated(.png, reason)
         case Int32(SPNG_EMEM.rawValue):
-            throw ImageError(.outOfMemory, format: .png, "There is no memory to decode the PNG image")
+            throw ImageError(.outOfMemory, format: .png, "There is not enough memory to decode the PNG image")
         case Int32(SPNG_EOVERFLOW.rawValue):
             throw ImageError(
-                .limitExceeded, format: .png, "The PNG image is larger than memory can be; ask for a smaller one")
+                .limitExceeded, format: .png, "The PNG image is larger than addressable memory; request a smaller one")
         case Int32(SPNG_ECHUNK_LIMITS.rawValue):
             throw ImageError(
                 .limitExceeded, format: .png,
-                "The PNG image has too much beside its pixels: more than 1,000 texts, or \(Self.maximumChunksSize) bytes of "
-                    + "texts and profiles; remove them")
+                "The PNG image has too much metadata: more than 1,000 texts, or \(Self.maximumChunksSize) bytes of texts and "
+                    + "profiles; remove them")
         default: throw ImageError.corrupt(.png, reason)
         }
     }
@@ -78,25 +78,25 @@ public struct PNGDecoder: ImageDecoder {
 
 // MARK: - Encoding
 
-/// Writes PNG with libspng: every pixel is kept, of an animation the first frame.
+/// An encoder for PNG that uses libspng. The compression is lossless. It writes the first frame of an animation.
 public struct PNGEncoder: ImageEncoder {
-    /// How hard zlib tries, from 0 to 9.
+    /// The compression level of zlib, from 0 to 9.
     public let compressionLevel: Int
 
-    /// Makes the encoder.
+    /// Creates an encoder.
     ///
-    /// - Parameter compressionLevel: How hard zlib tries, from 0 to 9. The default is 6.
+    /// - Parameter compressionLevel: The compression level of zlib, from 0 to 9. The default is 6.
     public init(compressionLevel: Int = 6) { self.compressionLevel = min(max(compressionLevel, 0), 9) }
 
-    /// PNG.
+    /// The PNG format.
     public var format: ImageFormat { .png }
 
-    /// Writes an image, without alpha where it is known to be opaque.
+    /// Encodes an image, without alpha if it's known to be opaque.
     ///
     /// - Throws: ``ImageError``.
     public func encode(_ image: Image) throws -> Data {
         guard let context = spng_ctx_new(Int32(bitPattern: SPNG_CTX_ENCODER.rawValue)) else {
-            throw ImageError(.outOfMemory, format: .png, "There is no memory to write a PNG image")
+            throw ImageError(.outOfMemory, format: .png, "There is not enough memory to write a PNG image")
         }
         defer { spng_ctx_free(context) }
         let pixels = image.pixels
@@ -126,7 +126,7 @@ public struct PNGEncoder: ImageEncoder {
                     var count = row.count
                     if pixels.isOpaque { count = row.dropAlpha() } else { row.unpremultiply() }
                     let status = spng_encode_row(context, row.baseAddress, count)
-                    // The last row is answered with the end of the image.
+                    // For the last row, the status is the end of the image.
                     if status != Int32(SPNG_EOI.rawValue) { try check(status) }
                 }
             }
@@ -145,9 +145,9 @@ public struct PNGEncoder: ImageEncoder {
 }
 
 extension UnsafeMutableRawBufferPointer {
-    /// Moves RGBA pixels together to RGB.
+    /// Compacts RGBA pixels to RGB.
     ///
-    /// - Returns: How many bytes that are.
+    /// - Returns: The number of bytes.
     fileprivate func dropAlpha() -> Int {
         for pixel in 0..<count / 4 {
             for channel in 0..<3 { self[pixel * 3 + channel] = self[pixel * 4 + channel] }

@@ -3,21 +3,21 @@ public import Foundation
 
 // MARK: - Decoding
 
-/// Decodes WebP (RFC 9649) with libwebp: lossy and lossless, with alpha, and animations.
+/// A decoder for WebP (RFC 9649) that uses libwebp. It supports lossy and lossless images, alpha, and animations.
 public struct WebPDecoder: ImageDecoder {
-    /// Makes the decoder.
+    /// Creates a decoder.
     public init() {}
 
-    /// WebP.
+    /// The WebP format.
     public var format: ImageFormat { .webP }
 
-    /// Whether data begins as a RIFF file with WebP in it does.
+    /// Returns whether data begins like a RIFF file that contains WebP.
     public func canDecode(_ data: Data) -> Bool {
         data.starts(with: "RIFF".utf8) && data.dropFirst(8).starts(with: "WEBP".utf8)
     }
 
-    /// Decodes an image, or an animation with all its frames. It is upright: Exif's orientation is applied. With a target
-    /// size it is given in the smallest size that covers that.
+    /// Decodes an image, or an animation with all its frames, and applies the Exif orientation. With a target size, the result has the
+    /// smallest size that covers it.
     ///
     /// - Throws: ``ImageError``.
     public func decode(_ data: Data, options: ImageDecodingOptions) throws -> Image {
@@ -27,7 +27,7 @@ public struct WebPDecoder: ImageDecoder {
             var source = WebPData()
             (source.bytes, source.size) = (bytes.assumingMemoryBound(to: UInt8.self).baseAddress, bytes.count)
             guard let container = WebPDemux(&source) else {
-                throw ImageError.corrupt(.webP, "its chunks do not fit together")
+                throw ImageError.corrupt(.webP, "its chunks are inconsistent")
             }
             defer { WebPDemuxDelete(container) }
             let orientation = orientation(in: container)
@@ -43,9 +43,9 @@ public struct WebPDecoder: ImageDecoder {
         var features = WebPBitstreamFeatures()
         try Self.check(WebPGetFeatures(bytes.assumingMemoryBound(to: UInt8.self).baseAddress, bytes.count, &features))
         let reader = ByteReader(bytes: bytes, isLittleEndian: true)
-        // The container's own length, without its first eight bytes.
+        // The length in the container, which excludes its first eight bytes.
         guard let length = reader.uint32(at: 4), Int(length) <= bytes.count - 8 else {
-            throw ImageError.truncated(.webP, "its header tells of more bytes")
+            throw ImageError.truncated(.webP, "its header specifies more bytes")
         }
         return features
     }
@@ -55,7 +55,7 @@ public struct WebPDecoder: ImageDecoder {
         guard WebPDemuxGetChunk(container, "EXIF", 1, &chunk) != 0 else { return .up }
         defer { WebPDemuxReleaseChunkIterator(&chunk) }
         let exif = UnsafeRawBufferPointer(start: chunk.chunk.bytes, count: chunk.chunk.size)
-        // Some programs put JPEG's prefix before it.
+        // Some programs write the prefix that JPEG uses.
         let hasPrefix = exif.starts(with: "Exif\0\0".utf8)
         return Orientation(exif: hasPrefix ? UnsafeRawBufferPointer(rebasing: exif.dropFirst(6)) : exif)
     }
@@ -69,7 +69,7 @@ public struct WebPDecoder: ImageDecoder {
         var configuration = WebPDecoderConfig()
         guard WebPInitDecoderConfig(&configuration) != 0 else {
             throw ImageError(
-                .unsupported, format: .webP, "The libwebp that is installed is not the one that was built for")
+                .unsupported, format: .webP, "The installed libwebp doesn't match the version used for the build")
         }
         if target != size {
             configuration.options.use_scaling = 1
@@ -92,9 +92,9 @@ public struct WebPDecoder: ImageDecoder {
         case VP8_STATUS_OK: return
         case VP8_STATUS_NOT_ENOUGH_DATA, VP8_STATUS_SUSPENDED: throw ImageError.truncated(.webP)
         case VP8_STATUS_OUT_OF_MEMORY:
-            throw ImageError(.outOfMemory, format: .webP, "There is no memory to decode the WebP image")
+            throw ImageError(.outOfMemory, format: .webP, "There is not enough memory to decode the WebP image")
         case VP8_STATUS_UNSUPPORTED_FEATURE:
-            throw ImageError(.unsupported, format: .webP, "The WebP image uses a feature that libwebp does not know")
+            throw ImageError(.unsupported, format: .webP, "The WebP image uses a feature that libwebp doesn't support")
         default: throw ImageError.corrupt(.webP, "its data cannot be decoded")
         }
     }
@@ -102,7 +102,7 @@ public struct WebPDecoder: ImageDecoder {
 
 // MARK: - Animations
 
-/// An animation in WebP that is being decoded.
+/// A WebP animation that is being decoded.
 struct WebPAnimation {
     private let source: WebPData
     private let container: OpaquePointer
@@ -118,7 +118,7 @@ struct WebPAnimation {
         self.options = options
     }
 
-    /// The animation with all its frames.
+    /// Decodes the animation with all its frames.
     ///
     /// - Throws: ``ImageError``.
     func image() throws -> Image {
@@ -164,41 +164,41 @@ struct WebPAnimation {
     }
 
     private static let cannotBegin = ImageError(
-        .outOfMemory, format: .webP, "There is no memory to decode the WebP animation")
+        .outOfMemory, format: .webP, "There is not enough memory to decode the WebP animation")
 }
 
 // MARK: - Encoding
 
-/// Writes WebP with libwebp, animations with all their frames.
+/// An encoder for WebP that uses libwebp. It writes all frames of an animation.
 public struct WebPEncoder: ImageEncoder {
-    /// From 0 to 100; of a lossless file, how hard libwebp tries.
+    /// The quality, from 0 to 100. For lossless files, the compression effort.
     public let quality: Int
-    /// Whether every pixel is kept.
+    /// A Boolean value that indicates whether the compression is lossless.
     public let isLossless: Bool
 
-    /// Makes the encoder.
+    /// Creates an encoder.
     ///
     /// - Parameters:
-    ///   - quality: From 0 to 100; of a lossless file, how hard libwebp tries. The default is 80.
-    ///   - isLossless: Whether every pixel is kept. The default is false.
+    ///   - quality: The quality, from 0 to 100. For lossless files, the compression effort. The default is 80.
+    ///   - isLossless: Whether the compression is lossless. The default is false.
     public init(quality: Int = 80, isLossless: Bool = false) {
         self.quality = min(max(quality, 0), 100)
         self.isLossless = isLossless
     }
 
-    /// WebP.
+    /// The WebP format.
     public var format: ImageFormat { .webP }
 
-    /// Writes an image of at most 16,383 pixels in each direction.
+    /// Encodes an image of at most 16,383 pixels in each direction.
     ///
     /// - Throws: ``ImageError``.
     public func encode(_ image: Image) throws -> Data {
         var configuration = WebPConfig()
-        guard WebPConfigInit(&configuration) != 0 else { throw failure("libwebp is another than was built for") }
+        guard WebPConfigInit(&configuration) != 0 else { throw failure("libwebp doesn't match the build") }
         configuration.quality = Float(quality)
         configuration.lossless = isLossless ? 1 : 0
         guard max(image.width, image.height) <= WEBP_MAX_DIMENSION else {
-            throw failure("\(image.width) × \(image.height) pixels are more than \(WEBP_MAX_DIMENSION) in a direction")
+            throw failure("\(image.width) × \(image.height) pixels exceed \(WEBP_MAX_DIMENSION) in a direction")
         }
         return image.isAnimated ? try animation(image, configuration) : try still(image, configuration)
     }
@@ -213,20 +213,20 @@ public struct WebPEncoder: ImageEncoder {
                 picture.custom_ptr = UnsafeMutableRawPointer(writer)
                 var configuration = configuration
                 guard WebPEncode(&configuration, &picture) != 0 else {
-                    throw failure("libwebp's error \(picture.error_code.rawValue)")
+                    throw failure("libwebp reported error \(picture.error_code.rawValue)")
                 }
             }
         }
-        guard let file = writer.mem else { throw failure("libwebp has written nothing") }
+        guard let file = writer.mem else { throw failure("libwebp returned no data") }
         return Data(bytes: file, count: writer.size)
     }
 
     private func animation(_ image: Image, _ configuration: WebPConfig) throws -> Data {
         var options = WebPAnimEncoderOptions()
-        guard WebPAnimEncoderOptionsInit(&options) != 0 else { throw failure("libwebp is another than was built for") }
+        guard WebPAnimEncoderOptionsInit(&options) != 0 else { throw failure("libwebp doesn't match the build") }
         options.anim_params.loop_count = Int32(clamping: image.loopCount)
         guard let encoder = WebPAnimEncoderNew(Int32(image.width), Int32(image.height), &options) else {
-            throw failure("there is no memory for an animation")
+            throw failure("there is not enough memory for the animation")
         }
         defer { WebPAnimEncoderDelete(encoder) }
         var configuration = configuration
@@ -250,7 +250,7 @@ public struct WebPEncoder: ImageEncoder {
     private func withPicture(_ pixels: PixelBuffer, _ body: (inout WebPPicture) throws -> Void) throws {
         let pixels = pixels.isOpaque ? pixels : try pixels.copy { $0.unpremultiply() }
         var picture = WebPPicture()
-        guard WebPPictureInit(&picture) != 0 else { throw failure("libwebp is another than was built for") }
+        guard WebPPictureInit(&picture) != 0 else { throw failure("libwebp doesn't match the build") }
         defer { WebPPictureFree(&picture) }
         picture.use_argb = isLossless ? 1 : 0
         picture.width = Int32(pixels.width)
@@ -261,7 +261,7 @@ public struct WebPEncoder: ImageEncoder {
                 ? WebPPictureImportRGBX(&picture, bytes, Int32(pixels.bytesPerRow))
                 : WebPPictureImportRGBA(&picture, bytes, Int32(pixels.bytesPerRow))
         }
-        guard isRead != 0 else { throw failure("there is no memory for its pixels") }
+        guard isRead != 0 else { throw failure("there is not enough memory for its pixels") }
         try body(&picture)
     }
 
@@ -271,10 +271,10 @@ public struct WebPEncoder: ImageEncoder {
 }
 
 extension Duration {
-    /// More than libwebp can write.
+    /// The upper limit of durations in libwebp.
     fileprivate static let longest = Duration.milliseconds(Int32.max)
 
-    /// Whole milliseconds, of what is not longer than ``longest``.
+    /// The whole milliseconds of a duration up to ``longest``.
     fileprivate var milliseconds: Int32 {
         let (seconds, attoseconds) = components
         return Int32(clamping: seconds * 1_000 + attoseconds / 1_000_000_000_000_000)

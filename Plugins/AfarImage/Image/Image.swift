@@ -1,19 +1,19 @@
 public import Foundation
 
-/// A picture in memory: pixels, and the frames of an animation where there are any.
+/// An image in memory: its pixels, and the frames of an animation.
 ///
-/// Pixels are RGBA with 8 bits each, in this order, the colours premultiplied with alpha, row by row from the top, without
-/// gaps. An image never changes; copies share its memory. Colours are as they stand in the file, mostly sRGB: colour
-/// profiles are not applied.
+/// A pixel has four bytes: red, green, blue and alpha. Colors are premultiplied by alpha. Rows are stored from top to bottom without
+/// padding. Images are immutable, and copies share their memory. Colors are those in the file, usually sRGB, because color profiles
+/// aren't applied.
 public struct Image: Sendable {
-    /// The greatest width and height that an image can have, in pixels.
+    /// The maximum width and height of an image in pixels.
     public static let maximumDimension = 30_000
 
-    /// The pixels of one point of ``size``, 1 by default.
+    /// The number of pixels per point of ``size``. The default is 1.
     public let scale: CGFloat
-    /// The frames of an animation, the first of which is the image itself; empty for a still image.
+    /// The frames of an animation, the first of which is the image itself. Empty for a still image.
     public let frames: [Frame]
-    /// How often an animation is to be played; 0 for ever.
+    /// The number of times that an animation is played. 0 repeats it indefinitely.
     public let loopCount: Int
     let pixels: PixelBuffer
 
@@ -28,24 +28,24 @@ public struct Image: Sendable {
     public var width: Int { pixels.width }
     /// The height in pixels.
     public var height: Int { pixels.height }
-    /// Width and height in points: in pixels divided by ``scale``.
+    /// The size in points: the size in pixels divided by ``scale``.
     public var size: CGSize { CGSize(width: CGFloat(width) / scale, height: CGFloat(height) / scale) }
-    /// Whether every pixel is opaque; false also where nobody has looked.
+    /// A Boolean value that indicates whether every pixel is known to be opaque.
     public var isOpaque: Bool { pixels.isOpaque }
-    /// Whether there are several frames.
+    /// A Boolean value that indicates whether the image is an animation.
     public var isAnimated: Bool { !frames.isEmpty }
 
-    /// The memory that the pixels of all frames take, in bytes.
+    /// The memory usage of the pixels of all frames in bytes.
     public var byteCount: Int {
         guard isAnimated else { return pixels.byteCount }
         return frames.reduce(0) { $0 + $1.image.pixels.byteCount }
     }
 
-    /// One pixel; nil outside of the image.
+    /// A pixel, or nil outside the image.
     ///
     /// - Parameters:
-    ///   - x: The column, from the left, from 0.
-    ///   - y: The row, from the top, from 0.
+    ///   - x: The column, starting from 0 at the left.
+    ///   - y: The row, starting from 0 at the top.
     public subscript(x: Int, y: Int) -> Pixel? {
         guard (0..<width).contains(x), (0..<height).contains(y) else { return nil }
         return pixels.read { bytes in
@@ -55,14 +55,14 @@ public struct Image: Sendable {
         }
     }
 
-    /// Calls a closure with the bytes of all pixels, which are valid while it runs.
+    /// Calls a closure with the bytes of all pixels. They are only valid within the closure.
     public func withUnsafePixels<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try pixels.read(body)
     }
 }
 
 extension Image: Equatable {
-    /// Whether both have the same pixels, the same scale and the same frames.
+    /// Returns whether two images have the same pixels, scale, frames and loop count.
     public static func == (lhs: Image, rhs: Image) -> Bool {
         lhs.scale == rhs.scale && lhs.loopCount == rhs.loopCount && lhs.pixels == rhs.pixels
             && lhs.frames == rhs.frames
@@ -70,31 +70,31 @@ extension Image: Equatable {
 }
 
 extension Image: CustomStringConvertible {
-    /// The size in pixels, and the number of frames of an animation.
+    /// The size in pixels and the number of frames of an animation.
     public var description: String {
         let scale = scale == 1 ? "" : " @\(scale)x"
         return "Image(\(width) × \(height)\(scale)\(isAnimated ? ", \(frames.count) frames" : ""))"
     }
 }
 
-// MARK: - Making images
+// MARK: - Creating images
 
 extension Image {
-    /// Makes an image of pixels.
+    /// Creates an image from pixels.
     ///
     /// - Parameters:
     ///   - width: The width in pixels, from 1 to ``maximumDimension``.
     ///   - height: The height in pixels, from 1 to ``maximumDimension``.
-    ///   - premultipliedRGBA: Four bytes for each pixel, red, green, blue and alpha, row by row from the top. A colour is at
-    ///     most as large as alpha.
-    ///   - scale: The pixels of a point. The default is 1.
+    ///   - premultipliedRGBA: Four bytes for each pixel, red, green, blue and alpha, in rows from top to bottom. The value of a color
+    ///     must not exceed alpha.
+    ///   - scale: The pixels per point. The default is 1.
     /// - Throws: ``ImageError`` with the code ``ImageError/Code-swift.struct/invalidPixels``.
     public init(width: Int, height: Int, premultipliedRGBA: some Sequence<UInt8>, scale: CGFloat = 1) throws {
         let sizes = 1...Self.maximumDimension
         guard sizes.contains(width), sizes.contains(height) else {
             throw ImageError(
                 .invalidPixels,
-                "An image cannot be \(width) × \(height) pixels: give it from 1 to \(sizes.upperBound) in each direction"
+                "An image cannot be \(width) × \(height) pixels: use 1 to \(sizes.upperBound) in each direction"
             )
         }
         let bytes = Array(premultipliedRGBA)
@@ -102,7 +102,7 @@ extension Image {
         guard bytes.count == count else {
             throw ImageError(
                 .invalidPixels,
-                "\(width) × \(height) pixels are \(count) bytes, four for each; \(bytes.count) were given")
+                "\(width) × \(height) pixels require \(count) bytes, four for each, instead of \(bytes.count)")
         }
         let pixels = try PixelBuffer(width: width, height: height) {
             $0.copyBytes(from: bytes)
@@ -111,28 +111,28 @@ extension Image {
         self.init(pixels, scale: scale)
     }
 
-    /// Makes an animation.
+    /// Creates an animation.
     ///
     /// - Parameters:
-    ///   - frames: At least one; all of one size.
-    ///   - loopCount: How often the animation is played. The default, 0, repeats it indefinitely.
+    ///   - frames: One or more frames of the same size.
+    ///   - loopCount: The number of times that the animation is played. The default, 0, repeats it indefinitely.
     /// - Throws: ``ImageError`` with the code ``ImageError/Code-swift.struct/invalidPixels``.
     public init(frames: [Frame], loopCount: Int = 0) throws {
         guard let first = frames.first?.image else {
-            throw ImageError(.invalidPixels, "An animation needs a frame")
+            throw ImageError(.invalidPixels, "An animation requires at least one frame")
         }
         guard frames.allSatisfy({ $0.image.width == first.width && $0.image.height == first.height }) else {
-            throw ImageError(.invalidPixels, "The frames of an animation must be of one size")
+            throw ImageError(.invalidPixels, "The frames of an animation must have the same size")
         }
         self.init(first.pixels, scale: first.scale, frames: frames, loopCount: max(0, loopCount))
     }
 
-    /// Decodes an image: PNG, JPEG or WebP, which its first bytes tell.
+    /// Creates an image by decoding PNG, JPEG or WebP data. Detects the format from the first bytes.
     ///
     /// - Parameters:
-    ///   - data: The file.
-    ///   - options: The size that is wanted, the scale, and what the image may cost.
-    ///   - decoders: The formats that can be read. The default is ``standardDecoders``.
+    ///   - data: The contents of an image file.
+    ///   - options: The target size, the scale and the limits.
+    ///   - decoders: The decoders for the supported formats. The default is ``standardDecoders``.
     /// - Throws: ``ImageError``.
     public init(
         data: Data, options: ImageDecodingOptions = ImageDecodingOptions(),
@@ -146,27 +146,27 @@ extension Image {
             throw ImageError(
                 .unknownFormat,
                 data.isEmpty
-                    ? "There is no image: the data is empty"
-                    : "The data is no image of a known format (\(names))")
+                    ? "The image data is empty"
+                    : "The data is not an image in a known format (\(names))")
         }
         self = try decoder.decode(data, options: options)
     }
 
-    /// The decoders of PNG, JPEG and WebP.
+    /// The decoders for PNG, JPEG and WebP.
     public static var standardDecoders: [any ImageDecoder] { [PNGDecoder(), JPEGDecoder(), WebPDecoder()] }
 }
 
 // MARK: - Frames and pixels
 
 extension Image {
-    /// A picture of an animation.
+    /// A frame of an animation.
     public struct Frame: Sendable, Equatable {
-        /// The whole picture, as large as the others, without frames of its own.
+        /// The complete image of the frame. All frames have the same size.
         public let image: Image
-        /// How long the frame is shown, as stored in the file. Browsers show a frame of 10 milliseconds or less for 100.
+        /// The duration for which the frame is shown, as stored in the file. Browsers show a frame of 10 milliseconds or less for 100.
         public let duration: Duration
 
-        /// Makes a frame.
+        /// Creates a frame.
         public init(image: Image, duration: Duration) {
             self.image = image.isAnimated ? Image(image.pixels, scale: image.scale) : image
             self.duration = duration
@@ -175,18 +175,18 @@ extension Image {
 }
 
 extension Image {
-    /// A colour with its opacity.
+    /// A color with its opacity.
     public struct Pixel: Hashable, Sendable {
-        /// Red, premultiplied with ``alpha``: at most as large as that.
+        /// The red component, premultiplied by ``alpha``. It's never greater than alpha.
         public let red: UInt8
-        /// Green, premultiplied with ``alpha``.
+        /// The green component, premultiplied by ``alpha``.
         public let green: UInt8
-        /// Blue, premultiplied with ``alpha``.
+        /// The blue component, premultiplied by ``alpha``.
         public let blue: UInt8
-        /// The opacity; 255 is opaque.
+        /// The opacity, from 0 (transparent) to 255 (opaque).
         public let alpha: UInt8
 
-        /// Makes a pixel.
+        /// Creates a pixel.
         public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
             self.red = red
             self.green = green
@@ -198,7 +198,7 @@ extension Image {
         public static let white = Pixel(red: 255, green: 255, blue: 255)
         /// Opaque black.
         public static let black = Pixel(red: 0, green: 0, blue: 0)
-        /// Nothing.
+        /// Transparent black.
         public static let clear = Pixel(red: 0, green: 0, blue: 0, alpha: 0)
     }
 }

@@ -1,15 +1,15 @@
 public import Foundation
 
-/// Why an image could not be decoded, made or encoded.
+/// An error that occurs when an image is created, decoded or encoded.
 public struct ImageError: Error, Hashable, Sendable {
-    /// What went wrong.
+    /// The kind of error.
     public let code: Code
-    /// The format, where it is known.
+    /// The format of the image, if known.
     public let format: ImageFormat?
-    /// What went wrong, where, and what can be done, in one line.
+    /// A one-line description of the error and a possible solution.
     public let message: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ code: Code, format: ImageFormat? = nil, _ message: String) {
         self.code = code
         self.format = format
@@ -29,18 +29,18 @@ extension ImageError {
         let detail = reason.isEmpty ? "" : " (\(reason))"
         return ImageError(
             .truncated, format: format,
-            "The \(format.name) image ends before its data is complete\(detail); fetch it again")
+            "The \(format.name) image ends before its data is complete\(detail); download it again")
     }
 
     static func corrupt(_ format: ImageFormat, _ reason: String) -> ImageError {
         ImageError(
-            .corrupt, format: format, "The \(format.name) image is damaged: \(reason); fetch it again or repair it")
+            .corrupt, format: format, "The \(format.name) image is damaged: \(reason); download it again or repair it")
     }
 
     static func tooManyBytes(_ limits: ImageLimits) -> ImageError {
         ImageError(
             .limitExceeded,
-            "The image has more than \(limits.maximumBytes) bytes; raise ImageLimits.maximumBytes if its sender can be trusted"
+            "The image has more than \(limits.maximumBytes) bytes; if you trust its sender, increase ImageLimits.maximumBytes"
         )
     }
 
@@ -48,15 +48,15 @@ extension ImageError {
         let name = format.map { "\($0.name) image" } ?? "image"
         return ImageError(
             .limitExceeded, format: format,
-            "The \(name) is \(width) × \(height) pixels, and \(Image.maximumDimension) in each direction can be held; "
-                + "ask for a smaller one")
+            "The \(name) is \(width) × \(height) pixels, and the limit is \(Image.maximumDimension) in each direction; "
+                + "request a smaller one")
     }
 }
 
 // MARK: - Codes
 
 extension ImageError {
-    /// What went wrong. More codes may come; compare with those you handle.
+    /// A kind of error. Later versions can add codes.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Name: String, Sendable {
             case unknownFormat, unsupported, truncated, corrupt, limitExceeded, outOfMemory, invalidPixels
@@ -70,21 +70,21 @@ extension ImageError {
         /// The code's name.
         public var description: String { name.rawValue }
 
-        /// The data begins like no format that there is a decoder for.
+        /// No decoder supports the format of the data.
         public static let unknownFormat = Code(.unknownFormat)
-        /// The image uses a part of its format that the decoder does not know.
+        /// The image uses a feature of its format that the decoder doesn't support.
         public static let unsupported = Code(.unsupported)
         /// The data ends too early.
         public static let truncated = Code(.truncated)
-        /// The data contradicts its format.
+        /// The data violates its format.
         public static let corrupt = Code(.corrupt)
-        /// The image is beyond one of its ``ImageLimits``, or larger than an image can be. Nothing was made of it.
+        /// The image exceeds one of its ``ImageLimits`` or the maximum size of an image. It wasn't decoded.
         public static let limitExceeded = Code(.limitExceeded)
-        /// There is not as much memory as the image needs.
+        /// There isn't enough memory for the image.
         public static let outOfMemory = Code(.outOfMemory)
-        /// The pixels or frames for a new image do not fit together.
+        /// The pixels or frames of a new image are inconsistent.
         public static let invalidPixels = Code(.invalidPixels)
-        /// The image cannot be written in a format.
+        /// The image can't be encoded in the format.
         public static let encodingFailed = Code(.encodingFailed)
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The memory of pixels.
+/// The pixels of an image in memory.
 final class PixelBuffer: @unchecked Sendable {
     // Sendable because the memory changes only in the initializer.
 
@@ -9,14 +9,14 @@ final class PixelBuffer: @unchecked Sendable {
     let isOpaque: Bool
     private let memory: UnsafeMutableRawBufferPointer
 
-    /// Makes pixels.
+    /// Creates pixels.
     ///
     /// - Parameters:
-    ///   - width: From 1 to ``Image/maximumDimension``.
-    ///   - height: From 1 to ``Image/maximumDimension``.
-    ///   - isOpaque: Whether it is known that every pixel will be opaque.
-    ///   - fill: Writes them; transparent black is there before.
-    /// - Throws: What the closure throws, and an ``ImageError`` when there is not so much memory.
+    ///   - width: The width, from 1 to ``Image/maximumDimension``.
+    ///   - height: The height, from 1 to ``Image/maximumDimension``.
+    ///   - isOpaque: Whether every pixel is known to become opaque.
+    ///   - fill: A closure that writes the pixels, which are initially transparent black.
+    /// - Throws: An error of the closure, or an ``ImageError`` if there isn't enough memory.
     convenience init(
         width: Int, height: Int, isOpaque: Bool, fill: (UnsafeMutableRawBufferPointer) throws -> Void
     ) throws {
@@ -26,13 +26,13 @@ final class PixelBuffer: @unchecked Sendable {
         }
     }
 
-    /// Makes pixels.
+    /// Creates pixels.
     ///
     /// - Parameters:
-    ///   - width: From 1 to ``Image/maximumDimension``.
-    ///   - height: From 1 to ``Image/maximumDimension``.
-    ///   - fill: Writes them and returns whether every one is opaque.
-    /// - Throws: What the closure throws, and an ``ImageError`` when there is not so much memory.
+    ///   - width: The width, from 1 to ``Image/maximumDimension``.
+    ///   - height: The height, from 1 to ``Image/maximumDimension``.
+    ///   - fill: A closure that writes the pixels and returns whether all are opaque.
+    /// - Throws: An error of the closure, or an ``ImageError`` if there isn't enough memory.
     init(width: Int, height: Int, fill: (UnsafeMutableRawBufferPointer) throws -> Bool) throws {
         let dimensions = 1...Image.maximumDimension
         guard dimensions.contains(width), dimensions.contains(height) else {
@@ -40,7 +40,7 @@ final class PixelBuffer: @unchecked Sendable {
         }
         let count = width * height * 4
         guard let base = calloc(count, 1) else {
-            throw ImageError(.outOfMemory, "There is no memory for an image of \(width) × \(height) pixels")
+            throw ImageError(.outOfMemory, "There is not enough memory for an image of \(width) × \(height) pixels")
         }
         let memory = UnsafeMutableRawBufferPointer(start: base, count: count)
         do {
@@ -63,16 +63,16 @@ final class PixelBuffer: @unchecked Sendable {
         try withExtendedLifetime(self) { try body(UnsafeRawBufferPointer(memory)) }
     }
 
-    /// Each pixel as a number, of which only the place of alpha depends on the machine.
+    /// Calls a closure with each pixel as a number in the machine's byte order.
     func readPixels<Result>(_ body: (UnsafeBufferPointer<UInt32>) throws -> Result) rethrows -> Result {
         try read { try body($0.assumingMemoryBound(to: UInt32.self)) }
     }
 }
 
 extension PixelBuffer {
-    /// A copy that was changed.
+    /// Returns a modified copy.
     ///
-    /// - Throws: What the closure throws, and an ``ImageError`` when there is not so much memory.
+    /// - Throws: An error of the closure, or an ``ImageError`` if there isn't enough memory.
     func copy(_ change: (UnsafeMutableRawBufferPointer) throws -> Void) throws -> PixelBuffer {
         try PixelBuffer(width: width, height: height, isOpaque: false) { bytes in
             read { bytes.copyMemory(from: $0) }
@@ -100,7 +100,7 @@ extension UnsafeMutableRawBufferPointer {
     /// Whether every RGBA pixel is opaque.
     var isOpaque: Bool { stride(from: 3, to: count, by: 4).allSatisfy { self[$0] == 255 } }
 
-    /// Multiplies the colours of RGBA pixels with their alpha.
+    /// Multiplies the colors of RGBA pixels by their alpha.
     ///
     /// - Returns: Whether every pixel is opaque.
     func premultiply() -> Bool {
@@ -113,14 +113,14 @@ extension UnsafeMutableRawBufferPointer {
         return isOpaque
     }
 
-    /// Makes no colour of premultiplied RGBA pixels greater than alpha. A filter with negative weights may have made it so.
+    /// Limits the colors of premultiplied RGBA pixels to their alpha, which filters with negative weights can exceed.
     func limitColorsToAlpha() {
         for place in stride(from: 0, to: count, by: 4) where self[place + 3] != 255 {
             for channel in place..<(place + 3) { self[channel] = Swift.min(self[channel], self[place + 3]) }
         }
     }
 
-    /// Divides the colours of premultiplied RGBA pixels by their alpha.
+    /// Divides the colors of premultiplied RGBA pixels by their alpha.
     func unpremultiply() {
         for place in stride(from: 0, to: count, by: 4) where self[place + 3] != 255 && self[place + 3] != 0 {
             let alpha = UInt32(self[place + 3])
@@ -130,7 +130,7 @@ extension UnsafeMutableRawBufferPointer {
         }
     }
 
-    /// Lays premultiplied RGBA pixels over a colour, so that they are opaque.
+    /// Draws premultiplied RGBA pixels over a background color, which makes them opaque.
     func flatten(over background: Image.Pixel) {
         let colors = [background.red, background.green, background.blue]
         for place in stride(from: 0, to: count, by: 4) where self[place + 3] != 255 {
@@ -156,11 +156,11 @@ struct PixelSize: Hashable {
         self.height = height
     }
 
-    /// Rounds a size in points; nil for one that no image can have.
+    /// Creates a size by rounding a size in points, or returns nil if it's invalid for an image.
     ///
     /// - Parameters:
-    ///   - size: In points; anything.
-    ///   - scale: The pixels of a point.
+    ///   - size: Any size in points.
+    ///   - scale: The pixels per point.
     init?(_ size: CGSize, scale: CGFloat) {
         guard let width = Self.pixels(size.width * scale), let height = Self.pixels(size.height * scale) else {
             return nil
@@ -170,16 +170,16 @@ struct PixelSize: Hashable {
 
     private static func pixels(_ length: CGFloat) -> Int? {
         let length = length.rounded()
-        // False for what is no number, too.
+        // Also false for NaN.
         guard length >= 1, length <= CGFloat(Image.maximumDimension) else { return nil }
         return Int(length)
     }
 
-    /// The smallest size of the same shape that is at least as wide and as high as a target, and not larger than this.
+    /// Returns the smallest size with the same proportions that is at least as wide and as high as a target, up to this size.
     ///
     /// - Parameters:
-    ///   - target: In pixels; nil gives this size.
-    ///   - isTurned: Whether the target is that of the picture turned by a quarter.
+    ///   - target: The target in pixels; nil for this size.
+    ///   - isTurned: Whether the target applies to the image rotated by 90 degrees.
     func covering(_ target: CGSize?, isTurned: Bool) -> PixelSize {
         guard let target else { return self }
         let (targetWidth, targetHeight) = isTurned ? (target.height, target.width) : (target.width, target.height)

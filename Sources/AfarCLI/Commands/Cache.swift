@@ -6,7 +6,7 @@ import HTTPTypes
 
 struct Cache: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look into a folder of kept responses, as --cache makes it, or empty it.",
+        abstract: "List, show or clear the responses in a --cache folder.",
         usage: "afar cache <ls|show|clear> <folder> [<url>]",
         examples: [
             "afar get example.com --cache ~/.cache/afar",
@@ -18,7 +18,8 @@ struct Cache: AsyncParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "ls", abstract: "List what is kept, the last used first.", usage: "afar cache ls <folder>")
+            commandName: "ls", abstract: "List the cached responses, most recently used first.",
+            usage: "afar cache ls <folder>")
 
         @Argument(help: "The folder.")
         var folder: String
@@ -36,7 +37,7 @@ struct Cache: AsyncParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print what is kept of a URL: how fresh it is, its head and its body.",
+            abstract: "Print a URL's cached response: its freshness, status, headers and body.",
             usage: "afar cache show <folder> <url>")
 
         @Argument(help: "The folder.")
@@ -49,7 +50,7 @@ struct Cache: AsyncParsableCommand {
             let store = try CacheDirectory.open(folder, option: "afar cache show", mustExist: true)
             let target = CacheRequest.url(of: URLReference(URLText.complete(url)))
             guard let response = target.flatMap({ store.responses(for: $0).first }) else {
-                throw Failure(.response, "Nothing is kept of \(url). \"afar cache ls \(folder)\" lists what is.")
+                throw Failure(.response, "\(url) is not in the cache. \"afar cache ls \(folder)\" lists its URLs.")
             }
             let left = response.terms.freshnessLifetime - response.terms.age(at: .now)
             StandardError.write(left > 0 ? "Fresh for \(Int(left)) s.\n" : "Stale for \(Int(-left)) s.\n")
@@ -61,7 +62,7 @@ struct Cache: AsyncParsableCommand {
 
     struct Clear: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Forget all that is kept.", usage: "afar cache clear <folder>")
+            abstract: "Delete all cached responses.", usage: "afar cache clear <folder>")
 
         @Argument(help: "The folder.")
         var folder: String
@@ -74,18 +75,20 @@ struct Cache: AsyncParsableCommand {
 
 // MARK: - Folder
 
-/// The folder of kept responses that the command line names.
+/// The cache folder given on the command line.
 enum CacheDirectory {
     private static let opened = Locked<DiskCacheStore?>(nil)
 
     /// Opens the folder.
     ///
-    /// - Parameter option: What names it, for the error.
+    /// - Parameters:
+    ///   - option: The option or command that names the folder, for error messages.
+    ///   - mustExist: Whether a missing cache is an error. Otherwise, it's created.
     static func open(_ path: String, option: String, mustExist: Bool = false) throws -> DiskCacheStore {
         let directory = URL(filePath: path)
         let database = directory.appending(path: "responses.sqlite").path
         guard !mustExist || FileManager.default.fileExists(atPath: database) else {
-            throw Failure(.usage, "\(option): there is no cache in \(path).")
+            throw Failure(.usage, "\(option): no cache exists in \(path).")
         }
         do {
             let store = try DiskCacheStore(directory: directory) { error in
@@ -98,6 +101,6 @@ enum CacheDirectory {
         }
     }
 
-    /// Writes what is to be kept.
+    /// Finishes pending writes.
     static func save() async { await opened.withLock { $0 }?.flush() }
 }

@@ -1,17 +1,17 @@
 import Afar
 import AfarTestServer
 
-/// One thing to see: the code, and the same code to run.
+/// A step of the demo: the displayed code, and the same code to run.
 struct DemoStep: Sendable {
-    /// Thrown by a step whose result is not what it should be.
+    /// Thrown by a step whose result isn't the expected one.
     struct Unexpected: Error {
         var result: String
     }
 
     var title: String
-    /// What is shown. In the step's file the same lines stand below it as code; a test compares them.
+    /// The displayed code. The closure that follows it contains the same lines; a test compares them.
     var code: String
-    /// Runs the code and returns what is to be said about its result.
+    /// Runs the code and returns a description of its result.
     var run: @Sendable (_ server: TestServer) async throws -> String
 
     init(_ title: String, code: String, run: @escaping @Sendable (_ server: TestServer) async throws -> String) {
@@ -20,7 +20,7 @@ struct DemoStep: Sendable {
         self.run = run
     }
 
-    /// The walk.
+    /// The steps in the order of the demo.
     static let all = [getJSON, postJSON, propertyList, validation, timeout, concurrency]
 
     static func expect(_ condition: Bool, _ result: @autoclosure () -> String) throws {
@@ -32,7 +32,7 @@ struct DemoStep: Sendable {
 
 extension DemoStep {
     static let getJSON = DemoStep(
-        "GET, and JSON decoded into a struct",
+        "GET JSON and decode it into a struct",
         code: """
             struct Person: Decodable {
                 let name: String
@@ -59,7 +59,7 @@ extension DemoStep {
 
 extension DemoStep {
     static let postJSON = DemoStep(
-        "POST of a struct as JSON; the server sends back what it read",
+        "POST a struct as JSON to a server that echoes it",
         code: """
             struct Login: Codable, Equatable {
                 let user: String
@@ -98,7 +98,7 @@ extension DemoStep {
 
 extension DemoStep {
     static let propertyList = DemoStep(
-        "A binary property list, decoded by another decoder",
+        "Decode a binary property list with another decoder",
         code: """
             struct Member: Decodable {
                 let id: Int
@@ -123,7 +123,7 @@ extension DemoStep {
 
 extension DemoStep {
     static let validation = DemoStep(
-        "A status that validation refuses, and the error in words",
+        "Reject a status with validation, and print the error",
         code: """
             let missing = await AF.request(server.url("/status/404"))
                 .validate()
@@ -144,7 +144,7 @@ extension DemoStep {
 
 extension DemoStep {
     static let timeout = DemoStep(
-        "A server that takes a minute, and a client that does not",
+        "Time out while the server takes a minute",
         code: """
             let late = await AF.request(server.url("/delay/60")) { $0.timeoutInterval = 0.2 }
                 .serializingString()
@@ -163,7 +163,7 @@ extension DemoStep {
 
 extension DemoStep {
     static let concurrency = DemoStep(
-        "Fifty requests at once",
+        "Send fifty requests concurrently",
         code: """
             struct Echo: Decodable {
                 let path: String
@@ -192,7 +192,7 @@ extension DemoStep {
         }
         let connections = server.connectionCount - connectionsBefore
         let limit = session.configuration.httpMaximumConnectionsPerHost
-        let result = "\(paths.count) answers over \(connections) connections"
+        let result = "\(paths.count) responses over \(connections) connections"
         try expect(paths.count == 50 && (1...limit).contains(connections), result)
         return result
     }

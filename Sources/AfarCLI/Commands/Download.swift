@@ -8,8 +8,8 @@ struct Download: AsyncParsableCommand, RequestSending {
         abstract: "Save a resource to a file.",
         usage: "afar download <url> [-o <path>] [<options>]",
         discussion: """
-            The file appears when it is whole; its path is all that is printed. A status that is not 2xx saves nothing and \
-            ends with code 4.
+            The file appears when the download is complete, and its path is printed. If the status isn't 2xx, nothing is \
+            saved and the exit code is 4.
             """,
         examples: [
             "afar download example.com/archive.tar.gz",
@@ -33,7 +33,7 @@ struct Download: AsyncParsableCommand, RequestSending {
     func run() async throws {
         var plan = try RequestPlan(.get, address, self)
         if plan.headers["Accept-Encoding"] == nil {
-            // A file is wanted as it is, and its length beforehand.
+            // Without content coding, the file arrives unchanged and its length is known in advance.
             plan.headers.add(name: "Accept-Encoding", value: "identity")
         }
         try await DownloadRunner(plan: plan, options: self).run()
@@ -42,33 +42,33 @@ struct Download: AsyncParsableCommand, RequestSending {
 
 // MARK: - Options
 
-/// Where a download goes.
+/// The options for a download's destination.
 struct FileOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
             """
-            The file, or the directory for a file named by the server or after the URL. By default that is the current \
-            directory.
+            The destination: a file, or a directory for a file named by the server or the URL. (default: the current \
+            directory)
             """,
             valueName: "path"),
         completion: .file())
     var output: String?
 
-    @Flag(help: "Replace a file that is there already.")
+    @Flag(help: "Replace an existing file.")
     var force = false
 
     @Flag(
         help: """
-            Go on where a download before broke off, and keep what arrives in PATH.part when this one does. Starts over \
-            if the file has changed, or the server sends no parts.
+            Continue an interrupted download. If this one is interrupted too, its data is kept in PATH.part. Starts over \
+            if the file has changed, or if the server doesn't support ranges.
             """)
     var resume = false
 }
 
 // MARK: - Running a download
 
-/// Makes one request and puts what it brings into a file.
+/// Sends one request and saves the response body to a file.
 struct DownloadRunner {
     let plan: RequestPlan
     let options: Download
@@ -95,9 +95,9 @@ struct DownloadRunner {
     }
 
     private struct Outcome {
-        /// The path of the file, when the file is there.
+        /// The path of the completed file.
         var path: Result<String, Failure>
-        /// What a next run can resume; nil where there is nothing.
+        /// The partial download for a later run, if any.
         var resumeData: ResumeData?
     }
 
@@ -124,7 +124,7 @@ struct DownloadRunner {
                 if let line { meter.write("afar: \(line)\n") }
             }
         }
-        // A request does not outlive its session.
+        // Requests end with their session.
         defer { withExtendedLifetime(session) {} }
         let destination: DownloadRequest.Destination = { _, response in
             let path = target.path(contentDisposition: response.headers["Content-Disposition"])
@@ -143,7 +143,7 @@ struct DownloadRunner {
             inspector.showSummary(of: request)
             var failure = failure(error, request.responseHead)
             guard let resumable, let data = response.resumeData else { return Outcome(path: .failure(failure)) }
-            failure.message += " What has arrived is kept in \(resumable.path), and --resume goes on from there."
+            failure.message += " The received data is in \(resumable.path). Run the same command again to continue."
             return Outcome(path: .failure(failure), resumeData: try? ResumeData(decoding: data))
         }
         meter?.finish(bytes: request.downloadProgress.completedUnitCount)
@@ -156,30 +156,30 @@ struct DownloadRunner {
         guard error.isResponseValidationError, let head else { return Failure(error, url: plan.url) }
         let status = StatusLine.text(of: head.status)
         return Failure(
-            .httpStatus, "\(Redaction.standard.url(plan.url)) answered \(status), which is not 2xx. Nothing was saved."
+            .httpStatus, "\(Redaction.standard.url(plan.url)) returned \(status), which isn't 2xx. Nothing was saved."
         )
     }
 }
 
 // MARK: - Destination
 
-/// Where a download goes: a file that the person names, or a directory in which the server names the file.
+/// A download's destination: a file, or a directory in which the server names the file.
 struct DownloadTarget {
     private let url: String
     private let isForced: Bool
-    /// The file, once it has a name.
+    /// The file's path; nil if the server names the file.
     private let path: String?
-    /// The directory of the file, as a person writes it: empty for the current one.
+    /// The file's directory as the user wrote it; empty for the current directory.
     private let directory: String
 
-    /// Checks what can be checked before anything is sent.
+    /// Creates a destination, or throws a ``Failure`` if it's unusable.
     init(_ options: FileOptions, url: String) throws {
         self.url = url
         isForced = options.force
         let output = options.output ?? "."
-        guard !output.isEmpty else { throw Failure(.usage, "-o wants a path, and got an empty one.") }
+        guard !output.isEmpty else { throw Failure(.usage, "-o requires a path, but the value is empty.") }
         guard output != "-" else {
-            throw Failure(.usage, "A download goes into a file. For the standard output, use afar get.")
+            throw Failure(.usage, "A download needs a file. To write to the standard output, use afar get.")
         }
         var isDirectory: ObjCBool = false
         let exists = FileManager.default.fileExists(atPath: output, isDirectory: &isDirectory)
@@ -192,44 +192,43 @@ struct DownloadTarget {
         }
         guard FileManager.default.fileExists(atPath: directoryPath, isDirectory: &isDirectory), isDirectory.boolValue
         else {
-            throw Failure(.usage, "There is no directory \(directoryPath). Make it, or name another with -o.")
+            throw Failure(.usage, "The directory \(directoryPath) doesn't exist. Create it, or choose another with -o.")
         }
         if let path { try checkOverwrite(of: path) }
     }
 
-    /// The directory of the file, as the system takes it.
+    /// The file's directory for system calls: `.` for the current directory.
     var directoryPath: String { directory.isEmpty ? "." : directory }
 
-    /// The path for what a response brings.
+    /// Returns the file's path for a response with this Content-Disposition.
     func path(contentDisposition: String?) -> String {
         path ?? directory + FileName.suggested(contentDisposition: contentDisposition, url: url)
     }
 
-    /// The path for a part of the file, the same in each run: what the server calls the file is not known yet.
+    /// The path for a partial download. It doesn't depend on the server's file name, so every run finds it.
     var partPath: String { path(contentDisposition: nil) + ".part" }
 
-    /// How the file is put there.
     var options: DownloadRequest.Options { isForced ? .removePreviousFile : [] }
 
-    /// Throws when there is something already that must stay.
+    /// Throws a ``Failure`` if the path has an item that the download can't replace.
     func checkOverwrite(of path: String) throws {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw Failure(.usage, "\(path) is there already and is no file. Name another with -o.")
+            throw Failure(.usage, "\(path) already exists and isn't a regular file. Choose another with -o.")
         }
         guard isForced else {
-            throw Failure(.usage, "\(path) is there already. Replace it with --force, or name another with -o.")
+            throw Failure(.usage, "\(path) already exists. Replace it with --force, or choose another with -o.")
         }
     }
 }
 
-/// Checks the destination when a response's head is there, before any of its body is taken: nobody wants to wait for a
-/// file that has no place.
+/// Checks the destination when the response head arrives, so that an existing file fails the download before the body is
+/// transferred.
 struct DestinationCheckTransport: Transport {
     let base: any Transport
     let target: DownloadTarget
-    /// Called with a head whose body is going to be taken.
+    /// Called with a head whose body is going to be received.
     let onFinalHead: @Sendable (ResponseHead) -> Void
 
     var capabilities: TransportCapabilities { base.capabilities }
@@ -238,7 +237,6 @@ struct DestinationCheckTransport: Transport {
         var exchange = exchange
         exchange.decide = { [next = exchange.decide, target, onFinalHead] head in
             let decision = next?(head) ?? .take()
-            // What leads elsewhere brings no file.
             guard case .take = decision, !head.isRedirect else { return decision }
             onFinalHead(head)
             guard (200..<300).contains(head.status) else { return decision }

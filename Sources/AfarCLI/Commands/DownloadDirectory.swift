@@ -5,30 +5,30 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The directory in which a file arrives before it is moved to its destination.
+/// A directory that holds a file until it's moved to its destination.
 ///
-/// It is made before the request, so that nothing is sent when nothing can be written.
+/// It's created before the request, so that nothing is sent if the file can't be written.
 protocol DownloadDirectory: Sendable {
-    /// Removes what is left there, once the download is over.
+    /// Removes leftover files after the download.
     ///
-    /// - Parameter part: What a next run can resume; nil to leave nothing.
+    /// - Parameter part: The partial download to keep for a later run; nil to keep nothing.
     func cleanUp(keeping part: ResumeData?)
 }
 
 // MARK: - One run
 
-/// A directory for a file that arrives in one run: beside its destination, on the same file system, so that the whole file
-/// appears at once.
+/// The directory of a download that can't be resumed. It's next to the destination, on the same file system, so that the
+/// completed file appears atomically.
 struct TemporaryDownloadDirectory: DownloadDirectory {
     private let directory: String
 
-    /// Makes the directory, and the session's temporary files go there from now on.
+    /// Creates the directory and makes it the location of the session's temporary files.
     init(beside place: String) throws {
         var template = Array(URL(filePath: place).appending(path: "afar-part-XXXXXX").path.utf8CString)
         guard mkdtemp(&template) != nil else {
             let directory = place == "." ? "the current directory" : place
             let reason = Failure.systemReason
-            throw Failure(.other, "Nothing can be written into \(directory): \(reason).")
+            throw Failure(.other, "Cannot write to \(directory): \(reason).")
         }
         directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         setenv("TMPDIR", directory, 1)
@@ -39,35 +39,34 @@ struct TemporaryDownloadDirectory: DownloadDirectory {
 
 // MARK: - Several runs
 
-/// A directory for a file that may take several runs to arrive: `NAME.part` beside its destination, where the next run
-/// finds it.
+/// The directory of a resumable download: `NAME.part` next to the destination, where the next run finds it.
 ///
-/// It holds the file with the part, and from the response's head on a record of what is needed to resume. How much is
-/// there the file itself says, so the tool may be killed at any moment. A directory that somebody else has made, or may
-/// write to, is refused: a part in it could be anything.
+/// It contains the partial file and, once the response head has arrived, a record of the data needed to resume. The length
+/// of the partial file is the number of received bytes, so the tool can be killed at any moment. A directory that another
+/// user owns or can write to is refused, because its contents can't be trusted.
 final class ResumableDownloadDirectory: DownloadDirectory {
     private static let recordName = "resume"
 
-    /// As a person writes it.
+    /// The path as the user wrote it.
     let path: String
-    /// What this run can resume; nil where there is nothing.
+    /// The partial download that this run can resume, if any.
     let data: ResumeData?
-    /// Locked as long as this tool works here; the system unlocks it whatever ends the tool.
+    /// Locked while the tool uses it. The system releases the lock however the process ends.
     private let directory: PrivateDirectory
     private let url: URL
 
-    /// Opens the directory, or makes it, and the session's temporary files go there from now on.
+    /// Opens or creates the directory and makes it the location of the session's temporary files.
     init(at path: String, for request: URLRequest) throws {
         self.path = path
         let base = URL(filePath: FileManager.default.currentDirectoryPath, directoryHint: .isDirectory)
         url = URL(filePath: path, directoryHint: .isDirectory, relativeTo: base).absoluteURL
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
             let reason = Failure.systemReason
-            throw Failure(.other, "The directory \(path) cannot be made: \(reason).")
+            throw Failure(.other, "The directory \(path) cannot be created: \(reason).")
         }
         directory = try Self.open(path)
         guard flock(directory.descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            throw Failure(.usage, "Another afar downloads into \(path). Wait for it, or name another file with -o.")
+            throw Failure(.usage, "Another afar process is using \(path). Wait for it, or choose another file with -o.")
         }
         let place = directory.pathToDescriptor(else: url.path)
         data = try Self.read(in: directory, reachedBy: place, path: path, for: request)
@@ -79,24 +78,24 @@ final class ResumableDownloadDirectory: DownloadDirectory {
         do throws(PrivateDirectory.Refusal) {
             return try PrivateDirectory(at: path)
         } catch .cannotBeOpened(ENOTDIR) {
-            throw Failure(.usage, "\(path) is there already and is no directory. Move it away.")
+            throw Failure(.usage, "\(path) already exists and isn't a directory. Move it away.")
         } catch .cannotBeOpened(let code) {
             let reason = Failure.systemReason(of: code)
-            throw Failure(.usage, "The directory \(path) cannot be opened: \(reason). Name another file with -o.")
+            throw Failure(.usage, "The directory \(path) cannot be opened: \(reason). Choose another file with -o.")
         } catch .ownedByAnotherUser {
             throw Failure(
-                .usage, "\(path) belongs to another user, who may have put anything there. Name another file with -o.")
+                .usage, "\(path) belongs to another user, so it can't be trusted. Choose another file with -o.")
         } catch .writableByOthers {
             throw Failure(
                 .usage,
-                "Others may write to \(path), so anything may be there. Remove it, or name another file with -o.")
+                "Other users can write to \(path), so it can't be trusted. Remove it, or choose another file with -o.")
         }
     }
 
-    /// Writes down what is needed to resume from here, or removes it.
+    /// Saves the data needed to resume, or removes it if it's nil.
     func record(_ data: ResumeData?) {
         guard var data, let url = Self.withoutSecrets(data.url) else { return directory.remove(Self.recordName) }
-        // The next run brings its own, and secrets among them stay off the disk.
+        // The next run sends its own headers; these could contain secrets.
         data.headers = []
         data.url = url
         data.path = Self.lastNames(of: data.path).reduce(self.url) { $0.appending(path: $1) }.path
@@ -110,9 +109,9 @@ final class ResumableDownloadDirectory: DownloadDirectory {
         rmdir(path)
     }
 
-    /// What the run before has left.
+    /// Returns the partial download of an earlier run, if this run can resume it.
     ///
-    /// - Throws: A ``Failure`` when it is of use to somebody, but not to this run.
+    /// - Throws: A ``Failure`` if it belongs to another request or a newer version of the tool.
     private static func read(
         in directory: PrivateDirectory, reachedBy place: String, path: String, for request: URLRequest
     ) throws -> ResumeData? {
@@ -121,24 +120,25 @@ final class ResumableDownloadDirectory: DownloadDirectory {
         do {
             data = try ResumeData(decoding: record)
         } catch .newerVersion {
-            throw Failure(.usage, "\(path) was left by a newer afar. Use that, or remove the directory.")
+            throw Failure(.usage, "\(path) is from a newer version of afar. Use that version, or remove the directory.")
         } catch {
             return nil
         }
-        // A URL signed anew leads to the same file; whether that has changed the validator tells.
+        // A newly signed URL identifies the same file, and the validator detects changes.
         var asked = request
         asked.url = request.url.flatMap(withoutSecrets)
         guard data.isPart(of: asked) else {
             let url = Redaction.standard.url(data.url.absoluteString)
-            throw Failure(.usage, "\(path) has a part of \(url). Remove it, or name another file with -o.")
+            throw Failure(
+                .usage, "\(path) contains a partial download of \(url). Remove it, or choose another file with -o.")
         }
         let exactURL = request.url.flatMap(ResumeData.withoutUserinfo)
-        // Which of several files a secret names is not written down: only a tag and a length tell that it is the same one.
+        // The record omits secrets, which can select one of several files. Only an entity tag and a length identify the file.
         if asked.url != exactURL {
             guard case .entityTag = data.validator, data.totalLength != nil else { return nil }
         }
         data.url = exactURL ?? data.url
-        // The directory may have been moved since.
+        // The directory may have been moved.
         let names = lastNames(of: data.path)
         guard names.count == 2, isTemporaryDirectory(names[0]),
             let length = try? PrivateDirectory(names[0], in: directory).length(of: names[1]), length > 0
@@ -148,16 +148,16 @@ final class ResumableDownloadDirectory: DownloadDirectory {
         return data
     }
 
-    /// The URL with `***` in the place of the secrets that it has in it.
+    /// Returns the URL with its secrets replaced by `***`.
     private static func withoutSecrets(_ url: URL) -> URL? { URL(string: Redaction.standard.url(url.absoluteString)) }
 
-    /// The file with a part, and the directory that it is in.
+    /// Returns the names of the partial file and its directory.
     private static func lastNames(of path: String) -> [String] { URL(filePath: path).pathComponents.suffix(2) }
 
     private static func isTemporaryDirectory(_ name: String) -> Bool { name.hasPrefix(TemporaryFile.directoryPrefix) }
 
-    /// Removes files of answers about something else, and what runs have left that were killed before there was anything
-    /// to resume. What is not this tool's stays.
+    /// Removes the files of other responses, such as redirects, and of runs that were killed before they became resumable.
+    /// Keeps files that the tool didn't create.
     private static func sweep(_ directory: PrivateDirectory, keeping data: ResumeData?) {
         let kept = data.flatMap { lastNames(of: $0.path).first }
         for name in directory.names where isTemporaryDirectory(name) && name != kept {
@@ -167,13 +167,15 @@ final class ResumableDownloadDirectory: DownloadDirectory {
     }
 }
 
-/// How `--resume` continued, in one line for the person who asked for it.
+/// A one-line report on how `--resume` continued.
 enum ResumptionReport {
+    /// Returns the line, or nil if there is nothing to report.
+    ///
     /// - Parameters:
-    ///   - part: What was there to resume.
-    ///   - offset: How much of it counts.
-    ///   - next: What a next run could resume.
-    /// - Returns: Nil when there is nothing to say.
+    ///   - part: The partial download of an earlier run.
+    ///   - offset: The number of bytes of it that are reused.
+    ///   - next: The partial download that a later run could resume.
+    ///   - status: The response's status.
     static func line(part: ResumeData?, offset: Int64, next: ResumeData?, status: Int) -> String? {
         guard (200..<300).contains(status) else { return nil }
         if offset > 0 {
@@ -181,19 +183,19 @@ enum ResumptionReport {
             return "Resumed at \(Quantity.bytes(offset))\(total)."
         }
         guard let part else {
-            return next == nil ? "This cannot be resumed: no strong ETag, no old Last-Modified, or encoded." : nil
+            return next == nil ? "Cannot be resumed: no strong ETag, no old Last-Modified, or encoded content." : nil
         }
-        if let next, next.origin != part.origin { return "Started over: it comes from another server now." }
+        if let next, next.origin != part.origin { return "Started over: the file now comes from another server." }
         return next?.validator == part.validator
-            ? "Started over: the server sends no parts of it." : "Started over: it has changed on the server."
+            ? "Started over: the server doesn't support ranges." : "Started over: the file has changed on the server."
     }
 }
 
 // MARK: - Files in a directory
 
-/// Files in a directory, all reached from its descriptor.
+/// File operations relative to the directory's descriptor.
 extension PrivateDirectory {
-    /// A path that leads to what is open, whatever has its name by now. Where the system has no such paths it is `path`.
+    /// Returns a path that remains valid if the directory is renamed, or `path` on systems without such paths.
     func pathToDescriptor(else path: String) -> String {
         #if os(Linux)
             "/proc/self/fd/\(descriptor)"
@@ -202,9 +204,9 @@ extension PrivateDirectory {
         #endif
     }
 
-    /// The names of all that is in it, in no order.
+    /// The names of the directory's entries, in no particular order.
     var names: [String] {
-        // A second descriptor: listing moves its place, and ends with closing it.
+        // Listing moves the descriptor's offset, and closedir() closes it.
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0 else { return [] }
         guard let list = fdopendir(copy) else {
@@ -220,7 +222,7 @@ extension PrivateDirectory {
         return names
     }
 
-    /// The length of a file, nil when there is none that may be trusted.
+    /// Returns the length of a file, or nil if no trustworthy file has this name.
     func length(of name: String) -> Int64? {
         guard let file = openFile(name, O_RDONLY) else { return nil }
         defer { close(file) }
@@ -228,13 +230,13 @@ extension PrivateDirectory {
         return fstat(file, &status) == 0 ? Int64(status.st_size) : nil
     }
 
-    /// The first bytes of a file, nil when there is none that may be trusted.
+    /// Returns the first bytes of a file, or nil if no trustworthy file has this name.
     func contents(of name: String, upTo count: Int) -> Data? {
         guard let file = openFile(name, O_RDONLY) else { return nil }
         return try? FileHandle(fileDescriptor: file, closeOnDealloc: true).read(upToCount: count)
     }
 
-    /// Puts a file there, whole or not at all, in the place of one that has the name already.
+    /// Writes a file atomically, replacing any existing one. On failure, the existing file remains.
     func put(_ data: Data, into name: String) {
         let draft = name + ".new"
         remove(draft)
@@ -244,10 +246,9 @@ extension PrivateDirectory {
         guard isWritten, renameat(descriptor, draft, descriptor, name) == 0 else { return remove(draft) }
     }
 
-    /// Removes a file.
     func remove(_ name: String) { unlinkat(descriptor, name, 0) }
 
-    /// Removes a directory of this user's, and the files in it that are named. It stays if anything else is in it.
+    /// Removes the named files of a directory that belongs to this user, and then the directory if it's empty.
     func removeDirectory(_ name: String, with files: [String]) {
         guard let directory = try? PrivateDirectory(name, in: self) else { return }
         for file in files { directory.remove(file) }

@@ -14,7 +14,7 @@ extension ResponseCommand {
     func validate() throws { try checkSending() }
 }
 
-/// A command that makes one request of its own method.
+/// A command that sends one request with a fixed method.
 protocol MethodCommand: ResponseCommand {
     static var method: HTTPMethod { get }
     var body: BodyOptions { get }
@@ -58,10 +58,10 @@ struct Get: MethodCommand {
             guard sending.retry == 0 else {
                 let option = format.isEvents ? "--sse" : "--stream"
                 throw Failure(
-                    .usage, "What \(option) has printed cannot be taken back, so --retry does not go with it.")
+                    .usage, "\(option) can't be combined with --retry: a retry can't take back printed output.")
             }
             guard !format.isEvents || output.charset == nil else {
-                throw Failure(.usage, "Server-sent events are UTF-8, so --charset does not go with --sse.")
+                throw Failure(.usage, "--sse can't be combined with --charset: server-sent events are always UTF-8.")
             }
             try await StreamRunner(plan: plan, options: self, format: format).run()
         } else {
@@ -92,13 +92,13 @@ struct Head: MethodCommand {
 
 // MARK: - Methods with a body
 
-/// A method whose requests may have a body, and the help of its command.
+/// A method whose requests can have a body, and its command's configuration.
 protocol BodyMethod {
     static var method: HTTPMethod { get }
     static var configuration: CommandConfiguration { get }
 }
 
-/// The command of a method whose requests may have a body.
+/// The command for a method whose requests can have a body.
 struct BodyCommand<Method: BodyMethod>: MethodCommand {
     static var configuration: CommandConfiguration {
         var configuration = Method.configuration
@@ -121,7 +121,7 @@ struct BodyCommand<Method: BodyMethod>: MethodCommand {
 enum Post: BodyMethod {
     static let method = HTTPMethod.post
     static let configuration = CommandConfiguration(
-        abstract: "Send something new.",
+        abstract: "Submit data to a resource.",
         usage: "afar post <url> [<body>] [<options>]",
         examples: [
             "afar post :8080/users --json name=Ada --json age:=36",
@@ -164,11 +164,11 @@ enum Delete: BodyMethod {
 
 // MARK: - Running a request
 
-/// Makes one request and prints what comes of it.
+/// Sends one request and prints the response.
 struct RequestRunner {
     let plan: RequestPlan
     let options: any ResponseCommand
-    /// Prints the response; nil for what prints any.
+    /// The printer for the response; nil for ``ResponsePrinter``.
     var printer: (any BodyPrinter)?
 
     func run() async throws {
@@ -176,7 +176,7 @@ struct RequestRunner {
         if options.inspection.curl { return try inspector.printCurlCommand(CurlCommand(plan, options), for: plan) }
         let spinner = Spinner(waitingFor: URLText.host(of: plan.url), isVerbose: options.inspection.verbose)
         let session = try options.makeSession(for: plan.url) { inspector.watch($0) }
-        // A request does not outlive its session.
+        // Requests end with their session.
         defer { withExtendedLifetime(session) {} }
         let request = session.request(plan.url, method: plan.method, headers: plan.headers) { [body = plan.body] in
             $0.httpBody = body?.bytes
@@ -189,17 +189,17 @@ struct RequestRunner {
     }
 }
 
-/// Prints a response as the options say, whatever request it came of.
+/// Prints the response of any kind of request as the options specify.
 struct ResponseReport {
     let plan: RequestPlan
     let options: any ResponseCommand
     let inspector: Inspector
     private let printer: any BodyPrinter
 
-    /// Whatever its status, a response may be empty here.
+    /// The statuses for which an empty body is accepted: all of them.
     private static let anyStatus = Set(100...999)
 
-    /// - Parameter printer: What prints the response; nil for what prints any.
+    /// - Parameter printer: The printer for the response; nil for ``ResponsePrinter``.
     init(plan: RequestPlan, options: any ResponseCommand, inspector: Inspector, printer: (any BodyPrinter)? = nil) {
         self.plan = plan
         self.options = options
@@ -211,20 +211,20 @@ struct ResponseReport {
                 includesHead: options.output.include || plan.method == .head, charset: options.output.charset)
     }
 
-    /// The response with its whole body.
+    /// Returns the response after its entire body has arrived.
     func response(of request: DataRequest) async -> AFDataResponse<Data> {
         await request.serializingData(emptyResponseCodes: Self.anyStatus).response
     }
 
-    /// Prints the response, or throws what went wrong.
+    /// Prints the response, or throws the request's failure.
     func print(_ response: AFDataResponse<Data>, of request: DataRequest) throws {
-        // A status after which no retry was left is a response like any other.
+        // Validation only triggers retries. A response that isn't retried is printed whatever its status.
         if let error = response.error, !error.isResponseValidationError {
             inspector.showSummary(of: request)
             throw Failure(error, url: plan.url)
         }
         guard let head = request.responseHead else {
-            throw Failure(.other, "\(Redaction.standard.url(plan.url)) gave no response.")
+            throw Failure(.other, "No response from \(Redaction.standard.url(plan.url)).")
         }
         let body = response.value ?? request.data ?? Data()
         let output = Result { try printer.output(head: head, body: body) }

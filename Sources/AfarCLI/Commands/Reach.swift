@@ -4,12 +4,12 @@ import Foundation
 
 struct Reach: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tell whether this machine has a network, or a way to a host.",
+        abstract: "Check whether this machine has a network connection or a route to a host.",
         usage: "afar reach [<host>] [--watch] [--json] [<options>]",
         discussion: """
-            What the system knows is told: satisfied, unsatisfied or unknown, with the reason, the interfaces and the routes. \
-            Nothing is sent, but for the look-up of the host's name. Whether a server answers, only a request can tell. \
-            When there is no way, the exit code is 3.
+            Prints the state that the system reports: satisfied, unsatisfied or unknown, with the reason, the interfaces and \
+            the routes. Sends nothing except the lookup of the host's name; only a request can show whether a server \
+            responds. Without a route, the exit code is 3.
             """,
         examples: [
             "afar reach",
@@ -18,13 +18,13 @@ struct Reach: AsyncParsableCommand {
             "until afar reach > /dev/null; do sleep 1; done",
         ])
 
-    @Argument(help: "The name or address of a host; the internet if there is none.")
+    @Argument(help: "The name or address of a host. (default: the internet)")
     var host: String?
 
-    @Flag(help: "Go on, and tell every change, until interrupted.")
+    @Flag(help: "Print every change until interrupted.")
     var watch = false
 
-    @Flag(help: "Print a JSON object a line, for programs.")
+    @Flag(help: "Print one JSON object per line, for programs.")
     var json = false
 
     @OptionGroup var colors: ColorOptions
@@ -47,11 +47,11 @@ struct Reach: AsyncParsableCommand {
 
 // MARK: - Host
 
-/// The host of `afar reach`.
+/// The host argument of `afar reach`.
 struct ReachTarget {
     let monitored: NetworkMonitor.Target
 
-    /// - Throws: ``Failure`` when the text is neither a name nor an address: it could never be looked up.
+    /// - Throws: A ``Failure`` if the text is neither a host name nor an address.
     init(_ text: String) throws(Failure) {
         if let address = IPAddress(text) {
             monitored = .address(address)
@@ -61,14 +61,14 @@ struct ReachTarget {
             monitored = .host(text)
         } else {
             let host = text.contains("/") ? URL(string: text)?.host : nil
-            let hint = host.map { "Perhaps you meant: afar reach \($0)" } ?? "Take one like example.com or 192.0.2.1."
-            throw Failure(.usage, "\"\(text)\" is neither the name nor the address of a host. \(hint)")
+            let hint = host.map { "Perhaps you meant: afar reach \($0)" } ?? "Write it like example.com or 192.0.2.1."
+            throw Failure(.usage, "\"\(text)\" is neither a host name nor an address. \(hint)")
         }
     }
 }
 
 extension NetworkMonitor {
-    /// The path once the target's name has an address, or as it is when the timeout has passed.
+    /// Returns the path once the target's name is resolved, or the current path after the timeout.
     func resolvedPath(timeout: Duration) async -> NetworkPath {
         await withTaskGroup(of: NetworkPath?.self) { group in
             group.addTask {
@@ -89,16 +89,16 @@ extension NetworkMonitor {
 
 // MARK: - Report
 
-/// A path in words, or in JSON.
+/// Formats a network path as text or JSON.
 struct ReachReport {
-    /// What the path leads to, as the person has called it.
+    /// The target as the user named it.
     let target: String
     let isJSON: Bool
     let style: Style
 
-    /// Lines about a path.
+    /// Returns the lines that describe a path.
     ///
-    /// - Parameter date: When the path was so; nil for now, which a person need not read.
+    /// - Parameter date: When the path was observed; nil for now, which text output omits.
     func text(of path: NetworkPath, at date: Date?) throws -> String {
         isJSON ? try json(path, date ?? .now) : words(path, date)
     }
@@ -113,7 +113,7 @@ struct ReachReport {
         let time = date.map { style.paint($0.formatted(.iso8601), .dim) + "  " } ?? ""
         let interfaces = path.interfaces.map { [$0.name, kind(of: $0)] + $0.addresses.map(\.description) }
         let lines = rows(of: interfaces) + path.routes.map(\.description)
-        // Whoever names an interface may put anything into the name.
+        // Interface names can contain control characters.
         return time + status(of: path) + "\n" + lines.map { "  \(TerminalText.line($0))\n" }.joined()
     }
 
@@ -127,13 +127,13 @@ struct ReachReport {
         return style.paint(path.status.word, paint) + (path.status.reason.map { ": \($0)" } ?? "")
     }
 
-    /// The kind, and what it runs over where that is another.
+    /// Returns the interface's kind, and the underlying kind if it differs.
     private func kind(of interface: NetworkInterface) -> String {
         let (kind, below) = (interface.kind, interface.underlyingKind)
         return kind == below ? "\(kind)" : "\(kind) over \(below)"
     }
 
-    /// Cells with the first two of each row as wide as the widest.
+    /// Joins the cells of each row and aligns the first two columns.
     private func rows(of cells: [[String]]) -> [String] {
         let widths = (0..<2).map { column in cells.map { $0[column].count }.max() ?? 0 }
         return cells.map { row in
@@ -147,7 +147,7 @@ struct ReachReport {
     }
 }
 
-/// A path as programs read it.
+/// A network path in JSON output.
 struct ReachFacts: Encodable {
     let target: String
     let time: String

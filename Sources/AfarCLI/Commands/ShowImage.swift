@@ -6,11 +6,11 @@ import Foundation
 struct ShowImage: ResponseCommand {
     static let configuration = CommandConfiguration(
         commandName: "image",
-        abstract: "Show an image in the terminal, or write it in another size or format.",
+        abstract: "Show an image in the terminal, or save it in another size or format.",
         usage: "afar image <url-or-file> [--resize <size>] [--output <file>] [<options>]",
         discussion: """
-            PNG, JPEG and WebP are read, whatever the server calls them, and written, as the file's name ends. A terminal \
-            shows half a character for a pixel, or real pixels with --sixel and where it says that it can.
+            Reads PNG, JPEG and WebP, whatever the content type, and writes the format of the output file's extension. A \
+            terminal shows each pixel as half a character, or real pixels with --sixel or if it reports sixel support.
             """,
         examples: [
             "afar image example.com/photo.jpg",
@@ -48,40 +48,42 @@ struct ShowImage: ResponseCommand {
 
 // MARK: - Options
 
-/// What is done with an image.
+/// The options for an image.
 struct ImageOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The size in pixels that it is to fit into, with its shape kept: 320x200, or 320x and x200 for one side.",
+            "Scale the image to fit this size in pixels, with its proportions: 320x200, or 320x or x200 for one side.",
             valueName: "size"))
     var resize: ImageSize?
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Write it into a file, as PNG, JPEG or WebP, and print the file's path.", valueName: "file"),
+            "Write the image to this PNG, JPEG or WebP file and print its path.", valueName: "file"),
         completion: .file())
     var output: String?
 
-    @Option(help: ArgumentHelp("How good a JPEG or a lossy WebP is: from 1 to 100.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "The quality of a JPEG or lossy WebP file, from 1 to 100. (default: 85 or 80)", valueName: "number"))
     var quality: Int?
 
-    @Flag(help: "Replace a file that is there already.")
+    @Flag(help: "Replace an existing file.")
     var force = false
 
-    @Flag(help: "Show real pixels, on a terminal that understands sixels.")
+    @Flag(help: "Show real pixels on a terminal that supports sixels.")
     var sixel = false
 
     func validate() throws {
         if let quality, !(1...100).contains(quality) {
-            throw ValidationError("--quality is a number from 1 to 100.")
+            throw ValidationError("--quality must be a number from 1 to 100.")
         }
     }
 }
 
-/// What `--resize` names: a width, a height or both.
+/// The value of `--resize`: a width, a height or both.
 struct ImageSize: ExpressibleByArgument, Equatable {
-    /// The width and the height in pixels; 0 where any will do.
+    /// The width in pixels, or 0 if only the height is limited. `height` is the reverse.
     let width: Int
     let height: Int
 
@@ -90,7 +92,7 @@ struct ImageSize: ExpressibleByArgument, Equatable {
         self.height = height
     }
 
-    /// Reads "320x", "x200" or "320x200".
+    /// Parses "320x", "x200" or "320x200".
     init?(argument: String) {
         let sides = argument.lowercased().split(separator: "x", omittingEmptySubsequences: false).map { side in
             side.isEmpty ? 0 : Int(side).flatMap { (1...30_000).contains($0) ? $0 : nil }
@@ -99,15 +101,15 @@ struct ImageSize: ExpressibleByArgument, Equatable {
         self.init(width: width, height: height)
     }
 
-    /// What a decoder needs to know.
+    /// The target size for a decoder.
     var target: CGSize { CGSize(width: CGFloat(width), height: CGFloat(height)) }
 
-    /// The greatest size of a shape that fits in here.
+    /// Returns the largest size that fits this size and keeps an image's proportions.
     ///
     /// - Parameters:
-    ///   - ownWidth: The width in pixels of what has the shape.
-    ///   - ownHeight: Its height.
-    ///   - enlarges: Whether it may be larger than that.
+    ///   - ownWidth: The image's width in pixels.
+    ///   - ownHeight: The image's height in pixels.
+    ///   - enlarges: Whether the result can be larger than the image.
     func fitting(width ownWidth: Int, height ownHeight: Int, enlarges: Bool) -> CGSize {
         let (across, down) = (CGFloat(width) / CGFloat(ownWidth), CGFloat(height) / CGFloat(ownHeight))
         let ratio = width == 0 ? down : height == 0 ? across : min(across, down)
@@ -118,13 +120,13 @@ struct ImageSize: ExpressibleByArgument, Equatable {
 
 // MARK: - Printing
 
-/// Prints a response that is an image: on a terminal, or into a file.
+/// Draws an image response on a terminal, or writes it to a file.
 struct ImagePrinter: BodyPrinter {
-    /// The file, and what writes it.
+    /// The output file and its encoder.
     private typealias Target = (file: ImageFile, encoder: any ImageEncoder)
 
     private let options: ImageOptions
-    /// Where it is drawn when it does not go into a file.
+    /// The canvas; nil if the image is written to a file.
     private let canvas: TerminalCanvas?
     private let style: Style
     private let includesHead: Bool
@@ -132,11 +134,11 @@ struct ImagePrinter: BodyPrinter {
     private let target: Target?
 
     /// - Parameters:
-    ///   - options: What is done with the image.
-    ///   - canvas: Where it is drawn; nil when it goes into a file.
-    ///   - style: How a head is printed.
-    ///   - includesHead: Whether it is.
-    ///   - name: What the image is called in messages: its URL or its path.
+    ///   - options: The options for the image.
+    ///   - canvas: The canvas; nil if the image is written to a file.
+    ///   - style: The style of the response head.
+    ///   - includesHead: Whether to print the response head.
+    ///   - name: The image's URL or path, for messages.
     init(options: ImageOptions, canvas: TerminalCanvas?, style: Style, includesHead: Bool, name: String) throws {
         self.options = options
         self.canvas = canvas
@@ -145,7 +147,7 @@ struct ImagePrinter: BodyPrinter {
         self.name = Redaction.standard.url(name)
         guard let path = options.output else {
             guard options.quality == nil else {
-                throw Failure(.usage, "--quality is for a file: name one with --output.")
+                throw Failure(.usage, "--quality requires an output file. Name one with --output.")
             }
             target = nil
             return
@@ -160,11 +162,11 @@ struct ImagePrinter: BodyPrinter {
             let output = try output(of: body)
             return includesHead ? Data(ResponsePrinter.lines(of: head, style).utf8) + output : output
         } catch let failure as Failure where failure.status == .response && !(200..<300).contains(head.status) {
-            throw Failure(.response, "\(failure.message) It is \(StatusLine.text(of: head.status)).")
+            throw Failure(.response, "\(failure.message) The status is \(StatusLine.text(of: head.status)).")
         }
     }
 
-    /// What is printed for the bytes of an image.
+    /// Draws or writes an image and returns what to print.
     func output(of data: Data) throws -> Data {
         let box = options.resize ?? canvas?.size
         do {
@@ -186,26 +188,26 @@ struct ImagePrinter: BodyPrinter {
     private func scaled(_ image: Image, to size: CGSize) throws(Failure) -> Image {
         let scaled = image.imageScaled(to: size)
         let (width, height) = (size.width.rounded(), size.height.rounded())
-        // Beyond what an image may have, it stays as it is.
+        // An image that would exceed the limits is returned unscaled.
         if CGFloat(scaled.width) == width, CGFloat(scaled.height) == height { return scaled }
         let limits = ImageLimits()
-        let most = image.isAnimated ? "\(limits.maximumTotalPixels) in all frames" : "\(limits.maximumPixels) in all"
+        let most = image.isAnimated ? "\(limits.maximumTotalPixels) in all frames" : "\(limits.maximumPixels) in total"
         throw Failure(
             .usage,
-            "\(name) cannot become \(Int(width)) × \(Int(height)) pixels: it may have at most \(Image.maximumDimension) in "
-                + "each direction and \(most). Give --resize a smaller size.")
+            "\(name) cannot be scaled to \(Int(width)) × \(Int(height)) pixels: the limit is \(Image.maximumDimension) in "
+                + "each direction and \(most). Choose a smaller size for --resize.")
     }
 }
 
 // MARK: - Files
 
-/// A file with an image, there or to be written.
+/// An image file to read or write.
 struct ImageFile {
     let path: String
 
     init(path: String) { self.path = path }
 
-    /// Makes the file of an argument that may be a URL as well; nil where there is none.
+    /// Creates a file from an argument that can also be a URL, or returns nil if no such file exists.
     init?(existingAt path: String) {
         var isDirectory: ObjCBool = false
         guard !path.contains("://"), FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory),
@@ -214,7 +216,7 @@ struct ImageFile {
         self.init(path: path)
     }
 
-    /// All bytes, unless they are more than an image may have.
+    /// Returns the file's bytes, or if they exceed the size limit of images, one byte more than the limit.
     func read() throws -> Data {
         let limit = ImageLimits().maximumBytes
         guard let handle = FileHandle(forReadingAtPath: path) else {
@@ -222,31 +224,30 @@ struct ImageFile {
         }
         defer { try? handle.close() }
         do {
-            // One more tells that there are too many.
             return try handle.read(upToCount: limit + 1) ?? Data()
         } catch {
             throw Failure(.usage, "\(path) cannot be read: \(error.localizedDescription)")
         }
     }
 
-    /// What writes the format that the file's name ends with.
+    /// Returns the encoder for the file's extension.
     func encoder(quality: Int?) throws(Failure) -> any ImageEncoder {
         let suffix = URL(filePath: path).pathExtension.lowercased()
         if ImageFormat.png.fileExtensions.contains(suffix) {
             guard quality == nil else {
-                throw Failure(.usage, "PNG keeps every pixel, so --quality does not go with it.")
+                throw Failure(.usage, "PNG is lossless, so --quality doesn't apply. Leave it out.")
             }
             return .png
         }
         if ImageFormat.jpeg.fileExtensions.contains(suffix) { return .jpeg(quality: quality ?? 85) }
         if ImageFormat.webP.fileExtensions.contains(suffix) { return .webP(quality: quality ?? 80) }
-        throw Failure(.usage, "\(path) does not end as a format that can be written: .png, .jpg or .webp.")
+        throw Failure(.usage, "The extension of \(path) must be .png, .jpg or .webp.")
     }
 
-    /// Throws when there is something already that must stay.
+    /// Throws a ``Failure`` if the file exists and `isForced` is false.
     func checkOverwrite(isForced: Bool) throws(Failure) {
         guard !isForced, FileManager.default.fileExists(atPath: path) else { return }
-        throw Failure(.usage, "\(path) is there already. Replace it with --force, or name another with -o.")
+        throw Failure(.usage, "\(path) already exists. Replace it with --force, or choose another with -o.")
     }
 
     func write(_ data: Data, isForced: Bool) throws(Failure) {

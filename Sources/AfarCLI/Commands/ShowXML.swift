@@ -7,11 +7,11 @@ import HTTPTypes
 struct ShowXML: ResponseCommand {
     static let configuration = CommandConfiguration(
         commandName: "xml",
-        abstract: "Fetch an XML document, and show it or a part of it.",
+        abstract: "Fetch an XML document and show all or part of it.",
         usage: "afar xml <url> [--xpath <expression>] [<options>]",
         discussion: """
-            The document is indented. What an expression selects is printed one after the other: elements as XML, attributes \
-            and texts as their text. When nothing is selected, the exit code is 1.
+            Prints the document indented, or the nodes that --xpath selects: elements as XML, attributes and text nodes as \
+            text. If nothing is selected, the exit code is 1.
             """,
         examples: [
             "afar xml example.com/feed.xml",
@@ -42,34 +42,34 @@ struct ShowXML: ResponseCommand {
 
 // MARK: - Options
 
-/// What is shown of a document.
+/// The options for showing a document.
 struct XMLOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Show only what this XPath 1.0 expression gives.", valueName: "expression"))
+        help: ArgumentHelp("Show only the result of this XPath 1.0 expression.", valueName: "expression"))
     var xpath: String?
 
     @Option(
         name: .customLong("ns"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "The namespace that a prefix means in the expression. Repeat it for more.", valueName: "prefix=URI"))
+            "Bind a prefix of the expression to a namespace. Can be repeated.", valueName: "prefix=URI"))
     var namespaces: [String] = []
 
-    @Flag(help: "Read an HTML page, and repair what is wrong with it.")
+    @Flag(help: "Read an HTML page and repair its errors.")
     var html = false
 }
 
 // MARK: - Printing
 
-/// Prints a response that is a document: all of it indented, or what an XPath expression gives.
+/// Prints an XML or HTML response: the indented document, or the result of an XPath expression.
 struct XMLPrinter: BodyPrinter {
     let style: Style
-    /// Whether the status line and the headers come before the document.
+    /// Whether to print the status line and the headers before the document.
     let includesHead: Bool
     let readsHTML: Bool
     let query: XPathQuery?
     let charset: TextEncoding?
-    /// Where the document is from.
+    /// The document's URL, for messages.
     let url: String
 
     func output(head: ResponseHead, body: Data) throws -> Data {
@@ -80,7 +80,7 @@ struct XMLPrinter: BodyPrinter {
     }
 
     private func document(_ body: Data, _ head: ResponseHead) throws(Failure) -> XML.Document {
-        // Its size is bounded already, as is that of every response.
+        // The size of every response is already limited.
         let options = XML.ParsingOptions(maximumBytes: .max, documentType: .ignored, encoding: charset)
         let type = head.values(for: .contentType).last
         do throws(XML.Error) {
@@ -88,11 +88,11 @@ struct XMLPrinter: BodyPrinter {
                 ? try XML.Document(html: body, contentType: type, options: options)
                 : try XML.Document(body, contentType: type, options: options)
         } catch {
-            let status = (200..<300).contains(head.status) ? "" : " It is \(StatusLine.text(of: head.status))."
+            let status = (200..<300).contains(head.status) ? "" : " The status is \(StatusLine.text(of: head.status))."
             let isPage = !readsHTML && head.mediaType.essence.contains("html")
-            let hint = isPage ? " It is an HTML page: read it with --html." : ""
+            let hint = isPage ? " To read an HTML page, use --html." : ""
             let format = readsHTML ? "HTML" : "XML"
-            throw Failure(.response, "The response from \(url) is no \(format): \(error).\(status)\(hint)")
+            throw Failure(.response, "The response from \(url) isn't valid \(format): \(error).\(status)\(hint)")
         }
     }
 
@@ -120,7 +120,7 @@ struct XMLPrinter: BodyPrinter {
         let namespace = document.root.namespaceURI
         let hint =
             query.namespaces.isEmpty
-            ? namespace.map { " Its elements are in a namespace: --ns p=\($0), then p:\(document.root.localName)." }
+            ? namespace.map { " Its elements are in a namespace: use --ns p=\($0), then p:\(document.root.localName)." }
             : nil
         return Failure(.noMatch, "Nothing in \(url) matches \(query.expression).\(hint ?? "")")
     }
@@ -133,32 +133,32 @@ struct XPathQuery {
     let expression: String
     let namespaces: [String: String]
 
-    /// Makes the query that the options ask for, if they do, and sees whether it can be understood.
+    /// Creates and checks the query in the options, or returns nil if they contain none.
     init?(_ options: XMLOptions) throws {
         var namespaces: [String: String] = [:]
         for text in options.namespaces {
             let pair = try NamedValue(text, option: "--ns")
             guard pair.name.wholeMatch(of: /[\p{L}_][\p{L}\p{N}\p{M}._\-]*/) != nil else {
                 throw Failure(
-                    .usage, "--ns \(text): \"\(pair.name)\" cannot be a prefix. Take letters, as in --ns a=URI.")
+                    .usage, "--ns \(text): \"\(pair.name)\" isn't a valid prefix. Use letters, as in --ns a=URI.")
             }
             guard namespaces.updateValue(pair.value, forKey: pair.name) == nil else {
-                throw Failure(.usage, "--ns names \"\(pair.name)\" twice.")
+                throw Failure(.usage, "--ns defines \"\(pair.name)\" twice.")
             }
         }
         guard let expression = options.xpath else {
             guard namespaces.isEmpty else {
-                throw Failure(.usage, "--ns is for the prefixes of an --xpath, of which there is none.")
+                throw Failure(.usage, "--ns requires --xpath, whose prefixes it defines.")
             }
             return nil
         }
         self.expression = expression
         self.namespaces = namespaces
-        // What is wrong with it shows in any document, so nothing has to be sent.
+        // An invalid expression fails with any document, so the check needs no request.
         if let document = try? XML.Document("<x/>") { _ = try result(in: document) }
     }
 
-    /// What the expression gives.
+    /// Evaluates the expression.
     func result(in document: XML.Document) throws -> XML.XPathResult {
         do throws(XML.Error) {
             return try document.xpath(expression, namespaces: namespaces)
@@ -169,7 +169,7 @@ struct XPathQuery {
 }
 
 extension Failure {
-    /// What is wrong with an expression, with a mark under the place.
+    /// Creates the failure of an invalid expression, with a mark under the error.
     fileprivate init(_ error: XML.Error, in query: XPathQuery) {
         let expression = query.expression
         guard error.kind == .invalidXPath else {
@@ -177,8 +177,8 @@ extension Failure {
             return
         }
         let words = error.message.components(separatedBy: " in the XPath expression").first ?? error.message
-        let hint = words.contains("prefix") ? " Say what it means with --ns prefix=URI." : ""
-        self.init(.usage, "--xpath cannot be understood: \(words).\(hint)")
+        let hint = words.contains("prefix") ? " Define it with --ns prefix=URI." : ""
+        self.init(.usage, "--xpath cannot be parsed: \(words).\(hint)")
         guard let offset = error.byteOffset, (0...expression.utf8.count).contains(offset) else { return }
         let before = TerminalText.line(String(decoding: expression.utf8.prefix(offset), as: UTF8.self))
         excerpt = "  \(TerminalText.line(expression))\n  \(String(repeating: " ", count: before.count))^\n"

@@ -14,8 +14,8 @@ struct OpenWebSocket: AsyncParsableCommand, RequestSending {
         abstract: "Open a WebSocket: lines in, messages out.",
         usage: "afar ws <url> [<options>]",
         discussion: """
-            Each line of the standard input is sent as a text, each message that comes is printed, a text as a line. At the \
-            end of the input the WebSocket is closed, when no message has come for a second.
+            Sends each line of the standard input as a text message and prints received messages, text messages as lines. \
+            After the end of the input, the WebSocket is closed once no message has arrived for a second.
             """,
         examples: [
             "afar ws :8080/chat",
@@ -25,22 +25,22 @@ struct OpenWebSocket: AsyncParsableCommand, RequestSending {
 
     @OptionGroup var address: AddressArgument
 
-    @Flag(help: "Do not read the standard input: go on until the server closes.")
+    @Flag(help: "Don't read the standard input; run until the server closes the WebSocket.")
     var listen = false
 
     @Option(
         help: ArgumentHelp(
-            "After the end of the input, close when no message has come for so long. (default: 1)", valueName: "seconds"
-        ))
+            "After the end of the input, close once no message has arrived for this long. (default: 1)",
+            valueName: "seconds"))
     var wait: Double = 1
 
     @Option(name: .customLong("protocol"), help: ArgumentHelp("The subprotocol to offer.", valueName: "name"))
     var subprotocol: String?
 
-    @Option(help: ArgumentHelp("Send a ping so often; without an answer the connection is lost.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Send pings at this interval, and fail if one isn't answered.", valueName: "seconds"))
     var ping: Double?
 
-    @Option(help: ArgumentHelp("How long a message may be. (default: 16777216)", valueName: "bytes"))
+    @Option(help: ArgumentHelp("The maximum size of a message. (default: 16777216)", valueName: "bytes"))
     var maxMessage: Int = 16_777_216
 
     @OptionGroup(title: "Request") var sending: SendingOptions
@@ -51,19 +51,19 @@ struct OpenWebSocket: AsyncParsableCommand, RequestSending {
     func validate() throws {
         try checkSending()
         guard wait >= 0, wait <= 86_400 else {
-            throw ValidationError("--wait is in seconds, from 0 to 86400 (a day).")
+            throw ValidationError("--wait must be from 0 to 86400 seconds (a day).")
         }
-        guard maxMessage > 0 else { throw ValidationError("--max-message is a number of bytes from 1.") }
+        guard maxMessage > 0 else { throw ValidationError("--max-message must be at least 1 byte.") }
         if let ping {
             guard ping > 0, ping <= 86_400 else {
-                throw ValidationError("--ping is in seconds, more than 0 and at most 86400 (a day).")
+                throw ValidationError("--ping must be more than 0 and at most 86400 seconds (a day).")
             }
         }
     }
 
     func run() async throws {
         var address = address
-        // The library takes either; the options for hosts know https.
+        // The library accepts ws: and wss:, but SecurityOptions compares schemes with http and https.
         address.url = address.url.replacing(/^[wW][sS]([sS]?):\/\//) { "http\($0.output.1.lowercased())://" }
         let plan = try RequestPlan(.get, address, self)
         let session = try makeSession(for: plan.url) { $0 }
@@ -85,7 +85,7 @@ struct OpenWebSocket: AsyncParsableCommand, RequestSending {
             case .disconnected(let code, let reason):
                 guard code != .normalClosure, code != .goingAway, code != .noStatusReceived else { break }
                 let words = reason.map { ": \(String(decoding: $0, as: UTF8.self))" } ?? ""
-                throw Failure(.response, "The server closed with the code \(code.rawValue)\(words).")
+                throw Failure(.response, "The server closed the WebSocket with code \(code.rawValue)\(words).")
             case .completed(let completion):
                 withExtendedLifetime(session) {}
                 if let error = completion.error { throw failure(error, url: plan.url) }
@@ -105,11 +105,11 @@ struct OpenWebSocket: AsyncParsableCommand, RequestSending {
         guard let status = error.responseCode else { return Failure(error, url: url) }
         return Failure(
             .httpStatus,
-            "\(Redaction.standard.url(url)) answered \(StatusLine.text(of: status)), and opens no WebSocket.")
+            "\(Redaction.standard.url(url)) returned \(StatusLine.text(of: status)) instead of opening a WebSocket.")
     }
 }
 
-/// Sends the lines of the standard input, one after the other, and closes the WebSocket when no answer comes any more.
+/// Sends the lines of the standard input in order, then closes the WebSocket once no more messages arrive.
 private struct LineSender {
     private let socket: WebSocketRequest
     private let lastMessage: Locked<ContinuousClock.Instant>
@@ -122,7 +122,7 @@ private struct LineSender {
     }
 
     func start() {
-        // Reading blocks, so it has a thread of its own.
+        // readLine() blocks.
         Thread.detachNewThread {
             let isSent = DispatchSemaphore(value: 0)
             while let line = readLine() {
@@ -147,8 +147,8 @@ struct Connect: AsyncParsableCommand {
         abstract: "Connect to a port: bytes in, bytes out.",
         usage: "afar connect <host>:<port> [--tls] [<options>]",
         discussion: """
-            The standard input is sent as it is, and what comes is printed as it is. At the end of the input the server is told \
-            that nothing more comes; the command ends when the server has ended, too.
+            Sends the standard input and prints the received bytes, both unchanged. At the end of the input, the sending side \
+            of the connection is closed. The command ends when the server closes its side, too.
             """,
         examples: [
             "afar connect example.com:7",
@@ -156,13 +156,13 @@ struct Connect: AsyncParsableCommand {
             "afar connect db.internal:5432 --proxy socks5h://localhost:1080",
         ])
 
-    @Argument(help: "A host and a port; an address of IPv6 in brackets; \":7\" is localhost.")
+    @Argument(help: "A host and a port. IPv6 addresses are in brackets, and \":7\" is localhost.")
     var place: String
 
-    @Flag(help: "Begin with TLS.")
+    @Flag(help: "Use TLS.")
     var tls = false
 
-    @Option(help: ArgumentHelp("How long connecting may take.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The time limit for connecting.", valueName: "seconds"))
     var timeout: Double = 30
 
     @OptionGroup(title: "Network") var network: NetworkOptions
@@ -175,7 +175,7 @@ struct Connect: AsyncParsableCommand {
         let authority = place.hasPrefix(":") ? "localhost" + place : place
         let url = "https://\(authority)/"
         guard let port = HostName.port(ofAuthority: authority), (1...65_535).contains(port) else {
-            throw Failure(.usage, "\(place) is no host and port. Write it as example.com:7, or [::1]:7.")
+            throw Failure(.usage, "\(place) isn't a host and a port. Write it like example.com:7 or [::1]:7.")
         }
         var configuration = SessionConfiguration.default
         configuration.network = try network.settings(readsEnvironment: true)
@@ -203,14 +203,14 @@ struct Connect: AsyncParsableCommand {
     }
 }
 
-/// Sends the standard input as it is, and then the end.
+/// Sends the standard input unchanged, then closes the sending side.
 private struct InputSender {
     private let stream: StreamRequest
 
     init(to stream: StreamRequest) { self.stream = stream }
 
     func start() {
-        // Reading blocks, so it has a thread of its own.
+        // read() blocks.
         Thread.detachNewThread {
             let isSent = DispatchSemaphore(value: 0)
             var buffer = Data(count: 64 * 1024)

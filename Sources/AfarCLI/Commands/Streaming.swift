@@ -3,7 +3,7 @@ import AfarCore
 import ArgumentParser
 import Foundation
 
-/// Makes one request and prints its body while it comes.
+/// Sends one request and prints the response body as it arrives.
 struct StreamRunner {
     let plan: RequestPlan
     let options: any ResponseCommand
@@ -23,7 +23,7 @@ struct StreamRunner {
             return try inspector.printCurlCommand(CurlCommand(plan, options, more: ["--no-buffer"]), for: plan)
         }
         let session = try options.makeSession(for: plan.url) { inspector.watch($0) }
-        // A request does not outlive its session.
+        // Requests end with their session.
         defer { withExtendedLifetime(session) {} }
         let output = StreamOutput(
             style: options.colors.style(for: .standardOutput), charset: options.output.charset)
@@ -46,74 +46,74 @@ struct StreamRunner {
         if let head = request.responseHead { try options.output.check(head, url: plan.url) }
     }
 
-    /// The response is no stream of events.
+    /// Returns the failure for a response that isn't an event stream.
     private func noEventStream(_ error: AFError) -> Failure {
         let place = Redaction.standard.url(plan.url)
         if let status = error.responseCode {
-            return Failure(.httpStatus, "\(place) answered \(StatusLine.text(of: status)), and no stream of events.")
+            return Failure(.httpStatus, "\(place) returned \(StatusLine.text(of: status)) instead of an event stream.")
         }
         let type = error.responseContentType.map { TerminalText.line($0) } ?? "no content type"
-        return Failure(.response, "\(place) answered with \(type), not text/event-stream. --stream prints it as it is.")
+        return Failure(.response, "\(place) returned \(type), not text/event-stream. To print it anyway, use --stream.")
     }
 }
 
 // MARK: - Options
 
-/// Whether a response is printed while it comes.
+/// The options for printing a response as it arrives.
 struct StreamingOptions: ParsableArguments {
     @Flag(
         help: """
-            Print the body as it comes, each piece at once. It is never held in memory; a slow reader holds the server back.
+            Print the body as it arrives, without collecting it in memory. A slow reader slows the server down.
             """)
     var stream = false
 
-    @Flag(help: "Print server-sent events as they come, until the server ends the stream.")
+    @Flag(help: "Print server-sent events as they arrive, until the server ends the stream.")
     var sse = false
 
-    @Flag(help: "The same, each event as a JSON object in a line.")
+    @Flag(help: "Print server-sent events as JSON objects, one per line.")
     var sseJson = false
 
-    /// What to print while it comes; nil to print the response when it is there.
+    /// The format of a streamed response; nil to print the response once it's complete.
     var format: StreamFormat? { sseJson ? .jsonEvents : sse ? .events : stream ? .bytes : nil }
 
     func validate() throws {
         guard !stream || !(sse || sseJson) else {
-            throw ValidationError("--stream prints the body itself, --sse and --sse-json what is in it. Choose one.")
+            throw ValidationError("--stream can't be combined with --sse or --sse-json. Choose one.")
         }
     }
 }
 
-/// What a response that is printed while it comes consists of.
+/// The format of a streamed response.
 enum StreamFormat {
     case bytes
-    /// Server-sent events, for people to read.
+    /// Server-sent events, formatted for reading.
     case events
-    /// Server-sent events, each a JSON object in a line.
+    /// Server-sent events, one JSON object per line.
     case jsonEvents
 
-    /// Whether the body has to be a stream of server-sent events.
+    /// Whether the body must be a stream of server-sent events.
     var isEvents: Bool { self != .bytes }
 }
 
 // MARK: - Output
 
-/// Writes a response to the standard output piece by piece, until that fails.
+/// Writes a response to the standard output in pieces, until a write fails.
 final class StreamOutput: Sendable {
-    /// Where everything is written: a write may block.
+    /// The queue for all writes, which can block.
     let queue = DispatchQueue(label: "afar.output")
     private let style: Style
     private let charset: TextEncoding?
-    /// The CR at the end of what a terminal has got so far.
+    /// The CR that ended the last piece of text and hasn't been written to the terminal yet.
     private let pendingCarriageReturn = Locked("")
     private let failure = Locked<(any Error)?>(nil)
 
-    /// - Parameter charset: The encoding that a body is read in whatever the response says; nil to go by the response.
+    /// - Parameter charset: The encoding that overrides the response's; nil to use the response's.
     init(style: Style, charset: TextEncoding?) {
         self.style = style
         self.charset = charset
     }
 
-    /// Starts the request, and returns when its last byte is written.
+    /// Starts the request and returns once its last byte is written.
     func completion(of request: DataStreamRequest, as format: StreamFormat) async -> DataStreamRequest.Completion {
         await withCheckedContinuation { continuation in
             switch format {
@@ -145,23 +145,23 @@ final class StreamOutput: Sendable {
         }
     }
 
-    /// Writes a head. Returns whether that succeeded.
+    /// Writes a response head and returns whether that succeeded.
     func write(head: ResponseHead?) -> Bool {
         guard let head else { return true }
         return (try? write(Data(ResponsePrinter.lines(of: head, style).utf8))) != nil
     }
 
-    /// Keeps the first thing that went wrong.
+    /// Stores the first failure.
     func fail(_ error: any Error) {
         failure.withLock { $0 = $0 ?? error }
     }
 
-    /// Throws what went wrong with writing, if something did.
+    /// Throws the stored failure, if any.
     func check() throws {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    /// Writes what a stream of text brings, and resumes at its end.
+    /// Writes the text of a stream, and resumes the continuation at its end.
     private func writeText<Failure>(
         _ stream: DataStreamRequest.Stream<String, Failure>,
         _ continuation: CheckedContinuation<DataStreamRequest.Completion, Never>
@@ -173,7 +173,8 @@ final class StreamOutput: Sendable {
         }
     }
 
-    /// A terminal gets nothing that steers it. A CR at the end waits: an LF that comes next belongs to it.
+    /// Writes text, with control characters made visible on a terminal. There, a final CR is held back, because the next
+    /// piece can begin with its LF.
     private func write(_ text: String) throws {
         guard style.isPretty else { return try write(Data(text.utf8)) }
         let whole = pendingCarriageReturn.withLock { held in
@@ -200,7 +201,7 @@ final class StreamOutput: Sendable {
     }
 }
 
-/// Text of a streamed body in an encoding that a person has named.
+/// Decodes a streamed body in the encoding of `--charset`.
 struct CharsetTextParser: DataStreamParser {
     private var decoder: TextDecoder
 
@@ -211,12 +212,12 @@ struct CharsetTextParser: DataStreamParser {
     mutating func finish() -> [Result<String, AFError>] { [.success(decoder.finish())] }
 }
 
-/// Turns server-sent events into what is written to the standard output.
+/// Formats server-sent events for the standard output.
 struct EventPrinter {
     let style: Style
     let isJSON: Bool
 
-    /// An event as lines: its type and its ID, then its data, indented; or as a JSON object in one line.
+    /// Returns an event as lines, with its type and ID followed by its indented data, or as one line of JSON.
     func text(_ event: ServerSentEvent) -> String {
         if isJSON {
             let members = [("event", event.event), ("id", event.id), ("data", event.data)]
@@ -227,7 +228,7 @@ struct EventPrinter {
         return style.paint(safe(event.event), .bold) + id + "\n" + lines.map { "  \(safe($0))\n" }.joined()
     }
 
-    /// A terminal gets nothing that steers it.
+    /// Makes control characters visible on a terminal.
     private func safe(_ text: some StringProtocol) -> String {
         style.isPretty ? TerminalText.safe(String(text)) : String(text)
     }

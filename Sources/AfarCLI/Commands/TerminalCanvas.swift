@@ -3,20 +3,19 @@ import Foundation
 
 /// A terminal that images are drawn on.
 struct TerminalCanvas {
-    /// How.
     enum Means: Equatable {
-        /// Two pixels in a character, one above the other.
+        /// Two pixels per character, one above the other.
         case halfBlocks(isTrueColor: Bool)
-        /// Bright and dark letters, where there are no colours or no blocks.
+        /// Bright and dark characters, for terminals without colors or block characters.
         case letters
         case sixels
     }
 
-    // What a character is at least wide and high in pixels, where that is not known.
+    // The assumed minimum size of a character in pixels.
     private static let cell = (width: 8, height: 16)
 
     let means: Means
-    /// What an image must fit into, in pixels.
+    /// The maximum size of an image in pixels.
     let size: ImageSize
 
     init(means: Means, columns: Int, rows: Int) {
@@ -24,18 +23,18 @@ struct TerminalCanvas {
         let (columns, rows) = (max(1, columns), max(1, rows))
         switch means {
         case .halfBlocks: size = ImageSize(width: columns, height: 2 * rows)
-        // Letters are twice as high as they are wide: every other row is drawn.
+        // Characters are twice as tall as wide, so every other pixel row is drawn.
         case .letters: size = ImageSize(width: columns, height: 2 * rows)
         case .sixels: size = ImageSize(width: columns * Self.cell.width, height: rows * Self.cell.height)
         }
     }
 
-    /// Decides how to draw; throws when there is nothing to draw on.
+    /// Chooses how to draw. Throws a ``Failure`` if the output isn't a terminal.
     init(_ options: ImageOptions, _ facts: OutputFacts, _ style: Style) throws {
         guard style.isPretty || options.sixel else {
             throw Failure(
                 .usage,
-                "The output is no terminal. Write the image into a file with --output, or ask for --color always.")
+                "The output isn't a terminal. Write the image to a file with --output, or use --color always.")
         }
         let means: Means
         if options.sixel || facts.isTerminal && style.isColoured && TerminalQuery.hasSixels {
@@ -45,11 +44,11 @@ struct TerminalCanvas {
         } else {
             means = .letters
         }
-        // The line of the prompt that comes after it stays free.
+        // One line is left for the prompt.
         self.init(means: means, columns: facts.columns, rows: facts.rows - 1)
     }
 
-    /// What is written to the terminal for an image.
+    /// Returns the terminal output for an image.
     func text(of image: Image) -> String {
         switch means {
         case .halfBlocks(let isTrueColor): HalfBlocks(isTrueColor: isTrueColor).text(of: image)
@@ -71,21 +70,21 @@ struct TerminalCanvas {
     }
 }
 
-// MARK: - Asking the terminal
+// MARK: - Terminal queries
 
-/// Asks the terminal what it can do.
+/// Queries the terminal's capabilities.
 enum TerminalQuery {
-    /// How long the answer may take, in tenths of a second.
+    /// The time limit for the reply, in tenths of a second.
     private static let patience: UInt8 = 2
 
-    /// Whether the terminal says that it understands sixels; false where input or output is none.
+    /// Whether the terminal reports sixel support; false if the input or the output isn't a terminal.
     static var hasSixels: Bool {
         guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else { return false }
-        // One that is in the background would be stopped.
+        // The system would stop a background process.
         guard tcgetpgrp(STDIN_FILENO) == getpgrp() else { return false }
         var before = termios()
         guard tcgetattr(STDIN_FILENO, &before) == 0 else { return false }
-        // The answer comes as if it had been typed: it is neither to be shown nor to wait for a line's end.
+        // The reply arrives like typed input, so echo and line buffering are turned off.
         var silent = before
         silent.c_lflag &= ~tcflag_t(ICANON | ECHO)
         withUnsafeMutableBytes(of: &silent.c_cc) { characters in
@@ -105,7 +104,7 @@ enum TerminalQuery {
         return namesSixels(String(decoding: answer, as: UTF8.self))
     }
 
-    /// Whether an answer such as `ESC [ ? 6 2 ; 4 c` has sixels, number 4, among the terminal's abilities.
+    /// Returns whether a reply such as `ESC [ ? 6 2 ; 4 c` lists sixels, which have the number 4.
     static func namesSixels(_ answer: String) -> Bool {
         guard answer.hasPrefix("\u{1B}[?"), answer.hasSuffix("c") else { return false }
         return answer.dropFirst(3).dropLast().split(separator: ";").dropFirst().contains("4")
@@ -114,9 +113,9 @@ enum TerminalQuery {
 
 // MARK: - Half blocks
 
-/// An image in characters, each of which has a pixel above another.
+/// Draws images with block characters that show two pixels each.
 struct HalfBlocks {
-    /// Whether colours have 24 bits; otherwise there are 256 of them.
+    /// Whether colors have 24 bits; otherwise, 256 colors are used.
     let isTrueColor: Bool
 
     func text(of image: Image) -> String {
@@ -125,7 +124,6 @@ struct HalfBlocks {
             var before = ""
             for x in 0..<image.width {
                 let (color, character) = cell(color(image[x, y]), color(image[x, y + 1]))
-                // What is the same as before needs no mention.
                 if color != before { text += "\u{1B}[\(color)m" }
                 before = color
                 text += character
@@ -135,7 +133,7 @@ struct HalfBlocks {
         return text
     }
 
-    /// The colours and the character of two pixels. What is transparent shows the terminal's own background.
+    /// Returns the colors and the character for two pixels. Transparent pixels show the terminal's background.
     private func cell(_ top: String?, _ bottom: String?) -> (color: String, character: String) {
         switch (top, bottom) {
         case (let top?, let bottom?): ("38;\(top);48;\(bottom)", "▀")
@@ -145,7 +143,7 @@ struct HalfBlocks {
         }
     }
 
-    /// The parameters that follow 38 or 48 (ISO 8613-6); nil for what is transparent, or outside of the image.
+    /// Returns the parameters that follow 38 or 48 (ISO 8613-6), or nil for a transparent pixel or one outside the image.
     private func color(_ pixel: Image.Pixel?) -> String? {
         guard let pixel, pixel.alpha >= 128 else { return nil }
         return isTrueColor
@@ -154,7 +152,7 @@ struct HalfBlocks {
 
     private static let levels = [0, 95, 135, 175, 215, 255]
 
-    /// The nearest of xterm's 256 colours that are the same everywhere: a cube of six levels, and 24 grays.
+    /// Returns the nearest of the xterm colors that are the same everywhere: a cube of six levels, and 24 grays.
     static func index(_ pixel: Image.Pixel) -> Int {
         let channels = [pixel.red, pixel.green, pixel.blue].map(Int.init)
         let cube = channels.map { channel in
@@ -169,15 +167,15 @@ struct HalfBlocks {
 
 // MARK: - Sixels
 
-/// An image in sixels, the graphics of DEC's VT340: bands of six rows, in each of which every colour is written for itself.
+/// Draws images with sixels, the graphics of the DEC VT340: bands of six rows, written one color at a time.
 enum Sixels {
-    /// The levels of red, green and blue.
+    /// The number of levels of red, green and blue.
     private static let levels = 6
-    // Where between two levels a pixel is rounded up, in an order that the eye sees as the level in between (Bayer).
+    // A Bayer matrix of rounding thresholds in sixteenths of a level.
     private static let thresholds = [0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5]
 
     static func text(of image: Image) -> String {
-        // Pixels that are not written stay as they are.
+        // The second parameter, 1, leaves undrawn pixels unchanged.
         var text = "\u{1B}P0;1;0q\"1;1;\(image.width);\(image.height)"
         for color in 0..<levels * levels * levels {
             let channels = [color / (levels * levels), color / levels % levels, color % levels]
@@ -207,7 +205,7 @@ enum Sixels {
         }
     }
 
-    /// Six rows of one colour; what repeats is counted.
+    /// Returns six rows of one color with run-length encoding.
     private static func runs(_ columns: [UInt8]) -> String {
         var text = ""
         var rest = columns[...]

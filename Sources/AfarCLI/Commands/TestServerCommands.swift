@@ -7,13 +7,13 @@ import ArgumentParser
 
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "See what Afar does: code beside its result, against a server of its own.",
+        abstract: "Run Afar code samples against a local server and show the results.",
         discussion: """
-            Nothing leaves this machine: the server runs inside the tool, on a free port of 127.0.0.1. Each piece of code \
-            shown is the code that runs. Ends with code 70 when a step does not come out as expected.
+            No traffic leaves this machine: the server runs inside the tool, on a free port of 127.0.0.1. The code shown is \
+            the code that runs. If a step fails, the exit code is 70.
             """)
 
-    @Option(help: "Colours: auto is for terminals; NO_COLOR is respected.")
+    @Option(help: "Colors. With auto, on terminals unless NO_COLOR is set.")
     var color = ColorChoice.auto
 
     func run() async throws {
@@ -27,23 +27,23 @@ struct Demo: AsyncParsableCommand {
         let failed = try await runner.run(DemoStep.all, server: server)
         await server.stop()
         guard failed == 0 else {
-            throw Failure(.other, "\(failed) of \(DemoStep.all.count) steps did not come out as expected, see above.")
+            throw Failure(.other, "\(failed) of \(DemoStep.all.count) steps failed. See above.")
         }
     }
 }
 
-/// Walks through steps and writes each one down as soon as it is done.
+/// Runs steps and prints each one as soon as it's done.
 struct DemoRunner {
     let style: Style
     let write: (String) throws -> Void
 
-    /// Returns how many steps did not come out as expected.
+    /// Runs the steps and returns the number of failed ones.
     func run(_ steps: [DemoStep], server: TestServer) async throws -> Int {
         try write(
             """
 
-            \(style.paint("Afar \(AFInfo.version)", .bold)), a walk in \(steps.count) steps.
-            A server inside this process answers at \(style.paint(server.url.absoluteString, .cyan)).
+            \(style.paint("Afar \(AFInfo.version)", .bold)), a demo in \(steps.count) steps.
+            A server inside this process listens at \(style.paint(server.url.absoluteString, .cyan)).
 
 
             """)
@@ -72,7 +72,7 @@ struct DemoRunner {
             let time = style.paint("(\(Self.text(ContinuousClock.now - start)))", .dim)
             return ("\(result.indented(by: 5).drop { $0 == " " }) \(time)", true)
         } catch let unexpected as DemoStep.Unexpected {
-            return ("Not as expected: \(TerminalText.line(unexpected.result))", false)
+            return ("Unexpected result: \(TerminalText.line(unexpected.result))", false)
         } catch {
             return (TerminalText.line(error.localizedDescription), false)
         }
@@ -85,7 +85,7 @@ struct DemoRunner {
     }
 }
 
-/// Swift code in colours: keywords, types, texts, numbers and comments.
+/// Colors Swift code: keywords, types, strings, numbers and comments.
 enum SwiftCode {
     static func painted(_ code: String, style: Style) -> String {
         guard style.isColoured else { return code }
@@ -129,9 +129,9 @@ enum SwiftCode {
 }
 
 extension String {
-    /// Every line but empty ones moved to the right.
+    /// Returns the text with every line indented, except empty ones.
     ///
-    /// - Parameter count: The number of spaces that each begins with then.
+    /// - Parameter count: The number of spaces to add.
     func indented(by count: Int) -> String {
         let space = String(repeating: " ", count: count)
         return split(separator: "\n", omittingEmptySubsequences: false).map { $0.isEmpty ? "" : space + $0 }
@@ -143,13 +143,13 @@ extension String {
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Start a server to try requests on, which echoes, redirects, delays, streams and fails on purpose.",
+        abstract: "Start a test server that echoes, redirects, delays, streams and fails on request.",
         discussion: """
-            It listens on 127.0.0.1 only, tells its address and what it offers, and runs until interrupted.
+            The server listens on 127.0.0.1 only, prints its address and endpoints, and runs until interrupted.
             """,
         examples: ["afar serve --port 8080", "afar get :8080/delay/2"])
 
-    @Option(help: ArgumentHelp("The port; 0 for any that is free.", valueName: "number"))
+    @Option(help: ArgumentHelp("The port; 0 for a free one.", valueName: "number"))
     var port: UInt16 = 0
 
     func run() async throws {

@@ -4,11 +4,11 @@ import Foundation
 
 struct Trust: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the certificates of a server, whether they are valid, and the pins to copy.",
+        abstract: "Show a server's certificates, whether they are valid, and their pins.",
         usage: "afar trust <host> [--pem] [<options>]",
         discussion: """
-            TLS is agreed on, and no request is sent. The exit code is 3 when the certificates are not valid, one of them \
-            is revoked, or the server cannot be reached.
+            Performs the TLS handshake and sends no request. The exit code is 3 if a certificate is invalid or revoked, or \
+            if the server cannot be reached.
             """,
         examples: [
             "afar trust example.com",
@@ -16,16 +16,16 @@ struct Trust: AsyncParsableCommand {
             "afar trust example.com --pem > chain.pem",
         ])
 
-    @Argument(help: "A host, with a port if it is not 443, or a URL.")
+    @Argument(help: "A host, with a port unless it's 443, or a URL.")
     var host: String
 
-    @Flag(help: "Print the certificates in PEM form, and nothing else.")
+    @Flag(help: "Print only the certificates, in PEM format.")
     var pem = false
 
-    @Option(help: ArgumentHelp("Trust the authorities in this file of PEM certificates only.", valueName: "file"))
+    @Option(help: ArgumentHelp("Trust only the authorities in this PEM file.", valueName: "file"))
     var cacert: String?
 
-    @Option(help: ArgumentHelp("How long all of it may take.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The time limit for the entire operation.", valueName: "seconds"))
     var timeout: Double = 30
 
     @OptionGroup var colors: ColorOptions
@@ -34,7 +34,7 @@ struct Trust: AsyncParsableCommand {
 
     func run() async throws {
         guard !host.lowercased().hasPrefix("http://") else {
-            throw Failure(.usage, "\(host) is not asked by TLS: write https.")
+            throw Failure(.usage, "\(host) doesn't use TLS. Write https://.")
         }
         let url = host.contains("://") ? host : "https://" + (host.hasPrefix(":") ? "localhost" : "") + host
         var configuration = SessionConfiguration.default
@@ -44,7 +44,7 @@ struct Trust: AsyncParsableCommand {
         let session = Session(configuration: configuration, serverTrustManager: WitnessManager(witness))
         let response = await session.request(url).redirect(using: .doNotFollow).serializingData().response
         guard let trust = witness.seen.withLock({ $0 }) else {
-            guard let error = response.error else { throw Failure(.usage, "\(url) is not asked by TLS: write https.") }
+            guard let error = response.error else { throw Failure(.usage, "\(url) doesn't use TLS. Write https://.") }
             throw Failure(error, url: url)
         }
         let connection = response.metrics?.transactionMetrics.last
@@ -54,7 +54,7 @@ struct Trust: AsyncParsableCommand {
     }
 }
 
-/// Looks at what a server has presented, and lets nothing be sent.
+/// Stores the server's trust and rejects it, so that no request is sent.
 private final class Witness: ServerTrustEvaluating {
     private struct Seen: Error {}
 
@@ -66,7 +66,7 @@ private final class Witness: ServerTrustEvaluating {
     }
 }
 
-/// Has one evaluator for all hosts.
+/// A trust manager with one evaluator for all hosts.
 private final class WitnessManager: ServerTrustManager, @unchecked Sendable {
     private let witness: Witness
 
@@ -80,7 +80,7 @@ private final class WitnessManager: ServerTrustManager, @unchecked Sendable {
 
 // MARK: - Report
 
-/// What there is to say about a server's certificates.
+/// A report on a server's certificates.
 struct TrustReport {
     private typealias Check = Result<Void, ServerTrustError>
 
@@ -89,10 +89,10 @@ struct TrustReport {
     private let style: Style
     private let now = Date()
     private let hostCheck: Check
-    /// What the OCSP response says that was sent along; nil when there was none.
+    /// The result of the stapled OCSP response; nil if the server sent none.
     private let revocationCheck: Check?
 
-    /// - Parameter connection: Over which the certificates came.
+    /// - Parameter connection: The connection on which the server sent the certificates.
     init(_ trust: ServerTrust, over connection: TransactionMetrics?, style: Style) {
         self.trust = trust
         self.connection = connection
@@ -103,7 +103,7 @@ struct TrustReport {
         }
     }
 
-    /// Whether the certificates are good, for this host, and not revoked as far as is known.
+    /// Whether the chain is valid, matches the host, and isn't known to be revoked.
     var isValid: Bool {
         guard case .success = trust.validation, case .success = hostCheck else { return false }
         if case .failure(let error) = revocationCheck { return error.code != .revoked }
@@ -147,8 +147,8 @@ struct TrustReport {
             }
         let revocation =
             switch revocationCheck {
-            case nil: "no OCSP response was sent along"
-            case .success: good("not revoked, says the OCSP response that was sent along")
+            case nil: "no stapled OCSP response"
+            case .success: good("not revoked, according to the stapled OCSP response")
             case .failure(let error): bad(error.description)
             }
         let agreement = [connection?.tlsProtocolVersion, connection?.tlsCipherSuite].compactMap { $0 }
@@ -160,10 +160,10 @@ struct TrustReport {
         let keys = trust.certificates.map(\.publicKey.pin)
         guard let first = keys.first else { return "" }
         guard isValid else {
-            return "Pins of certificates that are not valid are no good: --pin comes on top of the validation.\n"
+            return "The pins of invalid certificates are of no use: --pin is checked in addition to validation.\n"
         }
         return """
-            To pin the server's own key; add that of a key in reserve, or you are locked out when it changes:
+            To pin the server's key, use this pin. Add the pin of a backup key to keep access when the key changes.
               --pin \(first)
               PublicKeysTrustEvaluator(keys: [try PublicKey(pin: "\(first)")])
 

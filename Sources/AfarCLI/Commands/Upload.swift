@@ -5,11 +5,10 @@ import Foundation
 
 struct Upload: ResponseCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send a file, or a form of several parts.",
+        abstract: "Send a file or a multipart form.",
         usage: "afar upload <url> --file <path> | --part <part> ... [<options>]",
         discussion: """
-            A file is read while it is sent. The response is printed as that of the other commands is; progress is shown on \
-            the standard error stream.
+            Streams the file and prints the response like the other commands. Progress is shown on the standard error stream.
             """,
         examples: [
             "afar upload :8080/files --file archive.tar.gz",
@@ -33,7 +32,7 @@ struct Upload: ResponseCommand {
     func run() async throws {
         let method = HTTPMethod(rawValue: upload.method.uppercased())
         guard method != .get, method != .head else {
-            throw Failure(.usage, "A \(method.rawValue) has no body. Choose another --method, such as PUT.")
+            throw Failure(.usage, "A \(method.rawValue) request has no body. Choose another --method, such as PUT.")
         }
         var plan = try RequestPlan(method, address, self)
         let content = try UploadContent(upload, headers: plan.headers)
@@ -44,11 +43,11 @@ struct Upload: ResponseCommand {
 
 // MARK: - Options
 
-/// What is uploaded, and how.
+/// The options for an upload.
 struct UploadOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("A file, sent as it is, or - for the standard input.", valueName: "path|-"),
+        help: ArgumentHelp("A file to send unchanged, or - for the standard input.", valueName: "path|-"),
         completion: .file())
     var file: String?
 
@@ -56,13 +55,13 @@ struct UploadOptions: ParsableArguments {
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             """
-            A part of a form: name=value, or name=@path for a file, with ;type=… and ;filename=… after the path where its \
-            name does not say enough. Repeat it for more.
+            A part of a form: name=value, or name=@path for a file. To override the file's type or name, append ;type=… or \
+            ;filename=… to the path. Can be repeated.
             """,
             valueName: "part"))
     var part: [String] = []
 
-    @Option(help: ArgumentHelp("The file's content type. By default its name says it.", valueName: "type"))
+    @Option(help: ArgumentHelp("The file's content type. (default: by its extension)", valueName: "type"))
     var type: String?
 
     @Option(help: "The method.")
@@ -71,7 +70,7 @@ struct UploadOptions: ParsableArguments {
 
 // MARK: - Running an upload
 
-/// Sends a file or a form, and prints what comes of it.
+/// Sends a file or a form and prints the response.
 struct UploadRunner {
     let plan: RequestPlan
     let content: UploadContent
@@ -81,11 +80,11 @@ struct UploadRunner {
     func run() async throws {
         let inspector = Inspector(options.inspection, colors: options.colors)
         if options.inspection.curl { return try inspector.printCurlCommand(curlCommand, for: plan) }
-        // A form may lie in a temporary file.
+        // Cancellation removes the temporary file of a form.
         let interruption = await Interruption()
         let meter = progress.makeMeter(options.colors)
         let session = try options.makeSession(for: plan.url) { inspector.watch($0) { meter.write($0) } }
-        // A request does not outlive its session.
+        // Requests end with their session.
         defer { withExtendedLifetime(session) {} }
         let request = content.request(plan, in: session)
             .uploadProgress(queue: DispatchQueue(label: "afar.progress")) { meter?.update($0) }
@@ -93,7 +92,7 @@ struct UploadRunner {
         interruption.handle { request.cancel() }
         let report = ResponseReport(plan: plan, options: options, inspector: inspector)
         let response = await report.response(of: request)
-        // A server may answer before it has everything.
+        // A server can respond before it has received everything.
         let sent = request.uploadProgress
         if response.error == nil, sent.totalUnitCount <= sent.completedUnitCount {
             meter?.finish(bytes: sent.completedUnitCount)
@@ -113,38 +112,38 @@ struct UploadRunner {
 
 // MARK: - Content
 
-/// What an upload sends.
+/// The content of an upload.
 enum UploadContent {
     case file(InputFile, type: String)
     case form([FormPart])
 
-    /// Makes what the options describe, and checks what can be checked before anything is sent.
+    /// Creates the content that the options describe, or throws a ``Failure`` if they are invalid.
     init(_ options: UploadOptions, headers: HTTPHeaders) throws {
         switch (options.file, options.part.isEmpty) {
         case (let path?, true):
             guard options.type == nil || headers["Content-Type"] == nil else {
-                throw Failure(.usage, "--type and -H Content-Type both name a content type. Choose one.")
+                throw Failure(.usage, "--type and -H Content-Type both set the content type. Choose one.")
             }
             self = .file(try InputFile(path: path), type: options.type ?? MIMETypes.type(ofFileNamed: path))
         case (nil, false):
             guard options.type == nil, headers["Content-Type"] == nil else {
-                throw Failure(.usage, "A form has a content type of its own. A part has one after its path: ;type=…")
+                throw Failure(
+                    .usage, "A form has a fixed content type. To set the type of a part, append ;type=… to its path.")
             }
             self = .form(try options.part.map { try FormPart($0) })
         case (nil, true):
             throw Failure(
-                .usage, "There is nothing to upload. Name a file with --file, or the parts of a form with --part.")
+                .usage, "Nothing to upload. Specify a file with --file, or form parts with --part.")
         case (_?, false):
             throw Failure(.usage, "An upload has one body: choose between --file and --part.")
         }
     }
 
-    /// The content type, where the library does not set it.
+    /// The content type; nil for a form, for which the library sets it.
     var type: String? {
         if case .file(_, let type) = self { type } else { nil }
     }
 
-    /// Makes the request.
     func request(_ plan: RequestPlan, in session: Session) -> UploadRequest {
         switch self {
         case .file(.plain(let path), _):
@@ -160,7 +159,7 @@ enum UploadContent {
         }
     }
 
-    /// The same for curl.
+    /// The equivalent body for curl.
     var curlBody: CurlCommand.Body {
         switch self {
         case .file(.plain(let path), _): .file(path: path)
@@ -172,14 +171,14 @@ enum UploadContent {
 
 // MARK: - Files
 
-/// What `--file` names.
+/// The value of `--file`.
 enum InputFile {
-    /// A file with a length, which can be read again.
+    /// A regular file, which has a length and can be read again.
     case plain(path: String)
-    /// Bytes that come when they come.
+    /// The standard input, a pipe or a device.
     case stream(ByteStream)
 
-    /// Looks at what is there; `-` is the standard input.
+    /// Opens the file; `-` is the standard input.
     init(path: String) throws {
         var status = stat()
         guard path != "-" else {
@@ -205,18 +204,18 @@ enum InputFile {
     }
 }
 
-/// Bytes that are read from a descriptor while they are sent.
+/// Bytes that are read from a file descriptor while they are sent.
 struct ByteStream {
     let descriptor: Int32
 
-    /// How many there are; nil where nobody knows, as of a pipe.
+    /// The number of remaining bytes; nil if it's unknown, as for a pipe.
     var length: Int64? {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         return max(0, Int64(status.st_size) - Int64(lseek(descriptor, 0, SEEK_CUR)))
     }
 
-    /// The bytes as they come. A read blocks a queue of its own and no task, and nobody who is cancelled waits for it.
+    /// The bytes as they arrive. Reads block a dispatch queue instead of a task, and canceled tasks don't wait for them.
     var chunks: AsyncThrowingStream<Data, any Error> {
         let queue = DispatchQueue(label: "afar.input")
         return AsyncThrowingStream { [descriptor] in
@@ -230,7 +229,7 @@ struct ByteStream {
         }
     }
 
-    /// What there is now, at most 128 KiB of it; nil at the end.
+    /// Returns the available bytes, at most 128 KiB, or nil at the end.
     private static func read(_ descriptor: Int32) throws -> Data? {
         var buffer = [UInt8](repeating: 0, count: 128 * 1024)
         while true {
@@ -246,14 +245,14 @@ struct ByteStream {
     }
 }
 
-/// The system's function, which a method of the same name would hide.
+/// Calls the system's `read`, which the method of the same name hides in ``ByteStream``.
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
     read(descriptor, buffer, count)
 }
 
 // MARK: - Parts of a form
 
-/// A part of a form, written as for curl's `-F`: `name=value`, or `name=@path;type=image/png;filename=x`.
+/// A part of a form in the syntax of curl's `-F`: `name=value`, or `name=@path;type=image/png;filename=x`.
 struct FormPart: Equatable {
     enum Content: Equatable {
         case text(String)
@@ -263,8 +262,8 @@ struct FormPart: Equatable {
     var name: String
     var content: Content
 
-    /// Reads a part. A value without `@` is taken as it is. A path, a type or a file name with a semicolon stands in
-    /// double quotes, in which a backslash goes before a quote or another backslash.
+    /// Parses a part. A value without a leading `@` is used verbatim. A path, type or file name with a semicolon must be in
+    /// double quotes, in which a backslash escapes quotes and backslashes.
     init(_ text: String) throws {
         let pair = try NamedValue(text, option: "--part")
         name = pair.name
@@ -280,7 +279,7 @@ struct FormPart: Equatable {
             rest = rest.dropFirst(key.count + 1)
             guard rest.hasPrefix("="), ["type", "filename"].contains(key) else {
                 throw Failure(
-                    .usage, "--part \(text): after the path come ;type=… and ;filename=… only. Quote it: @\"a;b.txt\"")
+                    .usage, "--part \(text): only ;type=… and ;filename=… can follow a path. Quote it: @\"a;b.txt\"")
             }
             rest.removeFirst()
             let value = try Self.word(&rest, of: text)
@@ -292,7 +291,7 @@ struct FormPart: Equatable {
             name: fileName ?? URL(filePath: path).lastPathComponent)
     }
 
-    /// Takes a word off the front: in quotes, or up to the next semicolon.
+    /// Removes and returns the first word, which is quoted or ends at the next semicolon.
     private static func word(_ rest: inout Substring, of text: String) throws -> String {
         guard rest.hasPrefix("\"") else {
             let word = rest.prefix { $0 != ";" }
@@ -305,23 +304,23 @@ struct FormPart: Equatable {
             switch next {
             case "\\": word += rest.popFirst().map(String.init) ?? ""
             case "\"" where rest.isEmpty || rest.hasPrefix(";"): return word
-            case "\"": throw Failure(.usage, "--part \(text): after a quote comes the end or a semicolon.")
+            case "\"": throw Failure(.usage, "--part \(text): only a semicolon can follow a closing quote.")
             default: word.append(next)
             }
         }
-        throw Failure(.usage, "--part \(text): a quote is missing at the end.")
+        throw Failure(.usage, "--part \(text): the closing quote is missing.")
     }
 
     private static func check(_ path: String, of text: String) throws {
         var status = stat()
         guard path != "-" else {
-            throw Failure(.usage, "--part \(text): a part must have a length, so it cannot be the standard input.")
+            throw Failure(.usage, "--part \(text): the standard input cannot be a part, because its length is unknown.")
         }
         guard stat(path, &status) == 0 else {
             throw Failure(.usage, "--part \(text): \(path): \(Failure.systemReason).")
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw Failure(.usage, "--part \(text): \(path) is not a plain file.")
+            throw Failure(.usage, "--part \(text): \(path) is not a regular file.")
         }
     }
 
@@ -333,7 +332,7 @@ struct FormPart: Equatable {
         }
     }
 
-    /// The same for curl.
+    /// The equivalent arguments for curl.
     var curlWords: [String] {
         switch content {
         case .text(let text): ["--form-string", "\(name)=\(text)"]

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import HTTPTypes
 
-/// Shows what a person asked to see of a request beside its response.
+/// Prints the diagnostics that the options select, in addition to the response.
 struct Inspector {
     private let options: InspectionOptions
     private let style: Style
@@ -16,7 +16,7 @@ struct Inspector {
         redaction = Redaction(showsSecrets: options.showSecrets)
     }
 
-    /// Puts a transport that writes everything down around another, with `--verbose`.
+    /// With `--verbose`, wraps a transport in one that logs every exchange.
     func watch(
         _ transport: any Transport, write: @escaping @Sendable (String) -> Void = StandardError.write
     ) -> any Transport {
@@ -24,7 +24,7 @@ struct Inspector {
         return VerboseTransport(base: transport, log: VerboseLog(style: style, redaction: redaction, write: write))
     }
 
-    /// Says what came of a request, with `--verbose`, and draws where the time went, with `--timing`.
+    /// Prints the outcome of a request with `--verbose`, and its timing chart with `--timing`.
     func showSummary(of request: Request) {
         if options.verbose { StandardError.write("* \(RequestSummary(request, redaction: redaction).text)\n") }
         guard options.timing, let metrics = request.metrics else { return }
@@ -32,43 +32,43 @@ struct Inspector {
         StandardError.write(Waterfall(style: style, output: output).text(metrics, isSecure: isSecure))
     }
 
-    /// Prints a command line, and says so when it is not complete.
+    /// Prints a command line, with a note if its secrets are hidden.
     func printCurlCommand(_ command: CurlCommand, for plan: RequestPlan) throws {
         try plan.check()
         let text = command.text(redaction)
         try StandardOutput.write(text + "\n")
         if text != command.text(Redaction(showsSecrets: true)) {
-            StandardError.write("afar: Secrets are hidden behind ***; --show-secrets prints them.\n")
+            StandardError.write("afar: Secrets are hidden as ***. To print them, use --show-secrets.\n")
         }
     }
 }
 
 // MARK: - Options
 
-/// What is shown of a request, beside the response or instead of it.
+/// The options for diagnostics about a request.
 struct InspectionOptions: ParsableArguments {
     @Flag(
         name: .shortAndLong,
-        help: "Show the request, the response's head and the connection on the standard error stream.")
+        help: "Show the request, the response headers and the connection on the standard error stream.")
     var verbose = false
 
-    @Flag(help: "Show where the time went, on the standard error stream.")
+    @Flag(help: "Show a timing chart on the standard error stream.")
     var timing = false
 
-    @Flag(help: "Send nothing: print the command line that makes curl send the same.")
+    @Flag(help: "Print the equivalent curl command line instead of sending the request.")
     var curl = false
 
-    @Flag(help: "Do not hide passwords, tokens and cookies behind *** in what --verbose and --curl show.")
+    @Flag(help: "Show passwords, tokens and cookies in the output of --verbose and --curl instead of ***.")
     var showSecrets = false
 
     func validate() throws {
-        if curl, timing { throw ValidationError("--curl sends nothing, so there is nothing for --timing to measure.") }
+        if curl, timing { throw ValidationError("--timing can't be combined with --curl, which sends nothing.") }
     }
 }
 
-// MARK: - Writing exchanges down
+// MARK: - Logging exchanges
 
-/// Writes down every exchange that goes through a transport, while it happens.
+/// Logs every exchange of a transport as it happens.
 struct VerboseTransport: Transport {
     let base: any Transport
     let log: VerboseLog
@@ -94,7 +94,7 @@ struct VerboseTransport: Transport {
     func closeIdleConnections() { base.closeIdleConnections() }
 }
 
-/// Writes down heads as they arrive, and passes everything on.
+/// Logs response heads as they arrive, and forwards all events.
 final class HeadObserver: ExchangeObserver {
     private let log: VerboseLog
     private let next: (any ExchangeObserver)?
@@ -125,13 +125,13 @@ final class HeadObserver: ExchangeObserver {
     }
 }
 
-/// Writes down exchanges line by line, in the manner of `curl -v`: `>` goes out, `<` comes in, `*` explains.
+/// Logs exchanges line by line in the style of `curl -v`: `>` marks sent lines, `<` received lines, and `*` other information.
 struct VerboseLog: Sendable {
     let style: Style
     let redaction: Redaction
     let write: @Sendable (String) -> Void
 
-    /// The request, as far as it is known before the transport has it.
+    /// Logs a request before the transport adds its own headers.
     func sending(_ exchange: Exchange) {
         let request = exchange.request
         var fields = request.headerFields
@@ -149,22 +149,22 @@ struct VerboseLog: Sendable {
         print(">", lines + [""])
     }
 
-    /// A head, final or not.
+    /// Logs a final or informational head.
     func received(_ head: ResponseHead) {
         let status = style.paint(StatusLine.text(of: head.status), StatusLine.paint(for: head.status))
         let fields = head.fields.map { line($0.name.rawName, $0.value) }
         print("<", ["\(TerminalText.line(head.httpVersion)) \(status)"] + fields + [""])
     }
 
-    /// What was measured, when all is over.
+    /// Logs the trailers and measurements at the end of an exchange.
     func ended(_ report: TransportReport, isSecure: Bool) {
         for field in report.trailers { print("<", ["trailer \(line(field.name.rawName, field.value))"]) }
         print("*", report.transactions.flatMap { ConnectionSummary($0, isSecure: isSecure).lines })
     }
 
-    /// The connection was closed before anything was sent, so that somebody can decide.
+    /// Logs that the connection was closed before anything was sent, pending the trust decision.
     func certificatesArrived() {
-        print("*", ["The server's certificates are here and are looked at; nothing has been sent yet."])
+        print("*", ["Evaluating the server's certificates. Nothing has been sent yet."])
     }
 
     func failed(_ error: TransportError) {
@@ -182,12 +182,12 @@ struct VerboseLog: Sendable {
     }
 }
 
-// MARK: - The same for curl
+// MARK: - Equivalent curl command
 
 extension CurlCommand {
-    /// What the tool would send.
+    /// Creates the curl command that sends the same request.
     ///
-    /// - Parameter more: What curl is to do beside sending.
+    /// - Parameter more: Additional options for curl.
     init(_ plan: RequestPlan, sentWith options: some RequestSending, more: [String]) {
         let sending = options.sending
         let body: Body? = plan.body.map { body in body.path.map { .file(path: $0) } ?? .data(body.bytes) }
@@ -213,16 +213,16 @@ extension CurlCommand {
             + probes
     }
 
-    /// Without a password, for which curl asks.
+    /// Returns the options without a password; curl prompts for it.
     private static func options(_ security: SecurityOptions, for url: String) -> [String] {
         let pins = security.pin.map { (try? PublicKey(pin: $0).pin) ?? $0 }
         let files = [
             ("--cacert", security.cacert),
-            // After a colon curl expects the passphrase.
+            // curl expects the passphrase after a colon.
             ("--cert", security.cert?.replacing(":", with: "\\:")), ("--key", security.key),
             ("--pinnedpubkey", pins.isEmpty ? nil : pins.joined(separator: ";")),
         ]
-        // With basic there is a header already.
+        // Basic credentials are already in a header.
         let name = security.auth == .basic ? nil : security.user.map { String($0.prefix { $0 != ":" }) }
         let user = (name ?? (security.auth == .negotiate ? ":" : nil)).map { ["--user", $0] } ?? []
         let scheme = user.isEmpty ? [] : ["--\(security.auth?.rawValue ?? "anyauth")"]
@@ -231,14 +231,14 @@ extension CurlCommand {
             + (security.isBlind(to: url) ? ["--insecure"] : [])
     }
 
-    /// As curl reads it, which knows no exponents and takes 0 for no limit.
+    /// Formats a timeout for curl, which doesn't accept exponents and for which 0 means no limit.
     private static func seconds(_ seconds: Double) -> String {
         seconds.rounded() == seconds ? String(Int(seconds)) : String(format: "%.3f", max(0.001, seconds))
     }
 }
 
 extension CurlCommand {
-    /// What the tool would send, and print of the response.
+    /// Creates the curl command that sends the same request and prints the same parts of the response.
     init(_ plan: RequestPlan, _ options: any ResponseCommand, more: [String] = []) {
         let choices = [
             ("--fail-with-body", options.output.checkStatus),

@@ -1,20 +1,20 @@
 import AfarCore
 import Foundation
 
-/// JSON (RFC 8259) as text: checked, quoted, and indented without touching order, numbers or escapes.
+/// Checks, quotes and indents JSON text (RFC 8259), and preserves the order, numbers and escapes.
 enum JSONText {
-    /// Deeper than this is not read: indenting it would help nobody.
+    /// The maximum nesting depth. Indenting deeper text isn't useful.
     static let depthLimit = 200
 
     static func isValid(_ text: String) -> Bool { indented(text, style: .plain) != nil }
 
-    /// The text indented by two spaces a level, and coloured; nil when it is not JSON.
+    /// Returns the text colored and indented by two spaces per level, or nil if it isn't JSON.
     static func indented(_ text: String, style: Style) -> String? {
         var reader = JSONReader(text: Array(text.utf8), style: style)
         return try? reader.read()
     }
 
-    /// A text in quotes, escaped.
+    /// Returns the JSON string for a text.
     static func string(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -34,7 +34,7 @@ enum JSONText {
 
 // MARK: - Reading
 
-/// Reads JSON once, from left to right, and writes it down anew.
+/// Parses JSON in a single pass and formats it.
 struct JSONReader {
     struct NotJSON: Error {}
 
@@ -93,7 +93,7 @@ struct JSONReader {
         output += end
     }
 
-    /// A string with its quotes, as it stands.
+    /// Reads a string with its quotes, unchanged.
     private mutating func string() throws -> String {
         let start = position
         guard skip(UInt8(ascii: "\"")) else { throw NotJSON() }
@@ -128,7 +128,7 @@ struct JSONReader {
         output += style.paint(try number(), .yellow)
     }
 
-    /// A number as it stands (RFC 8259, section 6).
+    /// Reads a number, unchanged (RFC 8259, section 6).
     private mutating func number() throws -> String {
         let start = position
         _ = skip(UInt8(ascii: "-"))

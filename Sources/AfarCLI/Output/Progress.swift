@@ -4,14 +4,14 @@ import AfarNetworkActivity
 import ArgumentParser
 import Foundation
 
-/// Whether a transfer's progress is shown.
+/// The options for a transfer's progress.
 struct ProgressOptions: ParsableArguments {
     @Flag(
         inversion: .prefixedNo,
-        help: "Show how far it is on the standard error stream. By default that is done on a terminal.")
+        help: "Show progress on the standard error stream. (default: only on a terminal)")
     var progress: Bool?
 
-    /// The line on the terminal, if there is to be one.
+    /// Returns the progress meter, or nil if progress isn't shown.
     func makeMeter(_ colors: ColorOptions) -> ProgressMeter? {
         let output = OutputFacts.standardError
         guard progress ?? output.isTerminal else { return nil }
@@ -19,9 +19,9 @@ struct ProgressOptions: ParsableArguments {
     }
 }
 
-// MARK: - Line on the terminal
+// MARK: - Progress line
 
-/// Keeps a line on the terminal up to date with a transfer.
+/// Updates a terminal line with the progress of a transfer.
 final class ProgressMeter: Sendable {
     private struct State {
         var shown = ProgressBar.State()
@@ -46,7 +46,7 @@ final class ProgressMeter: Sendable {
 
     private var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Notes that so many bytes are there before the first one arrives.
+    /// Sets the number of bytes that earlier runs have received.
     func begin(at bytes: Int64) {
         state.withLock { state in
             (state.shown.completed, state.shown.before) = (bytes, bytes)
@@ -61,7 +61,7 @@ final class ProgressMeter: Sendable {
         }
     }
 
-    /// Writes text as if the line were not there.
+    /// Writes text in place of the line, which the next update draws again.
     func write(_ text: String) {
         state.withLock { state in
             Self.erase(&state)
@@ -69,7 +69,7 @@ final class ProgressMeter: Sendable {
         }
     }
 
-    /// Ends with a line that stays, for a transfer of so many bytes.
+    /// Draws the final line of a transfer of this many bytes.
     func finish(bytes: Int64) {
         state.withLock { state in
             (state.shown.completed, state.shown.isFinished) = (bytes, true)
@@ -79,7 +79,7 @@ final class ProgressMeter: Sendable {
         }
     }
 
-    /// Ends without a trace.
+    /// Erases the line for good.
     func abandon() {
         state.withLock { state in
             Self.erase(&state)
@@ -105,34 +105,34 @@ final class ProgressMeter: Sendable {
         state.isDrawn = false
     }
 
-    /// The last column stays free: some terminals begin a new line there.
+    /// Excludes the last column, in which some terminals begin a new line.
     private static var width: Int { max(1, OutputFacts.standardError.columns - 1) }
 }
 
 extension ProgressMeter? {
-    /// Writes text to the standard error stream, as if the meter's line were not there, if there is one.
+    /// Writes text to the standard error stream, in place of the meter's line if there is a meter.
     func write(_ text: String) {
         if let self { self.write(text) } else { StandardError.write(text) }
     }
 }
 
-/// How far a transfer is, as one line for a terminal.
+/// Formats the progress of a transfer as one terminal line.
 struct ProgressBar {
     let style: Style
     let isUTF8: Bool
 
-    /// What there is to tell.
+    /// The values to show.
     struct State: Equatable {
         var completed: Int64 = 0
-        /// How many of these were there before.
+        /// The part of `completed` that earlier runs have received.
         var before: Int64 = 0
-        /// Nil when nobody has said it.
+        /// Nil if it's unknown.
         var total: Int64?
-        /// Bytes a second.
+        /// In bytes per second.
         var rate: Double?
-        /// Seconds until the end; nil when unknown.
+        /// In seconds; nil if it's unknown.
         var remaining: Double?
-        /// Seconds since the beginning.
+        /// In seconds.
         var elapsed = 0.0
         var isFinished = false
 
@@ -143,11 +143,11 @@ struct ProgressBar {
         }
     }
 
-    /// The line, exactly so many characters wide without its colours; what does not fit is left out.
+    /// Returns a line of exactly this many visible characters, without the parts that don't fit.
     func line(_ state: State, width: Int) -> String {
         var parts = [Self.aligned(Quantity.bytes(state.completed), 9)]
         if let fraction = state.fraction {
-            // 100 % is said when all is there.
+            // Only a finished transfer shows 100%.
             let percent = state.isFinished ? 100 : min(99, Int(fraction * 100))
             parts[0] = Self.aligned("\(percent)%", 4) + parts[0]
         }
@@ -206,24 +206,26 @@ struct ProgressBar {
     }
 }
 
-/// How fast bytes travel: an average in which the last seconds weigh most.
+/// An estimate of a transfer's rate: an average that gives recent seconds more weight.
 struct RateEstimate {
-    /// After so many seconds a measurement counts for a third of what it did.
+    /// The number of seconds in which the weight of a measurement drops to about a third.
     private static let memory = 3.0
     private var time = 0.0
     private var bytes: Int64
     private var sum = 0.0
     private var weight = 0.0
 
-    /// - Parameter bytes: So many are there before the first one arrives.
+    /// - Parameter bytes: The number of bytes that earlier runs have received.
     init(bytes: Int64 = 0) { self.bytes = bytes }
 
-    /// Bytes a second; nil before there is anything to go by.
+    /// The rate in bytes per second; nil before the first measurement.
     var value: Double? { weight > 0 ? sum / weight : nil }
 
+    /// Adds a measurement.
+    ///
     /// - Parameters:
-    ///   - bytes: In all so far. Fewer than before mean a new attempt.
-    ///   - time: In seconds since the beginning.
+    ///   - bytes: The total number of bytes. A lower number than before means a new attempt.
+    ///   - time: The time in seconds since the start.
     mutating func update(bytes: Int64, at time: Double) {
         let elapsed = time - self.time
         guard elapsed > 0 else { return }
@@ -234,7 +236,7 @@ struct RateEstimate {
         (self.time, self.bytes) = (time, bytes)
     }
 
-    /// Seconds until so many more bytes are there; nil when that is unknown.
+    /// Returns the estimated seconds for this many more bytes, or nil if there is no estimate.
     func seconds(for rest: Int64) -> Double? {
         guard let value, value > 0 else { return nil }
         return Double(max(0, rest)) / value
@@ -243,7 +245,7 @@ struct RateEstimate {
 
 // MARK: - Waiting for a response
 
-/// Shows on the terminal that a request is under way, when it takes long.
+/// Shows on the terminal that a slow request is in progress.
 final class Spinner: Sendable {
     private struct State {
         var isVisible = false
@@ -256,7 +258,7 @@ final class Spinner: Sendable {
     private let manager = NetworkActivityIndicatorManager(queue: DispatchQueue(label: "afar.spinner"))
     private let state = Locked(State())
 
-    /// Nil where it would be in the way: when the standard error stream is no terminal, or others write to it meanwhile.
+    /// Creates a spinner, or returns nil if the standard error stream isn't a terminal or receives logs too.
     convenience init?(waitingFor host: String, isVerbose: Bool) {
         let output = OutputFacts.standardError
         let others = isVerbose || ProcessInfo.processInfo.environment["AFAR_LOG"] != nil
@@ -266,7 +268,7 @@ final class Spinner: Sendable {
 
     init(waitingFor host: String, isUTF8: Bool, columns: Int) {
         frames = (isUTF8 ? "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏" : "|/-\\").map { String($0) }
-        // The last column stays free: some terminals begin a new line there.
+        // Some terminals begin a new line in the last column.
         text = String("  Waiting for \(TerminalText.line(host))".prefix(max(0, columns - 1)))
         manager.isEnabled = true
         Task { [weak self, changes = manager.visibility()] in
@@ -277,7 +279,7 @@ final class Spinner: Sendable {
         }
     }
 
-    /// Ends without a trace, at once.
+    /// Erases the spinner immediately and for good.
     func stop() {
         state.withLock { state in
             erase(&state)
@@ -292,7 +294,7 @@ final class Spinner: Sendable {
         }
     }
 
-    /// Draws the next frame. Returns whether there may be more.
+    /// Draws the next frame. Returns false once the spinner has stopped.
     private func turn() -> Bool {
         state.withLock { state in
             guard state.isVisible, !state.isOver else { return !state.isOver }

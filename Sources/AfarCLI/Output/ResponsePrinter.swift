@@ -6,12 +6,12 @@ import ArgumentParser
 import Foundation
 import HTTPTypes
 
-/// Prints any response: for a person readable, for a pipe the body's bytes as they are.
+/// Prints any response: formatted for a terminal, or the body's exact bytes for a pipe.
 struct ResponsePrinter: BodyPrinter {
     let style: Style
-    /// Whether the status line and the headers come before the body.
+    /// Whether to print the status line and the headers before the body.
     let includesHead: Bool
-    /// The encoding that the body is read in whatever the response says; a pipe gets UTF-8 then.
+    /// The encoding that overrides the response's. If it's set, a pipe receives UTF-8.
     var charset: TextEncoding?
 
     func output(head: ResponseHead, body: Data) -> Data {
@@ -26,7 +26,7 @@ struct ResponsePrinter: BodyPrinter {
         return output
     }
 
-    /// The status line and the headers.
+    /// Returns the status line and the headers.
     static func lines(of head: ResponseHead, _ style: Style) -> String {
         let status = style.paint(StatusLine.text(of: head.status), StatusLine.paint(for: head.status))
         let fields = head.fields.map { field in
@@ -42,20 +42,20 @@ struct ResponsePrinter: BodyPrinter {
         else {
             let size = Quantity.bytes(Int64(body.count))
             let kind = type.isEmpty ? "binary data" : TerminalText.line(type)
-            return style.paint("(\(size) of \(kind): not for a terminal, write it to a file with > name)", .dim) + "\n"
+            return style.paint("(\(size) of \(kind), not shown on a terminal. To save it, use > name)", .dim) + "\n"
         }
         let safe = TerminalText.safe(XMLText.isXML(head.mediaType) ? XMLText.indented(text) ?? text : text)
         let readable = JSONText.indented(safe, style: style) ?? safe
         return readable.hasSuffix("\n") ? readable : readable + "\n"
     }
 
-    /// The body as text; nil where it is none. In a charset that a person has named it always is.
+    /// Returns the body as text, or nil if it isn't text. With `--charset`, every body is.
     private func text(of body: Data, _ head: ResponseHead) -> String? {
         let decoding = charset.map { TextDecoding(encoding: $0, malformedBytes: .replace) } ?? .automatic
         return try? decoding.decode(body, as: head.mediaType).text
     }
 
-    /// A binary property list as XML.
+    /// Returns the XML form of a binary property list, or nil if the body isn't one.
     private func propertyListText(_ body: Data, _ head: ResponseHead) -> String? {
         let input = SerializationInput(request: nil, head: head, data: body, error: nil)
         guard body.starts(with: "bplist".utf8), let object = try? PropertyListResponseSerializer().serialize(input),
@@ -65,22 +65,22 @@ struct ResponsePrinter: BodyPrinter {
     }
 }
 
-/// Turns responses into what is written to the standard output.
+/// A type that formats responses for the standard output.
 protocol BodyPrinter {
-    /// What is written for a response.
+    /// Returns the output for a response.
     ///
     /// - Parameters:
-    ///   - head: Its final head; the printer knows whether it is wanted.
-    ///   - body: All of its body, after content decoding.
-    /// - Throws: A ``Failure`` when the body is not what it has to be.
+    ///   - head: The final head, which the printer can include.
+    ///   - body: The entire body, after content decoding.
+    /// - Throws: A ``Failure`` if the body doesn't have the expected format.
     func output(head: ResponseHead, body: Data) throws -> Data
 }
 
 // MARK: - Status
 
-/// A response's status for a person.
+/// The text and color of a response's status.
 enum StatusLine {
-    /// "404 Not Found", with the words that belong to the number; the number alone where there are none.
+    /// Returns the status with its registered phrase, such as "404 Not Found", or only the number if it has none.
     static func text(of status: Int) -> String {
         StatusText.registeredPhrase(for: status).map { "\(status) \($0)" } ?? "\(status)"
     }
@@ -97,13 +97,13 @@ enum StatusLine {
 
 // MARK: - XML
 
-/// XML as text for people.
+/// Recognizes and indents XML.
 enum XMLText {
-    /// Whether a type is XML, a page in XHTML apart: its white space is for its author.
+    /// Returns whether a type is XML. XHTML is excluded, because indenting would change its white space.
     static func isXML(_ type: MediaType) -> Bool { type.isXML && type.essence != "application/xhtml+xml" }
 
-    /// The text indented by two spaces a level; nil when it is no XML, or has a document type, which would not come through
-    /// whole.
+    /// Returns the text indented by two spaces per level, or nil if it isn't XML or has a document type, parts of which would
+    /// be lost.
     static func indented(_ text: String) -> String? {
         try? XML.Document(text).xmlString(prettyPrinted: true)
     }
@@ -111,40 +111,37 @@ enum XMLText {
 
 // MARK: - Options
 
-/// What is printed of a response.
+/// The options for printing a response.
 struct OutputOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Print the status line and the headers before the body.")
     var include = false
 
-    @Flag(help: "Exit with code 4 when the status is not 2xx; the body is printed all the same.")
+    @Flag(help: "Exit with code 4 if the status isn't 2xx. The body is still printed.")
     var checkStatus = false
 
     @Option(
         help: ArgumentHelp(
-            """
-            Read the body as text in this charset, whatever the response says: a terminal shows it so, a pipe gets it in \
-            UTF-8.
-            """,
+            "Decode the body with this charset instead of the response's. A pipe receives UTF-8.",
             valueName: "label"),
         transform: Charset.encoding(labelled:))
     var charset: TextEncoding?
 
-    /// Throws what `--check-status` promises.
+    /// With `--check-status`, throws a ``Failure`` if the status isn't 2xx.
     func check(_ head: ResponseHead, url: String) throws {
         guard checkStatus, !(200..<300).contains(head.status) else { return }
         throw Failure(
             .httpStatus,
-            "\(Redaction.standard.url(url)) answered \(StatusLine.text(of: head.status)), which is not 2xx.")
+            "\(Redaction.standard.url(url)) returned \(StatusLine.text(of: head.status)), which isn't 2xx.")
     }
 }
 
-/// What `--charset` can be.
+/// The values of `--charset`.
 enum Charset {
-    /// Reads a label.
+    /// Returns the encoding with a label.
     static func encoding(labelled label: String) throws -> TextEncoding {
         if let encoding = TextEncoding(label: label) { return encoding }
         throw ValidationError(
-            "A charset of that name is unknown. Known are utf-8, utf-16, iso-8859-1, windows-1251, koi8-r, shift_jis, euc-jp, "
-                + "gb18030, big5, euc-kr and others of the WHATWG Encoding Standard.")
+            "Unknown charset. Supported are utf-8, utf-16, iso-8859-1, windows-1251, koi8-r, shift_jis, euc-jp, gb18030, "
+                + "big5, euc-kr and the others of the WHATWG Encoding Standard.")
     }
 }

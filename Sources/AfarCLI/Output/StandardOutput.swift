@@ -1,12 +1,12 @@
 import Foundation
 
-/// The standard output, written to so that every byte arrives or an error is thrown.
+/// The standard output. A write either writes every byte or throws an error.
 enum StandardOutput {
-    /// The reader has gone, as `head` does when it has seen enough.
+    /// Thrown when the reader has closed the pipe, as `head` does.
     struct Closed: Error {}
 
-    /// Takes the places of standard streams that the caller has closed, so that no socket can take them and get the
-    /// output. Writing there fails, as it should.
+    /// Occupies the descriptors of standard streams that the caller has closed, so that no socket can get them and receive
+    /// the output. Writing to them still fails.
     static func guardStreams() {
         for descriptor in 0...2 as ClosedRange<Int32> where fcntl(descriptor, F_GETFD) == -1 {
             _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
@@ -15,9 +15,9 @@ enum StandardOutput {
 
     static func write(_ text: String) throws { try write(Data(text.utf8)) }
 
-    /// Writes all bytes, past any buffer.
+    /// Writes all bytes without buffering.
     ///
-    /// - Throws: ``Closed``, or a ``Failure`` when the disk is full, say.
+    /// - Throws: ``Closed``, or a ``Failure``, for example if the disk is full.
     static func write(_ bytes: Data) throws {
         try bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
@@ -37,10 +37,10 @@ enum StandardOutput {
         }
     }
 
-    /// Calls a closure when the reader goes, also while nothing is written, on a thread that lives until then.
+    /// Calls a closure when the reader closes the pipe, even while nothing is written. A thread waits for it.
     static func onClose(_ act: @escaping @Sendable () -> Void) {
         Thread.detachNewThread {
-            // No events are asked for; that nobody reads is reported all the same.
+            // poll() reports the missing reader without being asked for events.
             var descriptor = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
             while poll(&descriptor, 1, -1) < 0, errno == EINTR {}
             if descriptor.revents & Int16(POLLERR | POLLHUP) != 0 { act() }
@@ -58,26 +58,26 @@ enum StandardOutput {
     }
 }
 
-// MARK: - Where output goes
+// MARK: - Output properties
 
-/// What matters about the place where output goes.
+/// The properties of an output stream.
 struct OutputFacts: Equatable {
     var isTerminal: Bool
-    /// False with NO_COLOR (no-color.org), and on a terminal that knows no colours.
+    /// False if NO_COLOR is set (no-color.org), and on a terminal without colors.
     var allowsColours: Bool
-    /// Whether the locale says that text is UTF-8.
+    /// Whether the encoding of the locale is UTF-8.
     var isUTF8: Bool
-    /// Whether the terminal says that its colours have 24 bits (COLORTERM).
+    /// Whether the terminal reports 24-bit colors (COLORTERM).
     var hasTrueColor: Bool
-    /// How many characters fit in a line.
+    /// The number of characters in a line.
     var columns: Int
-    /// How many lines the terminal has.
+    /// The number of lines.
     var rows: Int
 
     init(isTerminal: Bool, environment: [String: String], columns: Int? = nil, rows: Int? = nil) {
         self.isTerminal = isTerminal
         allowsColours = (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
-        // The first of these that is set decides (POSIX, Base Definitions, section 8.2).
+        // The first variable that is set applies (POSIX, Base Definitions, section 8.2).
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
         isUTF8 = ["utf-8", "utf8"].contains { locale.lowercased().contains($0) }
         hasTrueColor = ["truecolor", "24bit"].contains(environment["COLORTERM"])
@@ -85,7 +85,7 @@ struct OutputFacts: Equatable {
         self.columns = columns ?? environment["COLUMNS"].flatMap(Self.columns) ?? 80
     }
 
-    /// No terminal tells of more than fit in 16 bits.
+    /// Parses COLUMNS, limited to the 16 bits that terminals report.
     private static func columns(_ text: String) -> Int? {
         Int(text).flatMap { $0 > 0 ? min($0, Int(UInt16.max)) : nil }
     }

@@ -1,16 +1,16 @@
 import ArgumentParser
 
-/// Whether output is for a person's eyes, and whether in colours.
+/// The formatting of output.
 struct Style: Equatable {
-    /// Bodies are made readable; otherwise they are bytes that nobody touches.
+    /// Whether bodies are formatted for reading; otherwise, their bytes are unchanged.
     var isPretty: Bool
     var isColoured: Bool
 
     static let plain = Style(isPretty: false, isColoured: false)
 
     /// - Parameters:
-    ///   - choice: What the person asked for.
-    ///   - output: Where the output goes.
+    ///   - choice: The value of `--color`.
+    ///   - output: The properties of the output stream.
     init(_ choice: ColorChoice, output: OutputFacts) {
         switch choice {
         case .auto: self.init(isPretty: output.isTerminal, isColoured: output.isTerminal && output.allowsColours)
@@ -24,7 +24,7 @@ struct Style: Equatable {
         self.isColoured = isColoured
     }
 
-    /// The ways in which text can stand out; the numbers are those of ECMA-48, section 8.3.117.
+    /// Text attributes with their numbers from ECMA-48, section 8.3.117.
     enum Paint: String {
         case bold = "1"
         case dim = "2"
@@ -43,16 +43,16 @@ struct Style: Equatable {
 
 // MARK: - Options
 
-/// Whether output is coloured.
+/// The options for colors.
 struct ColorOptions: ParsableArguments {
-    @Option(help: "Colours and indented JSON: auto is for terminals; NO_COLOR is respected.")
+    @Option(help: "Colors and indented JSON. With auto, on terminals; NO_COLOR turns colors off.")
     var color = ColorChoice.auto
 
-    /// The style of what is written to an output.
+    /// Returns the style for an output stream.
     func style(for output: OutputFacts) -> Style { Style(color, output: output) }
 }
 
-/// What `--color` can be.
+/// The values of `--color`.
 enum ColorChoice: String, CaseIterable, ExpressibleByArgument {
     /// On a terminal, unless NO_COLOR is set.
     case auto
@@ -63,11 +63,11 @@ enum ColorChoice: String, CaseIterable, ExpressibleByArgument {
 
 // MARK: - Bars
 
-/// A bar of block characters, an eighth of a character fine.
+/// A bar of block characters with a resolution of an eighth of a character.
 enum BlockBar {
     private static let parts: [Character] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-    /// A bar of this length in characters.
+    /// Returns a bar of this length in characters.
     static func text(_ length: Double) -> String {
         let eighths = Int((max(0, length) * 8).rounded())
         let end = eighths % 8 == 0 ? "" : String(parts[eighths % 8 - 1])

@@ -1,10 +1,10 @@
 import Afar
 
-/// A picture of where the time of a request went.
+/// A chart of the time that a request spent in each phase.
 struct Waterfall {
     let style: Style
     let isUTF8: Bool
-    /// How many characters fit in a line.
+    /// The number of characters in a line.
     let columns: Int
 
     init(style: Style, isUTF8: Bool, columns: Int) {
@@ -17,7 +17,7 @@ struct Waterfall {
         self.init(style: style, isUTF8: output.isUTF8, columns: output.columns)
     }
 
-    /// The lines for all requests that went out.
+    /// Returns the charts of all requests that were sent.
     func text(_ metrics: TaskMetrics, isSecure: Bool) -> String {
         let transactions = metrics.transactionMetrics
         return transactions.enumerated().map { index, transaction in
@@ -31,7 +31,7 @@ struct Waterfall {
     func lines(_ metrics: TransactionMetrics, isSecure: Bool) -> [String] {
         let total = metrics.duration
         let timeWidth = Quantity.milliseconds(total).count
-        // The name, the time and the spaces around them take their part; longer bars would say nothing more.
+        // Leaves room for the name and the time. Longer bars add no detail.
         let width = min(60, max(10, columns - Self.nameWidth - timeWidth - 5))
         func line(_ name: String, _ middle: String, used: Int, _ time: String) -> String {
             let space = String(repeating: " ", count: max(0, width - used))
@@ -52,7 +52,7 @@ struct Waterfall {
         return phases + [line("Total", amount, used: amount.count, Quantity.milliseconds(total))]
     }
 
-    /// What else was measured: the connection, and the bytes both ways.
+    /// Returns the other measurements: the connection, and the bytes sent and received.
     private func facts(_ metrics: TransactionMetrics, isSecure: Bool) -> [String] {
         var facts: [(String, String)] = []
         if let connection = ConnectionSummary(metrics, isSecure: isSecure).connection {
@@ -79,7 +79,7 @@ struct Waterfall {
         String(repeating: " ", count: max(0, width - text.count)) + text
     }
 
-    /// Where the bar of a phase begins, and the bar.
+    /// Returns the bar of a phase and the space before it.
     private func bar(_ time: ClosedRange<Double>, of total: Double, width: Int) -> (space: Int, bar: String) {
         let scale = total > 0 ? Double(width) / total : 0
         let space = Int(min(Double(width - 1), time.lowerBound * scale))
@@ -89,7 +89,7 @@ struct Waterfall {
         return (space, BlockBar.text(max(1 / 8, length)))
     }
 
-    /// The bytes of the response's body, as they travelled and as they became.
+    /// Returns the size of the response body as transferred and as decoded.
     private static func amount(_ metrics: TransactionMetrics) -> String {
         let (travelled, decoded) = (metrics.travelledBodyBytes, metrics.countOfResponseBodyBytesAfterDecoding)
         guard travelled > 0 else { return "no body" }

@@ -3,18 +3,18 @@ import AfarHAR
 import ArgumentParser
 import Foundation
 
-/// What is kept in HTTP archives, or taken from them.
+/// The options for HTTP archives.
 struct ArchiveOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Write what is sent and received, with timings, as an HTTP archive for a browser's network panel.",
+            "Write all traffic and its timing to an HTTP archive, for a browser's network panel.",
             valueName: "file"))
     var har: String?
 
-    @Option(help: ArgumentHelp("Add what is sent and received to the recording in this file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Add all traffic to the recording in this file.", valueName: "file"))
     var record: String?
 
-    @Option(help: ArgumentHelp("Answer from the recording in this file, and reach no network.", valueName: "file"))
+    @Option(help: ArgumentHelp("Respond from the recording in this file, without network access.", valueName: "file"))
     var replay: String?
 
     func validate() throws {
@@ -22,7 +22,7 @@ struct ArchiveOptions: ParsableArguments {
         guard har == nil || har != record else { throw ValidationError("--har and --record cannot share a file.") }
     }
 
-    /// What answers from a recording; nil without one.
+    /// Returns the transport of `--replay`, or nil without that option.
     func replayed() throws -> (any Transport)? {
         guard let replay else { return nil }
         do {
@@ -32,11 +32,11 @@ struct ArchiveOptions: ParsableArguments {
         }
     }
 
-    /// Puts a recorder around a transport, with `--record`.
+    /// With `--record`, wraps a transport in a recorder.
     func recording(_ transport: any Transport) throws -> any Transport {
         guard let record else { return transport }
         let file = URL(filePath: record)
-        // What is no archive is not to be replaced by one.
+        // Keeps a file that isn't an archive from being overwritten.
         do { _ = try ArchiveFile.entries(of: file) } catch {
             throw Failure(.usage, "--record: \(TerminalText.line("\(error)")).")
         }
@@ -47,7 +47,7 @@ struct ArchiveOptions: ParsableArguments {
         return recording
     }
 
-    /// What keeps the traffic, with `--har`.
+    /// Returns the monitor of `--har`, if any.
     func monitors() throws -> [any EventMonitor] {
         guard let har else { return [] }
         let monitor = HARMonitor()
@@ -56,14 +56,16 @@ struct ArchiveOptions: ParsableArguments {
     }
 }
 
-/// The files that are written when the tool ends, by itself or by a signal.
+/// The archives that are written when the tool ends, normally or by a signal.
 enum ArchiveFile {
     private typealias Waiting = (file: URL, archive: @Sendable () throws -> HAR)
 
     private static let waiting = Locked<[Waiting]>([])
     private static let saving = Locked(())
 
-    /// - Throws: A ``Failure`` when no file can be written there.
+    /// Schedules an archive for writing when the tool ends.
+    ///
+    /// - Throws: A ``Failure`` if the file can't be written.
     static func willWrite(
         to file: URL, for option: String, _ archive: @escaping @Sendable () throws -> HAR
     ) throws {
@@ -83,17 +85,17 @@ enum ArchiveFile {
         }
     }
 
-    /// The entries of an archive; none where there is no file.
+    /// Returns the entries of an archive, or an empty array if the file doesn't exist.
     static func entries(of file: URL) throws -> [HAR.Entry] {
         FileManager.default.fileExists(atPath: file.path) ? try HAR(contentsOf: file).entries : []
     }
 
-    /// Writes them, once.
+    /// Writes the scheduled archives once.
     ///
-    /// - Returns: Whether all are written.
+    /// - Returns: Whether all were written.
     @discardableResult
     static func save() -> Bool {
-        // A second caller, who may end the process, waits for the first.
+        // A second caller, which can end the process, waits for the first.
         saving.withLock { _ in
             let files = waiting.withLock { waiting in
                 defer { waiting = [] }
@@ -102,7 +104,7 @@ enum ArchiveFile {
             var isSaved = true
             for (file, archive) in files {
                 do { try archive().write(to: file) } catch {
-                    StandardError.write("afar: the archive is not saved: \(TerminalText.line("\(error)")).\n")
+                    StandardError.write("afar: the archive was not saved: \(TerminalText.line("\(error)")).\n")
                     isSaved = false
                 }
             }

@@ -1,14 +1,14 @@
 import ArgumentParser
 import Foundation
 
-/// A request's body and what it is.
+/// A request's body and its content type.
 struct Body: Equatable {
     var bytes: Data
     var contentType: String
-    /// The file that the bytes were read from; nil when they came another way.
+    /// The file that the bytes were read from, if any.
     var path: String?
 
-    /// Makes the body that the options describe; nil when they describe none.
+    /// Creates the body that the options describe, or returns nil if they describe none.
     init?(_ options: BodyOptions) throws {
         let kinds = [
             ("--json", !options.json.isEmpty), ("--form", !options.form.isEmpty), ("--data", options.data != nil),
@@ -36,7 +36,7 @@ struct Body: Equatable {
         self.contentType = contentType
     }
 
-    /// Makes a body of unknown bytes and looks at them for the content type.
+    /// Creates a body and detects its content type.
     init(bytes: Data) {
         let text = String(data: bytes, encoding: .utf8)
         let isJSON = text.map {
@@ -51,7 +51,7 @@ struct Body: Equatable {
         self.init(bytes: bytes, contentType: contentType)
     }
 
-    /// A JSON object of "name=text" and "name:=value", with the members in the order given.
+    /// Returns a JSON object of "name=text" and "name:=value" members, in the given order.
     static func jsonObject(_ members: [String]) throws -> String {
         var names: Set<String> = []
         let lines = try members.map { member in
@@ -59,10 +59,10 @@ struct Body: Equatable {
             var value = JSONText.string(pair.value)
             if pair.name.hasSuffix(":") {
                 guard JSONText.isValid(pair.value) else {
-                    // The value may be a secret.
+                    // The message omits the value, which can be a secret.
                     throw Failure(
                         .usage,
-                        "--json \(pair.name)=…: after := comes a JSON value, such as 3, true or [1,2]; for text write "
+                        "--json \(pair.name)=…: := requires a JSON value, such as 3, true or [1,2]. For text, write "
                             + "\(pair.name.dropLast())=…")
                 }
                 pair.name.removeLast()
@@ -84,34 +84,34 @@ struct Body: Equatable {
         do {
             return try Data(contentsOf: URL(filePath: path))
         } catch {
-            let reason = FileManager.default.fileExists(atPath: path) ? "it cannot be read" : "there is none"
-            throw Failure(.usage, "--data @\(path) means a file, but \(reason).")
+            let reason = FileManager.default.fileExists(atPath: path) ? "cannot be read" : "doesn't exist"
+            throw Failure(.usage, "--data @\(path): the file \(reason).")
         }
     }
 }
 
 // MARK: - Options
 
-/// What a request can carry. ``Body`` makes bytes of it.
+/// The options for a request's ``Body``.
 struct BodyOptions: ParsableArguments {
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "A member of a JSON object: name=text, or name:=3 for any JSON value. Repeat it for more.",
+            "A member of a JSON object: name=text, or name:=3 for any JSON value. Can be repeated.",
             valueName: "name=value"))
     var json: [String] = []
 
     @Option(
         parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("A field of a URL-encoded form. Repeat it for more.", valueName: "name=value"))
+        help: ArgumentHelp("A field of a URL-encoded form. Can be repeated.", valueName: "name=value"))
     var form: [String] = []
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
             """
-            The body as it is: a text, @file, or - for the standard input. Without a Content-Type header it is sent as \
-            JSON if it is JSON, else as text if it is UTF-8.
+            The exact body: text, @file, or - for the standard input. Without a Content-Type header, valid JSON is sent as \
+            JSON, and other UTF-8 as text.
             """,
             valueName: "text|@file|-"))
     var data: String?

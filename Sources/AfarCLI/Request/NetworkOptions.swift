@@ -1,7 +1,7 @@
 import Afar
 import ArgumentParser
 
-/// A family of addresses: `-4` or `-6`.
+/// An address family: `-4` or `-6`.
 enum AddressFamilyChoice: String, EnumerableFlag {
     case ipv4, ipv6
 
@@ -16,41 +16,41 @@ enum AddressFamilyChoice: String, EnumerableFlag {
     var family: NetworkSettings.AddressFamily { self == .ipv4 ? .ipv4 : .ipv6 }
 }
 
-/// How a request reaches its host.
+/// The options for reaching a host.
 struct NetworkOptions: ParsableArguments {
-    @Option(help: "Speak this version of HTTP; 2 where the server agrees over TLS, or else 1.1.")
+    @Option(help: "Use this version of HTTP. 2 falls back to 1.1 unless the server accepts it over TLS.")
     var http: HTTPVersionChoice?
 
     @Option(
         help: ArgumentHelp(
             """
-            Go through this proxy: http, https, socks5 or socks5h, or "none". (default: what http_proxy, https_proxy, all_proxy \
-            and no_proxy say)
+            Use this http, https, socks5 or socks5h proxy, or "none". (default: from http_proxy, https_proxy, all_proxy and \
+            no_proxy)
             """, valueName: "url"))
     var proxy: String?
 
-    @Option(help: ArgumentHelp("Connect to this Unix socket, whatever the URL's host.", valueName: "path"))
+    @Option(help: ArgumentHelp("Connect to this Unix domain socket instead of the URL's host.", valueName: "path"))
     var unixSocket: String?
 
     @Option(
         help: ArgumentHelp(
-            "Connect there instead of to a host of the URL; an empty part means any, or the same. Repeat it for more.",
+            "Connect to the second place instead of the first. An empty part means any, or the same. Can be repeated.",
             valueName: "host:port:host:port"))
     var connectTo: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Connect from this network interface, or from this address of it.", valueName: "name|address"))
+            "Connect from this network interface or local address.", valueName: "name|address"))
     var interface: String?
 
     @Flag var addressFamily: AddressFamilyChoice?
 
     @Option(
         help: ArgumentHelp(
-            "Check with TCP probes that a quiet connection still exists, first after this time.", valueName: "seconds"))
+            "Send TCP keep-alive probes when a connection has been idle for this time.", valueName: "seconds"))
     var keepaliveTime: Int?
 
-    /// - Parameter readsEnvironment: Whether the proxies of the environment are for the library to find, not for the transport.
+    /// - Parameter readsEnvironment: Whether to read proxies from the environment, because the transport doesn't.
     func settings(readsEnvironment: Bool) throws -> NetworkSettings? {
         var settings = readsEnvironment ? NetworkSettings.environment : NetworkSettings()
         do {
@@ -72,7 +72,7 @@ struct NetworkOptions: ParsableArguments {
         return readsEnvironment || settings != NetworkSettings() || proxy != nil ? settings : nil
     }
 
-    /// Two hosts with ports, with a colon between them.
+    /// Parses two hosts with ports, separated by a colon.
     private static func pair(_ text: String) throws -> (String, String) {
         var (parts, isBracketed) = ([""], false)
         for character in text {
@@ -82,7 +82,7 @@ struct NetworkOptions: ParsableArguments {
         guard parts.count == 4 else {
             throw Failure(
                 .usage,
-                "--connect-to \(text): write it as example.com:443:127.0.0.1:8443, with an address of IPv6 in brackets."
+                "--connect-to \(text): write it as example.com:443:127.0.0.1:8443, with IPv6 addresses in brackets."
             )
         }
         let place = { (host: String, port: String) in port.isEmpty ? host : "\(host):\(port)" }
@@ -92,7 +92,7 @@ struct NetworkOptions: ParsableArguments {
 
 // MARK: - Version of HTTP
 
-/// The versions of HTTP that a person can demand.
+/// The values of `--http`.
 enum HTTPVersionChoice: String, CaseIterable, ExpressibleByArgument {
     case one = "1.1"
     case two = "2"
@@ -106,7 +106,7 @@ enum HTTPVersionChoice: String, CaseIterable, ExpressibleByArgument {
         }
     }
 
-    /// curl's word for it.
+    /// The equivalent option of curl.
     var curlOption: String {
         switch self {
         case .one: "--http1.1"
@@ -118,7 +118,7 @@ enum HTTPVersionChoice: String, CaseIterable, ExpressibleByArgument {
 
 // MARK: - Transport
 
-/// The transports that a person can choose between.
+/// The values of `--transport`.
 enum TransportChoice: String, CaseIterable, ExpressibleByArgument {
     #if canImport(AfarCurl)
         /// Afar's own engine, and libcurl for HTTP/2, HTTP/3, Negotiate and NTLM.

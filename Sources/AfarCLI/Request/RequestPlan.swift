@@ -8,7 +8,7 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// A request, checked as far as that is possible before it is made.
+/// A request that has been checked as far as possible without sending it.
 struct RequestPlan {
     var method: HTTPMethod
     var url: String
@@ -21,7 +21,7 @@ struct RequestPlan {
     ) throws {
         self.method = method
         guard !address.isBlank else {
-            throw Failure(.usage, "The URL is empty. Write it as in: afar \(method.rawValue.lowercased()) example.com")
+            throw Failure(.usage, "The URL is empty. Example: afar \(method.rawValue.lowercased()) example.com")
         }
         let query = try options.sending.query.map { try NamedValue($0, option: "--query") }
         url = URLText.complete(address.url, query: query)
@@ -36,7 +36,7 @@ struct RequestPlan {
         let isWithoutBody = method == .get || method == .head
         if isWithoutBody, !(bodyOptions.json.isEmpty && bodyOptions.form.isEmpty && bodyOptions.data == nil) {
             throw Failure(
-                .usage, "A \(method.rawValue) has no body. Use --query for its parameters, or afar post to send a body."
+                .usage, "A \(method.rawValue) request has no body. For parameters, use --query; for a body, afar post."
             )
         }
         body = try Body(bodyOptions)
@@ -45,10 +45,10 @@ struct RequestPlan {
         }
     }
 
-    /// The request as Foundation has it, without the body.
+    /// Returns Foundation's form of the request, without the body.
     func urlRequest() throws -> URLRequest { try URLRequest(url: url, method: method, headers: headers) }
 
-    /// Throws the failure that sending would throw before anything is sent.
+    /// Throws the ``Failure`` of a request that can't be sent.
     func check() throws {
         do {
             _ = try HTTPRequest(urlRequest(), bodyLength: Int64(body?.bytes.count ?? 0))
@@ -60,21 +60,21 @@ struct RequestPlan {
 
 // MARK: - URL
 
-/// Where a request goes.
+/// The URL argument of a request.
 struct AddressArgument: ParsableArguments {
     @Argument(
-        help: "Where to. Without a scheme: https, or http for localhost, 127.… and [::1]; \":8080/x\" is localhost.")
+        help: "The URL. The default scheme is https, or http for localhost, 127.… and [::1]. \":8080/x\" is localhost.")
     var url: String
 
-    /// Whether there is nothing to see in it, as where a shell's variable was not set.
+    /// Whether the argument is blank, for example because a shell variable isn't set.
     var isBlank: Bool { url.allSatisfy(\.isWhitespace) }
 }
 
-/// URLs as people write them.
+/// URLs as users write them.
 enum URLText {
-    /// Makes a whole URL of an address from the command line and more for its query.
+    /// Returns the complete URL for an argument, with additional query items.
     ///
-    /// What cannot stand in a path or a query as it is gets percent-encoded; what is encoded already stays.
+    /// Characters that a path or query can't contain are percent-encoded. Existing escapes are preserved.
     static func complete(_ address: String, query: [NamedValue] = []) -> String {
         let address = withScheme(address.trimmingCharacters(in: .whitespacesAndNewlines))
         let afterScheme = address.range(of: "://")?.upperBound ?? address.startIndex
@@ -88,20 +88,20 @@ enum URLText {
         return address[..<hostEnd] + target
     }
 
-    /// The host, and the port if there is one: "localhost:8080".
+    /// Returns the host with its port, if any: "localhost:8080".
     static func host(of url: String) -> String {
-        // In what is no URL the password may be anywhere.
+        // In an invalid URL, the password can be anywhere.
         let url = Redaction.standard.url(url)
         let rest = url.range(of: "://").map { url[$0.upperBound...] } ?? url[...]
         return String(host(in: authority(in: rest)))
     }
 
-    /// What stands before the path. By scalars: a slash is one whatever combines with it.
+    /// Returns the part before the path. Compares scalars, because a slash can be followed by a combining character.
     private static func authority(in text: Substring) -> Substring {
         text[..<(text.unicodeScalars.firstIndex { "/?#".unicodeScalars.contains($0) } ?? text.endIndex)]
     }
 
-    /// An authority without user name and password.
+    /// Returns an authority without its user name and password.
     private static func host(in authority: Substring) -> Substring {
         let scalars = authority.unicodeScalars
         return scalars.lastIndex(of: "@").map { authority[scalars.index(after: $0)...] } ?? authority
@@ -132,7 +132,7 @@ enum URLText {
         return text
     }
 
-    /// What may stand in a path and in a query as it is (RFC 3986, sections 3.3 and 3.4).
+    /// The characters of a path or query that need no escape (RFC 3986, sections 3.3 and 3.4).
     private static let allowed = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/?".utf8)
 }
@@ -144,21 +144,21 @@ struct NamedValue: Equatable {
     var name: String
     var value: String
 
-    /// Reads "name=value", where the value may hold more of "=".
+    /// Parses "name=value", where the value can contain "=".
     init(_ text: String, option: String) throws {
         guard let sign = text.firstIndex(of: "="), sign != text.startIndex else {
-            throw Failure(.usage, "\(option) wants name=value, not \"\(text)\".")
+            throw Failure(.usage, "\(option) requires name=value, not \"\(text)\".")
         }
         name = String(text[..<sign])
         value = String(text[text.index(after: sign)...])
     }
 
-    /// Reads "Name: value".
+    /// Parses "Name: value".
     init(header text: String) throws {
         guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
-            // What follows the name may be a secret.
+            // The message omits the value, which can be a secret.
             let name = text.prefix { $0.isLetter || $0.isNumber || "-_".contains($0) }
-            throw Failure(.usage, "-H wants 'Name: value'\(name.isEmpty ? "" : ", as in '\(name): …'").")
+            throw Failure(.usage, "-H requires 'Name: value'\(name.isEmpty ? "" : ", as in '\(name): …'").")
         }
         name = text[..<colon].trimmingCharacters(in: .whitespaces)
         value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
@@ -166,7 +166,7 @@ struct NamedValue: Equatable {
 }
 
 extension [NamedValue] {
-    /// "a=1&b=2", escaped, in order; a name may come several times.
+    /// The names and values as "a=1&b=2", escaped and in order. Names can repeat.
     var urlEncoded: String {
         let encoding = URLEncoding.default
         return map { "\(encoding.escape($0.name))=\(encoding.escape($0.value))" }.joined(separator: "&")
@@ -174,7 +174,7 @@ extension [NamedValue] {
 }
 
 extension HTTPHeaders {
-    /// Makes headers of "Name: value" texts. Those with the same name become one (RFC 9110, section 5.3; for cookies
+    /// Creates headers from "Name: value" arguments and combines those of the same name (RFC 9110, section 5.3; for cookies
     /// RFC 6265, section 5.4).
     init(arguments: [String]) throws {
         self.init()

@@ -6,40 +6,38 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Whom a request trusts, and who makes it.
+/// The options for server trust and client credentials.
 struct SecurityOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
             """
-            Who asks, for a server that wants to know (401). Without a colon the password is that of the environment's \
-            AFAR_PASSWORD.
+            The credentials for a server that requires them (401). Without a colon, the environment variable AFAR_PASSWORD \
+            provides the password.
             """, valueName: "name[:password]"))
     var user: String?
 
     @Option(
         help:
             """
-            The only scheme to use: basic is sent at once, the others answer the server; negotiate takes a Kerberos \
-            ticket, and no --user. (default: the strongest that the server offers)
+            The only scheme to use. basic is sent with the first request, the others after a challenge. negotiate uses a \
+            Kerberos ticket instead of --user. (default: the strongest that the server offers)
             """
     )
     var auth: CredentialScheme?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Send a bearer token, or that in @file.", valueName: "token|@file"))
+        help: ArgumentHelp("Send a bearer token, or the one in @file.", valueName: "token|@file"))
     var bearer: String?
 
-    @Option(help: ArgumentHelp("Trust the authorities in this file of PEM certificates only.", valueName: "file"))
+    @Option(help: ArgumentHelp("Trust only the authorities in this PEM file.", valueName: "file"))
     var cacert: String?
 
-    @Option(
-        help: ArgumentHelp("Show this certificate to the server: PEM, DER, or PKCS#12 with its key.", valueName: "file")
-    )
+    @Option(help: ArgumentHelp("The client certificate: PEM, DER, or PKCS#12 with its key.", valueName: "file"))
     var cert: String?
 
-    @Option(help: ArgumentHelp("The key of --cert, where that is another file: PEM or DER.", valueName: "file"))
+    @Option(help: ArgumentHelp("The key of --cert, if it's in another file: PEM or DER.", valueName: "file"))
     var key: String?
 
     @Option(
@@ -48,35 +46,35 @@ struct SecurityOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A key that one of the server's certificates must have, beside all else. Repeat it for more; \"afar trust\" prints them.",
+            "A key that one of the server's certificates must have, besides being valid. Can be repeated. \"afar trust\" prints pins.",
             valueName: "sha256//…"))
     var pin: [String] = []
 
-    @Option(help: ArgumentHelp("Do not verify the certificate of this host. Repeat it for more.", valueName: "host"))
+    @Option(help: ArgumentHelp("Don't verify the certificate of this host. Can be repeated.", valueName: "host"))
     var insecureHost: [String] = []
 
-    @Option(help: ArgumentHelp("Add the secrets of TLS to this file, for Wireshark.", valueName: "file"))
+    @Option(help: ArgumentHelp("Append TLS secrets to this file, for Wireshark.", valueName: "file"))
     var keylog: String?
 
     func validate() throws {
-        if key != nil, cert == nil { throw ValidationError("--key is the key of --cert.") }
+        if key != nil, cert == nil { throw ValidationError("--key requires --cert.") }
         if key != nil, isArchive {
-            throw ValidationError("--cert \(cert ?? "") has its key with it, so leave out --key.")
+            throw ValidationError("--cert \(cert ?? "") contains its key. Leave out --key.")
         }
-        if passphraseFile != nil, cert == nil { throw ValidationError("--passphrase-file is for the key of --cert.") }
+        if passphraseFile != nil, cert == nil { throw ValidationError("--passphrase-file requires --cert.") }
         if user != nil, bearer != nil { throw ValidationError("Choose between --user and --bearer.") }
         if auth != nil, bearer != nil { throw ValidationError("Choose between --auth and --bearer.") }
         for host in insecureHost where !Self.isHost(host) {
             throw ValidationError(
-                "--insecure-host \(host) is no host: write a name or an address, without scheme, port and path.")
+                "--insecure-host \(host) isn't a host. Write a name or an address, without scheme, port and path.")
         }
-        if auth == .negotiate, user != nil { throw ValidationError("--auth negotiate takes no --user.") }
+        if auth == .negotiate, user != nil { throw ValidationError("--auth negotiate can't be combined with --user.") }
         if let auth, auth != .negotiate, user == nil {
-            throw ValidationError("--auth \(auth.rawValue) wants a --user.")
+            throw ValidationError("--auth \(auth.rawValue) requires --user.")
         }
     }
 
-    /// Whether it is a name or an address, and nothing else.
+    /// Returns whether the text is a host name or an address, without other parts of a URL.
     private static func isHost(_ text: String) -> Bool {
         let isAddress = text.utf8.count(where: { $0 == UInt8(ascii: ":") }) > 1 && !text.hasPrefix("[")
         let host = isAddress ? "[\(text)]" : text
@@ -91,7 +89,7 @@ struct SecurityOptions: ParsableArguments {
         cert.map { ["p12", "pfx"].contains(URL(filePath: $0).pathExtension.lowercased()) } ?? false
     }
 
-    /// The header that is sent at once; nil for none.
+    /// Returns the header to send with the first request, if any.
     func authorization() throws -> HTTPHeader? {
         if auth == .basic {
             let (name, password) = try credential()
@@ -107,13 +105,13 @@ struct SecurityOptions: ParsableArguments {
         return .authorization(bearerToken: token)
     }
 
-    /// Puts all that a transport has to know into a session's configuration.
+    /// Applies the options to a session's configuration.
     func apply(to configuration: inout SessionConfiguration, url: String) throws {
         configuration.certificateBundle = try cacert.map(Self.authorities)
         configuration.tlsKeyLogFile = keylog.map { URL(filePath: $0) }
         configuration.clientIdentity = try identity()
         if let cert, Self.target(of: url)?.scheme == "http" {
-            throw Failure(.usage, "--cert \(cert) is for URLs of https, unlike \(url).")
+            throw Failure(.usage, "--cert \(cert) requires an https URL, unlike \(url).")
         }
         guard user != nil && auth != .basic || auth == .negotiate else { return }
         let (name, password) = try credential()
@@ -124,18 +122,18 @@ struct SecurityOptions: ParsableArguments {
             name: name, password: password)
     }
 
-    /// Knows the pins of the URL's host, and the hosts that are trusted blindly; nil when there are none.
+    /// Returns a trust manager for the pins of the URL's host and the unverified hosts, or nil if there are none.
     func trustManager(for url: String) throws -> ServerTrustManager? {
         guard !pin.isEmpty || !insecureHost.isEmpty else { return nil }
         var evaluators: [String: any ServerTrustEvaluating] = [:]
         for host in insecureHost {
             StandardError.write(
-                "afar: WARNING: the certificate of \(TerminalText.line(host)) is not verified. Whoever is in between can read and change all.\n"
+                "afar: WARNING: the certificate of \(TerminalText.line(host)) is not verified. Others can read and change all traffic.\n"
             )
             evaluators[HostName(host).text] = DisabledTrustEvaluator()
         }
         if !pin.isEmpty, let target = Self.target(of: url) {
-            guard target.scheme == "https" else { throw Failure(.usage, "--pin is for URLs of https, unlike \(url).") }
+            guard target.scheme == "https" else { throw Failure(.usage, "--pin requires an https URL, unlike \(url).") }
             let host = HostName(ofAuthority: target.authority)
             let isVerified = evaluators[host.text] == nil
             evaluators[host.text] = PublicKeysTrustEvaluator(
@@ -145,14 +143,14 @@ struct SecurityOptions: ParsableArguments {
         return ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: evaluators)
     }
 
-    /// Whether the certificate of the URL's host is not verified.
+    /// Returns whether the certificate of the URL's host isn't verified.
     func isBlind(to url: String) -> Bool { insecureHost.contains { HostName($0) == Self.host(of: url) } }
 
     private static func host(of url: String) -> HostName? {
         target(of: url).map { HostName(ofAuthority: $0.authority) }
     }
 
-    /// Where a request for the URL goes; nil when it goes nowhere, as sending it will say.
+    /// Returns the target of a request for the URL, or nil if the URL is invalid, which sending it reports.
     private static func target(of url: String) -> RequestTarget? {
         URL(keepingEscapesOf: url).flatMap { try? RequestTarget($0) }
     }
@@ -176,7 +174,7 @@ struct SecurityOptions: ParsableArguments {
             let file = URL(filePath: cert)
             if isArchive {
                 guard let data = try? Data(contentsOf: file) else {
-                    throw CertificateError.unreadableFile(file, "there is none that can be read")
+                    throw CertificateError.unreadableFile(file, "it doesn't exist, or access is denied")
                 }
                 return try ClientIdentity(pkcs12: data, passphrase: passphrase ?? "")
             }
@@ -185,7 +183,7 @@ struct SecurityOptions: ParsableArguments {
         }
     }
 
-    /// The first line of a file or a pipe.
+    /// Returns the first line of a file or a pipe.
     private static func firstLine(of path: String, option: String) throws -> String {
         guard let data = try? FileHandle(forReadingFrom: URL(filePath: path)).read(upToCount: 64 * 1024) else {
             throw Failure(.usage, "\(option): \(path) cannot be read.")
@@ -194,23 +192,23 @@ struct SecurityOptions: ParsableArguments {
         return String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
     }
 
-    /// A file of certificates to trust, read once to see that it is one.
+    /// Returns the URL of a file after checking that it contains certificates.
     static func authorities(_ path: String) throws -> URL {
         let file = URL(filePath: path)
         let attributes = try? FileManager.default.attributesOfItem(atPath: file.resolvingSymlinksInPath().path)
         guard attributes?[.type] as? FileAttributeType == .typeRegular else {
-            throw Failure(.usage, "--cacert: \(path) is no file.")
+            throw Failure(.usage, "--cacert: \(path) isn't a regular file.")
         }
         return try reading("--cacert \(path)") {
             let text = try String(decoding: Data(contentsOf: file), as: UTF8.self)
             guard try !Certificate.certificates(pemEncoded: text).isEmpty else {
-                throw Failure(.usage, "--cacert \(path): there is no certificate in PEM form in it.")
+                throw Failure(.usage, "--cacert \(path) contains no certificate in PEM format.")
             }
             return file
         }
     }
 
-    /// Has an error name its option.
+    /// Rethrows errors as failures that name the option.
     private static func reading<Value>(
         _ option: String, hint: String = "", _ read: () throws -> Value
     ) throws -> Value {
@@ -221,11 +219,11 @@ struct SecurityOptions: ParsableArguments {
     }
 }
 
-/// A scheme of authentication (RFC 9110, section 11).
+/// An authentication scheme (RFC 9110, section 11).
 enum CredentialScheme: String, CaseIterable, ExpressibleByArgument {
     case basic, digest, ntlm, negotiate
 
-    /// Foundation's name for it.
+    /// Foundation's name of the scheme.
     fileprivate var method: String {
         switch self {
         case .basic: NSURLAuthenticationMethodHTTPBasic
@@ -236,7 +234,7 @@ enum CredentialScheme: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// Gives one credential to one host and port.
+/// Provides one credential for one host and port.
 private struct OneCredential: CredentialProvider {
     let host: HostName
     let port: Int

@@ -2,49 +2,49 @@ import Afar
 import ArgumentParser
 import Foundation
 
-/// How a request is sent.
+/// The options for sending a request.
 struct SendingOptions: ParsableArguments {
     @Option(
         name: [.customShort("H"), .customLong("header")], parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("A header. Repeat it for more.", valueName: "'Name: value'"))
+        help: ArgumentHelp("A header. Can be repeated.", valueName: "'Name: value'"))
     var headers: [String] = []
 
     @Option(
         name: .customLong("query"), parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Adds to the URL's query, encoded for you. Repeat it for more.", valueName: "name=value"))
+        help: ArgumentHelp("Add to the URL's query, percent-encoded. Can be repeated.", valueName: "name=value"))
     var query: [String] = []
 
-    @Option(help: ArgumentHelp("How long all of it may take.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The time limit for the entire request.", valueName: "seconds"))
     var timeout: Double?
 
-    @Flag(inversion: .prefixedNo, help: "Go where a redirect leads, or take it for the response.")
+    @Flag(inversion: .prefixedNo, help: "Follow redirects, or treat them as the response.")
     var follow = true
 
-    @Option(help: ArgumentHelp("How many redirects to follow. (default: 20)", valueName: "number"))
+    @Option(help: ArgumentHelp("The maximum number of redirects. (default: 20)", valueName: "number"))
     var maxRedirects: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Try so often again when the network, or a status such as 503, says that it may go better later.",
+            "Retry up to this many times after network errors and statuses such as 503.",
             valueName: "number"))
     var retry: UInt = 0
 
     @Option(
-        help: ArgumentHelp("Send the cookies in this file, and write those that are set into it.", valueName: "file"))
+        help: ArgumentHelp("Send the cookies in this file, and save received cookies to it.", valueName: "file"))
     var cookieJar: String?
 
     @Option(
         help: ArgumentHelp(
-            "Keep responses in this folder, and answer with them as long as they hold.", valueName: "folder"))
+            "Cache responses in this folder, and reuse them while they are valid.", valueName: "folder"))
     var cache: String?
 
-    @Option(help: "What carries the request.")
+    @Option(help: "The transport.")
     var transport = TransportChoice.standard
 
     func validate() throws {
         if let maxRedirects {
             guard maxRedirects >= 0, follow else {
-                throw ValidationError("--max-redirects is a number from 0, and not for --no-follow.")
+                throw ValidationError("--max-redirects must be at least 0 and can't be combined with --no-follow.")
             }
         }
         if let timeout { try TimeoutArgument.check(timeout) }
@@ -53,8 +53,8 @@ struct SendingOptions: ParsableArguments {
 
 /// A command that sends a request.
 ///
-/// It has its groups of options itself, not in a group of groups: in a debug build, ArgumentParser checks each level of groups
-/// five times as often as the level above.
+/// A command declares its option groups directly instead of nesting them: in debug builds, ArgumentParser checks each level of
+/// groups five times as often as the level above.
 protocol RequestSending: Sendable {
     var sending: SendingOptions { get }
     var archive: ArchiveOptions { get }
@@ -63,24 +63,24 @@ protocol RequestSending: Sendable {
 }
 
 extension RequestSending {
-    /// Checks options of different groups that exclude each other.
+    /// Checks for conflicts between options of different groups.
     func checkSending() throws {
         if sending.transport == .urlsession, security.auth == .ntlm || security.auth == .negotiate {
-            throw ValidationError("--auth \(security.auth?.rawValue ?? "") is not for --transport urlsession.")
+            throw ValidationError("--auth \(security.auth?.rawValue ?? "") can't be used with --transport urlsession.")
         }
         if sending.cache != nil, !security.insecureHost.isEmpty {
-            throw ValidationError("--cache keeps nothing that --insecure-host lets through: choose one of them.")
+            throw ValidationError("--cache can't be combined with --insecure-host: unverified responses aren't cached.")
         }
         if sending.cache != nil, archive.replay != nil {
-            throw ValidationError("--cache doesn't store what --replay answers with: choose one of them.")
+            throw ValidationError("--cache can't be combined with --replay: recorded responses aren't cached.")
         }
     }
 
-    /// Makes the session that the request is sent with.
+    /// Creates the session for the request.
     ///
     /// - Parameters:
-    ///   - url: What is asked first, whose host the pins and the credential are for.
-    ///   - wrap: Puts a transport of its own around the one chosen.
+    ///   - url: The first URL. The pins and the credential apply to its host.
+    ///   - wrap: A closure that can wrap the transport.
     func makeSession(for url: String, wrap: (any Transport) -> any Transport) throws -> Session {
         var configuration = SessionConfiguration.default
         configuration.headers.update(.userAgent("afar/\(AFInfo.version)"))
@@ -114,27 +114,26 @@ extension RequestSending {
 
 /// The values of `--timeout`.
 enum TimeoutArgument {
-    /// - Throws: A `ValidationError` for what is no time to wait.
+    /// - Throws: A `ValidationError` if the timeout is out of range.
     static func check(_ seconds: Double) throws {
         guard seconds > 0, seconds <= 604_800 else {
-            throw ValidationError("--timeout is in seconds, more than 0 and at most 604800 (a week).")
+            throw ValidationError("--timeout must be more than 0 and at most 604800 seconds (a week).")
         }
     }
 }
 
 // MARK: - Retries
 
-/// Tries again what may go better later.
+/// The retries of a request.
 struct Retries {
     let limit: UInt
 
-    /// Does so; waits for as long as a server asks for, up to five minutes.
+    /// The retry policy, which honors the server's delays up to five minutes; nil without retries.
     var policy: RetryPolicy? {
         limit > 0 ? RetryPolicy(retryLimit: limit, jitter: .full, maximumRetryAfter: 300) : nil
     }
 
-    /// Has a status that speaks of a passing trouble fail the request as long as retries are left: only failures are
-    /// retried.
+    /// Makes temporary error statuses fail the request while retries are left, because only failures are retried.
     func apply(to request: DataRequest) {
         guard let policy else { return }
         request.validate { [weak request, limit] urlRequest, response, _ in
@@ -150,11 +149,11 @@ struct Retries {
 
 // MARK: - Cookies
 
-/// The file of cookies that the command line names.
+/// The cookie file given on the command line.
 enum CookieJarFile {
     private static let opened = Locked<FileCookieStore?>(nil)
 
-    /// Reads the file; there need not be one yet.
+    /// Opens the file, which doesn't need to exist.
     static func open(_ path: String) throws -> FileCookieStore {
         do {
             let store = try FileCookieStore(file: URL(filePath: path))
@@ -165,12 +164,12 @@ enum CookieJarFile {
         }
     }
 
-    /// Writes what the responses have set.
+    /// Saves the cookies of the responses.
     static func save() {
         do {
             try opened.withLock { $0 }?.flush()
         } catch {
-            StandardError.write("afar: the cookies are not saved: \(TerminalText.line(error.description)).\n")
+            StandardError.write("afar: the cookies were not saved: \(TerminalText.line(error.description)).\n")
         }
     }
 }

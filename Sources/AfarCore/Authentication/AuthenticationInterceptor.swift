@@ -8,11 +8,11 @@ public import Foundation
 ///
 /// Requests are sent with the current credential. When the credential requires a refresh, or a server has refused it, the
 /// interceptor refreshes it once. Requests that need the new credential wait for it, and refused requests are retried. If the
-/// refresh fails, the waiting requests fail with its error, and so do requests that were already in flight and are then refused.
-/// A request that was refused with a credential that has since been replaced is retried immediately.
+/// refresh fails, its error fails the waiting requests, and also requests in flight that are then refused. If a request was
+/// refused but its credential has since been replaced, it is retried immediately.
 ///
-/// Cancelling a waiting request ends only that request; the refresh continues for the others. One interceptor can serve several
-/// sessions and requests. All its methods can be called from any thread.
+/// Cancelling a waiting request ends only that request; the refresh continues for the others. Several sessions and requests can
+/// share an interceptor. You can call all its methods from any thread.
 public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: RequestInterceptor {
     /// The type of the credential.
     public typealias Credential = AuthenticatorType.Credential
@@ -28,8 +28,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     ///   - credential: The initial credential. Without one, requests fail with ``AuthenticationError/missingCredential`` until it
     ///     is set.
     ///   - refreshWindow: The maximum number of refreshes in a period of time; any further refresh fails with
-    ///     ``AuthenticationError/excessiveRefresh``. The default is 5 in 30 seconds. Nil means no limit, so a service that
-    ///     refuses every fresh credential is retried forever.
+    ///     ``AuthenticationError/excessiveRefresh``. The default is 5 in 30 seconds. Nil means no limit: requests are then
+    ///     retried forever if the service refuses every fresh credential.
     public init(
         authenticator: AuthenticatorType,
         credential: Credential? = nil,
@@ -59,7 +59,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         }
     }
 
-    /// Adds the credential to a request, refreshing it first if required.
+    /// Adds the credential to a request, after refreshing the credential if necessary.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest,
@@ -69,7 +69,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         adapt(urlRequest, for: session, of: nil, completion: completion)
     }
 
-    /// Adds the credential to a request, refreshing it first if required.
+    /// Adds the credential to a request, after refreshing the credential if necessary.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest,
@@ -107,8 +107,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
             authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error)
         else { return completion(.doNotRetry) }
         let (credential, version) = state.withLock { ($0.credential, $0.version) }
-        // Only once per credential, so that an authenticator that doesn't recognize its own credential doesn't cause endless
-        // retries.
+        // Once per credential; otherwise an authenticator that doesn't recognize its own credential would retry endlessly.
         if let credential, !authenticator.isRequest(urlRequest, authenticatedWith: credential),
             request.mayRetry(with: version, as: id)
         {
@@ -117,7 +116,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         obtain(insteadOf: version, for: session, of: request) { [weak self, id, weak request] result in
             switch result {
             case .success:
-                // Weak: the state retains this closure while it waits, which is forever if the refresh never completes.
+                // Weak: a refresh that never completes would retain the interceptor.
                 if let self { _ = request?.mayRetry(with: state.withLock { $0.version }, as: id) }
                 completion(.retry)
             case .failure(let error): completion(.doNotRetryWithError(error))
@@ -125,7 +124,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         }
     }
 
-    /// Passes a usable credential to `waiter`, refreshing it first if the current one is stale.
+    /// Passes a usable credential to `waiter`, after a refresh if the current credential is stale.
     private func obtain(
         insteadOf stale: Int?, for session: Session, of request: Request?,
         _ waiter: @escaping CredentialState<Credential>.Waiter
@@ -143,8 +142,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         case .fail(let error): answer(.failure(error))
         case .wait: break
         case .refresh(let credential, let number):
-            // On another queue: a `refresh` that blocks until its response arrives would block all adapters of the session, and
-            // deadlock.
+            // A `refresh` that blocks until its response arrives would block the session's adapters and deadlock.
             DispatchQueue(label: "afar.authentication.refresh").asyncKeepingTransport { [authenticator, state] in
                 authenticator.refresh(credential, for: session) { result in
                     let (last, waiters) = state.withLock {
@@ -161,7 +159,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
 extension AuthenticationInterceptor {
     /// The maximum number of refreshes in a period of time.
     public struct RefreshWindow: Sendable {
-        /// The length of the window before now, in seconds.
+        /// The length of the window up to the current time, in seconds.
         public let interval: TimeInterval
         /// The maximum number of refreshes in the window.
         public let maximumAttempts: Int
@@ -179,12 +177,12 @@ extension AuthenticationInterceptor {
 }
 
 extension Request {
-    /// - Parameter id: The interceptor.
+    /// Returns an interceptor's record for the request.
     func authentication(by id: ObjectIdentifier) -> AuthenticationRecord {
         mutable.withLock { $0.interceptorRecords.authentications[id] ?? AuthenticationRecord(began: $0.startTime ?? 0) }
     }
 
-    /// Records that the request received the result of a refresh. From now on, only a later failed refresh fails the request.
+    /// Records that the request received the result of a refresh. After that, only a later failed refresh fails the request.
     func noteAnswer(by id: ObjectIdentifier) {
         let now = Date.timeIntervalSinceReferenceDate.nextUp
         changeAuthentication(by: id) { $0.began = now }
@@ -215,7 +213,7 @@ public protocol AuthenticationCredential {
     /// A Boolean value that indicates whether the credential must be refreshed before it is sent again, because it has expired or
     /// soon will.
     ///
-    /// Return false if the expiry is unknown; the credential is then refreshed after a server has refused it.
+    /// Return false if the expiry is unknown. The credential is then refreshed after a server has refused it.
     var requiresRefresh: Bool { get }
 }
 
@@ -246,7 +244,7 @@ public protocol Authenticator: AnyObject, Sendable {
         completion: @escaping @Sendable (Result<Credential, any Error>) -> Void
     )
 
-    /// Returns whether a request failed because its credential was refused, so that a fresh one would help.
+    /// Returns whether a request failed because its credential was refused, so a fresh one is required.
     ///
     /// - Parameters:
     ///   - urlRequest: The request as it was sent.
@@ -256,8 +254,8 @@ public protocol Authenticator: AnyObject, Sendable {
         _ urlRequest: URLRequest, with response: HTTPURLResponse, failDueToAuthenticationError error: any Error
     ) -> Bool
 
-    /// Returns whether a request carries this credential. A request with another credential was sent before the credential was
-    /// replaced, and is retried immediately with the new one.
+    /// Returns whether a request carries this credential. A request with another credential was sent before a replacement, and is
+    /// immediately retried with the new credential.
     func isRequest(_ urlRequest: URLRequest, authenticatedWith credential: Credential) -> Bool
 }
 
@@ -277,10 +275,10 @@ extension AuthenticationError: LocalizedError {
     public var errorDescription: String? {
         switch self {
         case .missingCredential:
-            "There is no credential to authenticate the request with. Set the interceptor's credential first."
+            "The request can't be authenticated without a credential. Set the interceptor's credential first."
         case .excessiveRefresh:
             "The credential was refreshed too often within the interceptor's refresh window, and requests with it are "
-                + "still refused. See that the authenticator recognizes its own credential and other causes of a refusal."
+                + "still refused. Check that the authenticator recognizes its own credential, and refusals with other causes."
         }
     }
 }
@@ -304,9 +302,9 @@ struct CredentialState<Credential: Sendable> {
     }
 
     private(set) var credential: Credential?
-    /// The number of times the credential was replaced.
+    /// The number of times that the credential was replaced.
     private(set) var version = 0
-    /// The callers that wait for the refresh in progress; nil if none is in progress.
+    /// The callers that wait for the refresh in progress, or nil if none is in progress.
     private var waiters: [Waiter]?
     /// The number of refreshes started so far.
     private var number = 0
@@ -329,7 +327,7 @@ struct CredentialState<Credential: Sendable> {
     /// Returns the next step for a caller that needs a credential.
     ///
     /// - Parameters:
-    ///   - stale: The version of the credential that is no longer usable; nil if none is known to be.
+    ///   - stale: The version of the credential that is no longer usable, or nil if none is known to be unusable.
     ///   - began: The time at which the caller's work began. If a refresh failed after that, the caller fails with the same
     ///     error.
     mutating func next(
@@ -351,7 +349,7 @@ struct CredentialState<Credential: Sendable> {
         return .refresh(credential, number: number)
     }
 
-    /// Ends a refresh and returns the waiters to call. Returns none if the credential was replaced in the meantime, or if this
+    /// Ends a refresh and returns the waiters to call. The result is empty if the credential was replaced in the meantime or this
     /// refresh has already ended.
     mutating func finishRefresh(
         _ number: Int, with result: Result<Credential, any Error>, now: TimeInterval

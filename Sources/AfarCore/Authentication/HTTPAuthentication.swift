@@ -10,9 +10,9 @@ import HTTPTypes
 extension Request {
     /// Sets the user name and password that answer a challenge (401) to this request, once per attempt.
     ///
-    /// They apply to the scheme, host and port of the request's own URL. A redirect to another origin drops them, even if a later
-    /// redirect leads back. Nothing is sent until the server sends a challenge; to send credentials with the first request, use
-    /// ``HTTPHeader/authorization(username:password:)``.
+    /// They apply to the scheme, host and port of the request's own URL. A redirect to another origin removes them, even if a
+    /// later redirect returns to the first origin. They are sent only after a challenge. To send credentials with the first
+    /// request, use ``HTTPHeader/authorization(username:password:)``.
     ///
     /// The strongest scheme that the server offers is used: Negotiate, Digest with SHA-256, Digest with MD5, NTLM, Basic (RFC
     /// 4559, RFC 7616, RFC 7617). Negotiate uses the process's Kerberos ticket and requires an empty user name and an empty
@@ -23,10 +23,10 @@ extension Request {
     /// Call this before the request starts. A later call replaces the credential.
     ///
     /// - Parameters:
-    ///   - username: The user name. Basic can't carry a name with a colon, and no scheme can carry control characters: these fail
-    ///     the request when the server sends a challenge.
+    ///   - username: The user name. Basic doesn't support a name with a colon, and no scheme supports control characters. Such a
+    ///     name fails the request when the server sends a challenge.
     ///   - password: The password.
-    ///   - persistence: Has no effect: the credential is used only for this request and isn't stored. To set credentials for a
+    ///   - persistence: Unused, because the credential is used only for this request and isn't stored. To set credentials for a
     ///     whole session, use ``SessionConfiguration/credentialProvider``.
     @discardableResult
     public func authenticate(
@@ -60,11 +60,11 @@ extension Request {
     /// The credential that answers a challenge to this request, if one is set.
     public var credential: URLCredential? { mutable.withLock { $0.settings.credential } }
 
-    /// The handler for challenges; nil if the session's delegate has no closure for them and the credential alone decides.
+    /// The handler for challenges, or nil if the session's delegate has no closure for them and only the credential is used.
     var challengeHandler: ChallengeHandler? {
         guard session.delegate.decidesAboutChallenges else { return nil }
         return { [self] head, challenge, own in
-            // After a redirect to another origin, no credential is proposed.
+            // Proposes no credential after a redirect to another origin.
             let proposed = own == nil ? nil : credential
             let known = URLAuthenticationChallenge(challenge, in: head, proposing: proposed, failures: 0)
             guard let known, let (disposition, answer) = await session.delegate.answer(to: known, of: self) else {
@@ -147,8 +147,8 @@ public protocol CredentialProvider: Sendable {
     /// - Parameter space: The server's scheme, host and port, its realm, and the authentication scheme as one of Foundation's
     ///   `NSURLAuthenticationMethod…` constants.
     /// - Returns: A user name and a password. For Negotiate, which uses the process's Kerberos ticket, both are empty. If nil,
-    ///   the next offered scheme is tried; if there is no other, the challenge is the final response.
-    /// - Throws: Any error. It fails the request as the cause of a ``TransportError`` with the code
+    ///   the next offered scheme is used. After the last one, the challenge is the final response.
+    /// - Throws: Any error. It fails the request as the underlying error of a ``TransportError`` with the code
     ///   ``TransportError/Code-swift.struct/invalidCredential``.
     func credential(for space: URLProtectionSpace) async throws -> URLCredential?
 }
@@ -171,7 +171,7 @@ public struct URLCredentialStorageProvider: CredentialProvider {
     /// Returns the storage's default credential for the space.
     public func credential(for space: URLProtectionSpace) async -> URLCredential? {
         if let credential = storage.defaultCredential(for: space) { return credential }
-        // On Linux, the storage finds a space only by the identical object with which the credential was stored.
+        // On Linux, the storage finds a space only by identity.
         return storage.allCredentials.keys.lazy.filter { $0.isSame(as: space) }
             .compactMap { storage.defaultCredential(for: $0) }.first
     }
@@ -187,7 +187,7 @@ extension URLProtectionSpace {
 // MARK: - Foundation's challenges
 
 extension URLAuthenticationChallenge {
-    /// Creates Foundation's form of a server's challenge.
+    /// Creates a Foundation challenge from a server's challenge.
     ///
     /// - Parameters:
     ///   - credential: The proposed credential.
@@ -205,7 +205,7 @@ extension URLAuthenticationChallenge {
 }
 
 extension URLProtectionSpace {
-    /// Creates the protection space of a challenge to a request for this URL. Returns nil if the URL has no host.
+    /// Creates the protection space of a challenge to a request for this URL. Fails if the URL has no host.
     convenience init?(_ challenge: AuthenticationChallenge, of url: URL) {
         guard let host = url.host() else { return nil }
         self.init(

@@ -6,8 +6,8 @@ public import Foundation
 
 /// Sends the values of one kind of request event to one handler and any number of streams.
 ///
-/// Only one thread sends at a time. While the lock is held, no user code runs and nothing is released whose deinit could run user
-/// code: at most, a value is added to a queue or to a stream that isn't being read yet.
+/// Only one thread sends at a time. No user code runs while the lock is held, and no object is released whose deinit could run
+/// user code. Code under the lock only adds values to queues and to streams that aren't being read yet.
 final class Broadcast<Value: Sendable>: Sendable {
     /// Receives the values until the broadcast ends.
     struct Listener: Sendable {
@@ -30,7 +30,7 @@ final class Broadcast<Value: Sendable>: Sendable {
             return listeners
         }
 
-        // Not a key path: a key path of a generic type is looked up by name on each use.
+        // A key path of a generic type would be looked up by name on each use.
         var listeners: [Listener] { (handler.map { [$0] } ?? []) + others.map { $0.listener } }
 
         /// Returns the replaced listener, which must be released outside the lock.
@@ -68,7 +68,7 @@ final class Broadcast<Value: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - last: The last value before the broadcast was created.
-    ///   - isOver: Whether no more values will follow.
+    ///   - isOver: Whether the broadcast has already ended.
     init(last: Value? = nil, isOver: Bool = false) {
         state = InlineLocked(State(last: last, count: last == nil ? 0 : 1, isOver: isOver))
     }
@@ -85,12 +85,12 @@ final class Broadcast<Value: Sendable>: Sendable {
         for listener in listeners { listener.receive(value) }
     }
 
-    /// Drops the last value.
+    /// Discards the last value.
     func forget() {
         state.withLock { $0.last = nil }
     }
 
-    /// Ends the broadcast.
+    /// Ends the broadcast and finishes its listeners.
     func finish() {
         let listeners = state.withLock { state in
             state.isOver = true
@@ -99,7 +99,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         for listener in listeners { listener.finish() }
     }
 
-    /// Sets the handler, replacing the previous one. The last value is delivered to it immediately.
+    /// Sets the handler, replacing any previous one, and immediately delivers the last value to it.
     func setHandler(on queue: DispatchQueue, _ handler: @escaping @Sendable (Value) -> Void) {
         let listener = Listener { value in queue.async { handler(value) } }
         state.release { state in
@@ -108,7 +108,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         }
     }
 
-    /// Adds a listener that only adds values to a queue. The last value is delivered to it immediately.
+    /// Adds a listener that only adds values to a queue, and immediately delivers the last value to it.
     ///
     /// - Returns: A closure that removes the listener.
     @discardableResult
@@ -116,7 +116,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         add(listener) { value in { listener.receive(value) } }
     }
 
-    /// Adds a stream that isn't being read yet. The last value is delivered to it immediately.
+    /// Adds a stream that isn't being read yet, and immediately delivers the last value to it.
     ///
     /// - Parameter transform: Converts a value to an element.
     func add<Element: Sendable>(
@@ -137,7 +137,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         var prepared = 0
         var notifyFirst = {}
         var id: Int?
-        // After the first value, no value is missed or delivered twice.
+        // Repeats until no newer value was sent, so that none is missed or delivered twice.
         while let news = state.withLock({ $0.news(since: &prepared, orAdd: listener, notifying: notifyFirst, &id) }) {
             notifyFirst = prepare(news)
         }
@@ -204,7 +204,7 @@ extension Request {
     /// Sets a closure that is called with each `URLRequest` created for sending: one per attempt, after the adapters have run and
     /// the body of an upload has been created. A later call replaces the closure.
     ///
-    /// A closure set later is called immediately with the last such request.
+    /// If a request has already been created, the closure is called immediately with the last one.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the closure is called. The default is the main queue.
@@ -221,10 +221,11 @@ extension Request {
     /// Returns a sequence of the `URLRequest`s created for sending: one per attempt, after the adapters have run and the body of
     /// an upload has been created.
     ///
-    /// An iteration that starts late first receives the last such request. It ends when the request finishes or is cancelled.
-    /// Ending the iteration doesn't affect the request.
+    /// If a request has already been created, the iteration begins with the last one. It ends when the request finishes or is
+    /// cancelled. Ending the iteration doesn't affect the request.
     ///
-    /// - Parameter bufferingPolicy: How elements are buffered for a slow loop. The default is `.unbounded`.
+    /// - Parameter bufferingPolicy: The policy for buffering elements until the loop receives them. The default is
+    ///   `.unbounded`.
     public func urlRequests(
         bufferingPolicy: StreamOf<URLRequest>.BufferingPolicy = .unbounded
     ) -> StreamOf<URLRequest> {

@@ -9,21 +9,21 @@
 /// Each iteration is a separate stream that starts with the loop and ends with the request. It also ends when its iterator is
 /// released or the awaiting task is cancelled.
 public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
-    /// How elements are buffered for a slow iteration.
+    /// The policy for buffering elements until the iteration receives them.
     public typealias BufferingPolicy = AsyncStream<Element>.Continuation.BufferingPolicy
-    /// The iterator.
+    /// The type of the iterator.
     public typealias AsyncIterator = Iterator
-    /// The stream never fails.
+    /// The type of errors. A stream never throws.
     public typealias Failure = Never
     typealias Continuation = AsyncStream<Element>.Continuation
 
     private let makeIterator: @Sendable () -> Iterator
 
-    /// Creates a stream that buffers elements for a slow iteration.
+    /// Creates a stream that buffers elements until the iteration receives them.
     ///
     /// - Parameters:
-    ///   - onTermination: Called when the iteration ends early. Omit it if the builder sets the continuation's `onTermination`
-    ///     itself.
+    ///   - onTermination: Called when the iteration ends early. Omit this closure if the builder sets the continuation's
+    ///     `onTermination`.
     ///   - builder: Called at the start of each iteration with the continuation that receives its elements.
     init(
         bufferingPolicy: BufferingPolicy = .unbounded,
@@ -41,7 +41,7 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Creates a stream without a buffer: the producer waits until each element is taken.
+    /// Creates a stream without a buffer. The producer waits until each element has been received.
     ///
     /// - Parameters:
     ///   - onTermination: Called when the iteration ends early.
@@ -54,10 +54,10 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Starts an iteration.
+    /// Creates an iterator, which receives its own stream of elements.
     public func makeAsyncIterator() -> Iterator { makeIterator() }
 
-    /// One iteration.
+    /// An iterator over a request's events.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate enum Base {
             case buffered(AsyncStream<Element>.Iterator)
@@ -80,7 +80,7 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Takes elements, and ends the iteration when its iterator is released.
+    /// Takes elements from a handoff. Ends the iteration when its iterator is released.
     fileprivate final class Taker: Sendable {
         private let handoff: Handoff<Element>
         private let onTermination: @Sendable () -> Void
@@ -108,7 +108,7 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
 
 // MARK: - Handing over
 
-/// Passes elements from one task to another, one at a time: the giver waits until each has been taken.
+/// Passes elements from one task to another, one at a time. The giving task waits until each element has been taken.
 final class Handoff<Element: Sendable>: Sendable {
     private typealias Waiting = UnsafeContinuation<Void, Never>
 
@@ -152,7 +152,8 @@ final class Handoff<Element: Sendable>: Sendable {
         taker?.resume()
     }
 
-    /// Returns the next element, or nil after the last one. Only one task may take elements. Cancelling it has no effect here.
+    /// Returns the next element, or nil after the last one. Only one task can call this method at a time. To end its wait, call
+    /// ``close()``; cancelling the task doesn't.
     func take() async -> Element? {
         while true {
             let (element, isOver, giver) = state.withLock { state -> (Element?, Bool, Waiting?) in
@@ -172,7 +173,7 @@ final class Handoff<Element: Sendable>: Sendable {
         }
     }
 
-    /// Ends the taking of elements. Returns whether the giver hadn't finished.
+    /// Closes the handoff from the taker's side and discards offered elements. Returns whether it was still open.
     @discardableResult
     func close() -> Bool {
         let (wasOpen, dropped, giver, taker) = state.withLock { state in

@@ -4,11 +4,11 @@ extension Request {
     /// A closure that is called with the progress of a transfer.
     public typealias ProgressHandler = @Sendable (_ progress: Progress) -> Void
 
-    /// The progress of the upload, in bytes. This is always the same object; it starts over with each attempt.
+    /// The progress of the upload, in bytes. The request always returns the same object and resets it for each attempt.
     public var uploadProgress: Progress { mutable.withLock { $0.makeObservers().makeSending() }.progress }
 
-    /// The progress of the download, in decoded bytes. This is always the same object; it starts over with each attempt. The
-    /// total is −1 if the server didn't send it.
+    /// The progress of the download, in decoded bytes. The request always returns the same object and resets it for each
+    /// attempt. The total is −1 if the server didn't send it.
     public var downloadProgress: Progress { mutable.withLock { $0.makeObservers().makeReceiving() }.progress }
 
     /// Sets a closure that is called with the progress of the upload. A later call replaces the closure.
@@ -16,10 +16,10 @@ extension Request {
     /// For a plain ``DataRequest``, set it before the request starts; other kinds of requests always count bytes.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the closure is called. The default is the main queue. A slow queue skips values, but never
-    ///     the last ones. The request's handlers are called after the last of these calls has returned, unless the request was
-    ///     cancelled. If the queue is blocked, such as the main queue of a blocked main thread, the request waits up to 5
-    ///     seconds.
+    ///   - queue: The queue on which the closure is called. The default is the main queue. If the queue is slow, intermediate
+    ///     values are skipped, but the last value is always delivered. Unless the request was cancelled, its response handlers
+    ///     are called only after the last progress call has returned. If the queue is blocked, for example because the main
+    ///     thread is, the request waits for that call for up to 5 seconds.
     ///   - closure: Called each time more bytes have been sent.
     @preconcurrency
     @discardableResult
@@ -33,10 +33,10 @@ extension Request {
     /// For a plain ``DataRequest``, set it before the request starts; other kinds of requests always count bytes.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the closure is called. The default is the main queue. A slow queue skips values, but never
-    ///     the last ones. The request's handlers are called after the last of these calls has returned, unless the request was
-    ///     cancelled. If the queue is blocked, such as the main queue of a blocked main thread, the request waits up to 5
-    ///     seconds.
+    ///   - queue: The queue on which the closure is called. The default is the main queue. If the queue is slow, intermediate
+    ///     values are skipped, but the last value is always delivered. Unless the request was cancelled, its response handlers
+    ///     are called only after the last progress call has returned. If the queue is blocked, for example because the main
+    ///     thread is, the request waits for that call for up to 5 seconds.
     ///   - closure: Called each time more bytes have arrived.
     @preconcurrency
     @discardableResult
@@ -45,28 +45,28 @@ extension Request {
         return self
     }
 
-    /// Returns a sequence of the progress of the upload. A closure set for it is called as well.
+    /// Returns a sequence of the progress of the upload. If a progress closure is set, it is called as well.
     ///
-    /// For a plain ``DataRequest``, call this before the request starts; other kinds of requests always count bytes. An iteration
-    /// that starts late first receives the last values. It ends when the request finishes or is cancelled. Ending the iteration
-    /// doesn't affect the request.
+    /// For a plain ``DataRequest``, call this before the request starts; other kinds of requests always count bytes. An
+    /// iteration that starts late begins with the current values. It ends when the request finishes or is cancelled. Ending the
+    /// iteration doesn't affect the request.
     ///
-    /// - Parameter bufferingPolicy: How values are buffered for a slow loop. The default is `.unbounded`; `.bufferingNewest(1)`
-    ///   keeps only the newest and suits long transfers.
+    /// - Parameter bufferingPolicy: The policy for buffering values until the loop receives them. The default is `.unbounded`.
+    ///   For long transfers, use `.bufferingNewest(1)`, which keeps only the newest value.
     public func uploadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
         stream(of: broadcast { $0.makeSending() }, bufferingPolicy: bufferingPolicy) { $0.progress }
     }
 
-    /// Returns a sequence of the progress of the download. A closure set for it is called as well.
+    /// Returns a sequence of the progress of the download. If a progress closure is set, it is called as well.
     ///
-    /// For a plain ``DataRequest``, call this before the request starts; other kinds of requests always count bytes. An iteration
-    /// that starts late first receives the last values. It ends when the request finishes or is cancelled. Ending the iteration
-    /// doesn't affect the request.
+    /// For a plain ``DataRequest``, call this before the request starts; other kinds of requests always count bytes. An
+    /// iteration that starts late begins with the current values. It ends when the request finishes or is cancelled. Ending the
+    /// iteration doesn't affect the request.
     ///
-    /// - Parameter bufferingPolicy: How values are buffered for a slow loop. The default is `.unbounded`; `.bufferingNewest(1)`
-    ///   keeps only the newest and suits long transfers.
+    /// - Parameter bufferingPolicy: The policy for buffering values until the loop receives them. The default is `.unbounded`.
+    ///   For long transfers, use `.bufferingNewest(1)`, which keeps only the newest value.
     public func downloadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
@@ -110,7 +110,7 @@ extension Request {
         receiving?.update(completed: before + bytes, total: expected.map { before + $0 })
     }
 
-    /// Whether a call of a progress handler is pending or running.
+    /// Whether a call to a progress handler is pending or running.
     var hasPendingProgress: Bool {
         let (sending, receiving) = mutable.withLock { ($0.observers?.sending, $0.observers?.receiving) }
         return sending?.hasPendingCalls == true || receiving?.hasPendingCalls == true
@@ -143,7 +143,6 @@ extension Observers {
 /// The progress of one direction of a request's transfer: the byte counts, the `Progress` object that shows them, and the handler
 /// and streams to notify.
 final class TransferProgress: Sendable {
-    /// A progress handler.
     struct Handler {
         fileprivate let number: Int
         fileprivate let queue: DispatchQueue
@@ -151,21 +150,21 @@ final class TransferProgress: Sendable {
     }
 
     private struct State {
-        /// Nil until bytes have moved in this attempt.
+        /// Nil until the attempt has transferred bytes.
         var figures: ByteProgress?
         var progress: Progress?
         /// Nil until an iteration starts.
         var broadcast: Broadcast<ByteProgress>?
         var handler: Handler?
         var handlerCount = 0
-        /// Whether a call of the handler is pending in its queue.
+        /// Whether a call to the handler is pending in its queue.
         var isCallDue = false
         /// The number of pending and running calls, including those of previous handlers.
         var callCount = 0
         /// Fulfilled when no calls are left.
         var waiting: [Deferred<Void>] = []
 
-        /// Returns the handler if it must be called, and counts the call. The caller must make the call.
+        /// Returns the handler if it must be called, and counts the call. The caller must then call it.
         mutating func beginCall() -> Handler? {
             guard let handler, !isCallDue else { return nil }
             isCallDue = true
@@ -174,14 +173,14 @@ final class TransferProgress: Sendable {
         }
     }
 
-    /// For queues that never run the calls, such as the main queue of a blocked main thread.
+    /// Limits the wait for queues that never run the calls, such as the main queue of a blocked main thread.
     private static let longestWait = Duration.seconds(5)
 
     private let state = InlineLocked(State())
 
     var last: ByteProgress? { state.withLock { $0.figures } }
 
-    /// Foundation's object, always the same one.
+    /// The Foundation object that shows the progress, created on first access.
     var progress: Progress {
         state.withLock { state in
             let progress = state.progress ?? (state.figures ?? ByteProgress()).progress
@@ -208,7 +207,7 @@ final class TransferProgress: Sendable {
             state.figures = newest
             return (state.progress, state.broadcast, state.beginCall())
         }
-        // First, because a handler may read it. Outside the lock, because on Apple platforms it may have observers.
+        // Before the handlers, which can read it, and outside the lock, because it can have observers.
         progress?.show(newest)
         broadcast?.send(newest)
         if let handler { call(handler) }
@@ -226,7 +225,7 @@ final class TransferProgress: Sendable {
 
     // MARK: Handler
 
-    /// Sets the handler. At most one call of it is pending at a time, even if its queue is slow.
+    /// Sets the handler. At most one call to it is pending at a time, even if its queue is slow.
     ///
     /// - Returns: The previous handler, which must be released outside all locks.
     func setHandler(on queue: DispatchQueue, _ call: @escaping @Sendable (Progress) -> Void) -> Handler? {
@@ -238,7 +237,7 @@ final class TransferProgress: Sendable {
         }
     }
 
-    /// Removes the handler. Pending calls are still made.
+    /// Removes the handler. Calls that are already pending are still made.
     ///
     /// - Returns: The handler, which must be released outside all locks.
     func takeHandler() -> Handler? { state.withLock { $0.handler.take() } }
@@ -256,7 +255,7 @@ final class TransferProgress: Sendable {
         }
     }
 
-    /// Whether a call of a handler is pending or running.
+    /// Whether a call to a handler is pending or running.
     var hasPendingCalls: Bool { state.withLock { $0.callCount > 0 } }
 
     /// Waits until the handler has been called for all changes, the task is cancelled, or 5 seconds have passed.
@@ -280,7 +279,7 @@ final class TransferProgress: Sendable {
 extension Progress {
     fileprivate func show(_ figures: ByteProgress) {
         if figures.total == 0 {
-            // A completed count above a total of 0 would mean finished.
+            // Foundation treats a completed count above a total of 0 as finished.
             completedUnitCount = figures.completed
             // On Linux, changing a known total to 0 traps.
             if totalUnitCount > 0 { totalUnitCount = -1 }
@@ -301,9 +300,9 @@ struct ByteProgress: Sendable {
         self.total = total ?? -1
     }
 
-    /// A new Foundation object with these values.
+    /// A new `Progress` with these values.
     var progress: Progress {
-        // Unlike `init(totalUnitCount:)`, this doesn't attach it to the thread's current progress.
+        // `init(totalUnitCount:)` would attach it to the thread's current progress.
         let progress = Progress.discreteProgress(totalUnitCount: total)
         progress.completedUnitCount = completed
         return progress

@@ -1,13 +1,14 @@
-// MARK: - One at a time
+// MARK: - Asynchronous lock
 
-/// A lock that calls a closure instead of blocking: first come, first served. Waiting doesn't occupy a thread.
+/// A lock that calls a closure when it is acquired, instead of blocking a thread. Closures are called in the order of the calls
+/// to ``lock(_:)``.
 final class CallbackLock: Sendable {
     private typealias Waiting = @Sendable () -> Void
 
     private struct State {
         var isLocked = false
         var waiting: [Waiting] = []
-        /// The closures that came before those in `waiting`, in reverse order: the last one is next.
+        /// The closures that precede those in `waiting`, in reverse order. The last one is next.
         var first: [Waiting] = []
 
         mutating func next() -> Waiting? {
@@ -19,7 +20,7 @@ final class CallbackLock: Sendable {
 
     private let state = Locked(State())
 
-    /// Calls a closure once the lock is acquired: immediately, or from the call to ``unlock()`` that releases it.
+    /// Calls a closure after acquiring the lock: immediately, or during the call to ``unlock()`` that releases it.
     func lock(_ proceed: @escaping @Sendable () -> Void) {
         let mustWait = state.withLock { state in
             if state.isLocked { state.waiting.append(proceed) }
@@ -34,10 +35,10 @@ final class CallbackLock: Sendable {
     func unlock() { state.withLock { $0.next() }?() }
 }
 
-// MARK: - One answer
+// MARK: - Single-use callbacks
 
-/// Waits for user code to call a callback, and returns the first call's value. If the task is cancelled before, returns the given
-/// value instead.
+/// Waits until user code calls a callback, and returns the first call's argument. If the task is cancelled first, returns
+/// `cancelled` instead.
 func withCancellableCallback<Answer: Sendable>(
     ifCancelled cancelled: @autoclosure @escaping @Sendable () -> Answer,
     _ ask: @Sendable (@escaping @Sendable (Answer) -> Void) async -> Void
@@ -51,7 +52,7 @@ func withCancellableCallback<Answer: Sendable>(
     }
 }
 
-/// Returns a callback that ignores all calls after the first.
+/// Returns a callback that ignores every call after the first.
 func once<Answer>(_ callback: @escaping @Sendable (Answer) -> Void) -> @Sendable (Answer) -> Void {
     let wasCalled = Locked(false)
     return { answer in

@@ -1,7 +1,7 @@
 import CStack
 
-/// Checks whether a thread's stack has room for more deeply nested values. Their own code uses the stack too, so a fixed depth
-/// isn't enough.
+/// Checks whether a thread's stack has room for more deeply nested values. The values' own code uses the stack too, so a fixed
+/// depth limit isn't enough.
 package struct StackSpace {
     /// The current nesting depth.
     @usableFromInline package internal(set) var depth = 0
@@ -9,7 +9,7 @@ package struct StackSpace {
 
     package init() {}
 
-    /// Enters one more level. Returns false if the stack has no room for it.
+    /// Enters the next level. Returns false if the stack has no room for it.
     @inlinable
     package mutating func enter() -> Bool {
         depth += 1

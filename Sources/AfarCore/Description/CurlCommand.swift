@@ -6,19 +6,20 @@ import HTTPTypes
 #endif
 
 extension Request {
-    // The methods without `redactingSecrets:` are separate because a default argument doesn't satisfy a protocol requirement.
+    // Separate overloads, because a default argument doesn't satisfy a protocol requirement.
 
-    /// Returns a curl command line for a POSIX shell that sends ``lastRequest``. It is complete: it includes what the session
-    /// adds to each request, and all secrets.
+    /// Returns a curl command line for a POSIX shell that sends ``lastRequest``. The command includes everything that the
+    /// session adds to each request, and all secrets.
     ///
-    /// curl reads a body from a file from that file, and a body from a stream from standard input. If there is nothing to send,
-    /// the text is a shell comment.
+    /// If the body is a file, curl reads that file. If the body is a stream, curl reads it from standard input. If the request
+    /// can't be sent, the text is a shell comment.
     public func cURLDescription() -> String { cURLDescription(redactingSecrets: false) }
 
-    /// Returns a curl command line for a POSIX shell that sends ``lastRequest``, including what the session adds to each request.
+    /// Returns a curl command line for a POSIX shell that sends ``lastRequest``. The command includes everything that the
+    /// session adds to each request.
     ///
-    /// curl reads a body from a file from that file, and a body from a stream from standard input. If there is nothing to send,
-    /// the text is a shell comment.
+    /// If the body is a file, curl reads that file. If the body is a stream, curl reads it from standard input. If the request
+    /// can't be sent, the text is a shell comment.
     ///
     /// - Parameter redactingSecrets: Whether passwords, tokens and cookies are replaced by `***`, which makes the command
     ///   incomplete.
@@ -92,7 +93,7 @@ extension Request {
     ///
     /// - Parameters:
     ///   - redactingSecrets: Whether passwords, tokens and cookies are replaced by `***`. The default is false.
-    ///   - bufferingPolicy: How elements are buffered for a slow loop. The default is `.unbounded`.
+    ///   - bufferingPolicy: The policy for buffering elements until the loop receives them. The default is `.unbounded`.
     public func cURLDescriptions(
         redactingSecrets: Bool = false, bufferingPolicy: StreamOf<String>.BufferingPolicy = .unbounded
     ) -> StreamOf<String> {
@@ -101,21 +102,21 @@ extension Request {
         }
     }
 
-    private static var noCommand: String { "# There is no curl command: the URLRequest cannot be sent." }
+    private static var noCommand: String { "# No curl command: the URLRequest cannot be sent." }
 
     private func cURLDescription(of urlRequest: URLRequest?, redactingSecrets: Bool) -> String {
-        guard let urlRequest else { return "# There is no curl command: no URLRequest has been made." }
+        guard let urlRequest else { return "# No curl command: the URLRequest has not been created." }
         do {
             return try curlCommand(for: urlRequest).text(
                 Redaction(showsSecrets: !redactingSecrets, sensitiveHeaders: session.configuration.sensitiveHeaders))
         } catch is BodyNotMade {
-            return "# There is no curl command: the body has not been made."
+            return "# No curl command: the body has not been created."
         } catch {
             return Self.noCommand
         }
     }
 
-    /// - Throws: The error that sending would throw before anything is sent.
+    /// - Throws: The error that prevents the request from being sent.
     private func curlCommand(for urlRequest: URLRequest) throws -> CurlCommand {
         try urlRequest.validate()
         let requestBody = try body(for: urlRequest)
@@ -126,7 +127,7 @@ extension Request {
         for field in try stack.options.get().defaultFields.fields where !request.headerFields.contains(field.name) {
             headers.add(name: field.name.rawName, value: field.value)
         }
-        // Not the headers of `request`: there, the URL's user and password are a header; here they stay in the URL.
+        // The headers of `request` include the URL's user and password, which the command keeps in its URL.
         for header in urlRequest.headers { headers.update(header) }
         headers.remove(name: "Content-Length")
         headers.remove(name: "Transfer-Encoding")
@@ -135,7 +136,7 @@ extension Request {
         let target = URLReference(asWritten: request.path ?? "")
         (url.path, url.query, url.fragment) = (target.path, target.query, nil)
         var command = CurlCommand(method: request.method.rawValue, url: url.text, headers: headers, body: body)
-        // curl would end the user name at a colon, and Afar doesn't send such a name.
+        // curl would end the user name at a colon. Afar rejects such a name.
         if let credential, let user = credential.user, let password = credential.password,
             !user.utf8.contains(UInt8(ascii: ":"))
         {
@@ -149,7 +150,7 @@ extension Request {
         return command
     }
 
-    /// Returns the session's cookies for a request; nil if none are sent.
+    /// Returns the session's cookies for a request, or nil if none are sent.
     private func cookies(for request: HTTPRequest, of urlRequest: URLRequest, besides headers: HTTPHeaders) -> String? {
         let configuration = stack.configuration
         guard let store = configuration.cookieStore, configuration.httpShouldSetCookies,
@@ -162,7 +163,7 @@ extension Request {
 }
 
 extension CurlCommand.Body {
-    /// Creates curl's form of a body, without reading it.
+    /// Creates the body of a curl command from a request's body, without reading it.
     fileprivate init?(_ body: RequestBody) {
         switch body {
         case .none: return nil
@@ -174,7 +175,7 @@ extension CurlCommand.Body {
         }
     }
 
-    /// Whether curl might send `Expect: 100-continue` before the body, which it does from 1 MiB on.
+    /// Whether curl might send `Expect: 100-continue`, which it does before a body of 1 MiB or more.
     fileprivate var mayBeLong: Bool {
         switch self {
         case .data(let data): data.count >= 1024 * 1024
@@ -191,7 +192,7 @@ package struct CurlCommand {
     package enum Body {
         case data(Data)
         case file(path: String)
-        /// The user who runs the command provides the body.
+        /// Standard input, which the user of the command provides.
         case standardInput
         /// A multipart form, as curl's options for its parts.
         case form(words: [String])
@@ -213,7 +214,7 @@ package struct CurlCommand {
     package var credential: (user: String, password: String)?
     /// The value of a `Cookie` header that curl sends in addition to the headers, if any.
     package var cookies: String?
-    /// The maximum number of redirects that curl follows; nil if it follows none.
+    /// The maximum number of redirects that curl follows, or nil if it follows none.
     package var maximumRedirects: Int?
     /// Additional curl options.
     package var options: [String] = []
@@ -307,7 +308,7 @@ private struct BodyArgument {
         words = ["--data-raw", text]
     }
 
-    /// Whether the text can be an argument. Control characters can't; a NUL would even end it.
+    /// Whether the text can be an argument. It can't contain control characters; a NUL would end it.
     private static func isPlain(_ text: String) -> Bool { TerminalText.isSafe(text.replacing("\r\n", with: "\n")) }
 }
 
@@ -319,7 +320,7 @@ package enum ShellWord {
     /// Returns the word, in single quotes if needed.
     package static func quoted(_ text: String) -> String {
         if !text.isEmpty, text.unicodeScalars.allSatisfy(plain.contains) { return text }
-        // By Unicode scalars: the shell recognizes a quote even if a combining character follows it.
+        // The shell recognizes a quote even if a combining character follows it.
         var quoted = "'"
         for scalar in text.unicodeScalars {
             if scalar == "'" { quoted += #"'\''"# } else { quoted.unicodeScalars.append(scalar) }

@@ -8,7 +8,7 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible {
     /// The method, the URL and, after a response, its status: "GET https://example.com/ (200)". Passwords and tokens in the URL
     /// are redacted.
     public var description: String {
-        guard let urlRequest = performedRequests.last ?? lastRequest else { return "A request that is not made yet" }
+        guard let urlRequest = performedRequests.last ?? lastRequest else { return "A request without a URLRequest" }
         return responseHead.map { "\(urlRequest.line) (\($0.status))" } ?? urlRequest.line
     }
 
@@ -35,7 +35,7 @@ package struct RequestSummary {
     package let text: String
     /// The beginning of the line: method, URL and status.
     let line: String
-    /// The same facts by name.
+    /// The same information as key-value pairs.
     let metadata: [String: String]
 
     /// - Parameter redaction: The redaction applied to the URL.
@@ -101,7 +101,7 @@ struct Report {
 
     var text: String { lines.joined(separator: "\n") }
 
-    /// Adds a name and a value. The further lines of the value are indented.
+    /// Adds a name and a value. All lines of the value after the first are indented.
     mutating func add(_ name: String, _ value: String) {
         let shown = value.count > Self.longestValue ? "\(value.prefix(Self.longestValue))…" : value
         let valueLines = TerminalText.safe(shown).split(separator: "\n", omittingEmptySubsequences: false)
@@ -159,14 +159,14 @@ extension URLRequest {
 struct BodyExcerpt {
     /// The length, such as "23 bytes".
     let size: String
-    /// The excerpt; nil if the body is empty or isn't text.
+    /// The excerpt, or nil if the body is empty or isn't text.
     let text: String?
 
     private static let longestText = 1000
 
     init(_ body: Data) {
         size = Quantity.bytes(Int64(body.count))
-        // A character that the limit splits is dropped, so that it doesn't make the body look binary.
+        // A character that the limit splits would make the body look binary.
         let cut = body.prefix(Self.longestText)
         var start = String(decoding: cut, as: UTF8.self)
         if cut.count < body.count, start.last == "\u{FFFD}" { start.removeLast() }

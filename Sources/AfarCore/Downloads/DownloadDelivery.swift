@@ -5,8 +5,8 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// Writes the body of one attempt into a new file or, to resume a download, to the end of a partial file. The response's head
-/// decides which.
+/// Writes the body of one attempt to a file. Depending on the response's head, this is a new file, or a partial file to which
+/// the rest of the body is appended.
 final class DownloadDelivery: Sendable {
     /// A request for the rest of a partial file.
     struct Rest {
@@ -17,29 +17,29 @@ final class DownloadDelivery: Sendable {
     }
 
     private struct State {
-        /// The rest to request; nil for the whole file.
+        /// The rest to request, or nil for the whole file.
         var rest: Rest?
-        /// Whether this attempt already had a response head.
+        /// Whether this attempt has already received a response head.
         var hadHead = false
         /// Whether a full response in this attempt has replaced the part.
         var isPartReplaced = false
         var isOver = false
-        /// The files for bodies that aren't the requested file. They stay open because a transport may still write to them.
+        /// The files for bodies that aren't the requested file. They stay open because a transport might still write to them.
         var otherFiles: [TemporaryFile] = []
         /// The file for the current body, if it isn't the requested file.
         var aside: TemporaryFile?
-        /// The resume data if this attempt is interrupted.
+        /// The resume data to use if this attempt is interrupted.
         var resumable: ResumeData?
-        /// The final length that the response promised.
+        /// The length of the whole file according to the response.
         var promised: Int64?
         /// The number of bytes in the file before the body.
         var offset: Int64 = 0
     }
 
-    /// The file behind `descriptor`. It holds the download, or the part of it.
+    /// The file behind `descriptor`. It contains the download or the part to resume.
     private let file: TemporaryFile
     private let state: Locked<State>
-    /// Held while deciding where a body goes, and while closing the files.
+    /// Held while choosing the file for a body, and while closing the files.
     private let deciding = InlineLocked(())
 
     /// Creates a delivery into a new file.
@@ -58,8 +58,7 @@ final class DownloadDelivery: Sendable {
         let isPart = data.isPart(of: request) && data.byteCount <= data.totalLength ?? .max
         guard isPart, data.byteCount > 0 else { return nil }
         self.file = file
-        // If the file is complete, its last byte is requested again: only a response with bytes proves that the file is
-        // unchanged.
+        // Even if the file is complete, request its last byte: only a response with bytes proves that it is unchanged.
         let start = data.byteCount == data.totalLength ? data.byteCount - 1 : data.byteCount
         state = Locked(State(rest: Rest(part: data, start: start), resumable: data))
     }
@@ -72,15 +71,16 @@ final class DownloadDelivery: Sendable {
     /// The file that receives the body.
     var url: URL { state.withLock { $0.aside ?? file }.url }
 
-    /// The resume data if this attempt were interrupted now.
+    /// The resume data for an interruption at this moment.
     var resumable: ResumeData? { state.withLock { $0.resumable } }
 
     // MARK: Response head
 
-    /// The rest to request; nil for the whole file.
+    /// The rest to request, or nil for the whole file.
     var rest: Rest? { state.withLock { $0.rest } }
 
-    /// Returns whether the body that follows a head fits. If it doesn't, call ``prepareRetry(after:)`` and send the request again.
+    /// Returns whether the body that follows a head can be used. If it can't, call ``prepareRetry(after:)`` and send the
+    /// request again.
     func accepts(_ head: ResponseHead) -> Bool {
         let (rest, isPartReplaced) = state.withLock { ($0.rest, $0.isPartReplaced) }
         guard let rest else { return true }
@@ -91,7 +91,7 @@ final class DownloadDelivery: Sendable {
         }
     }
 
-    /// Requests the last byte if the part is the whole file, and the whole file if the part is useless.
+    /// Prepares to request the last byte if the part is the whole file, or the whole file if the part can't be used.
     func prepareRetry(after head: ResponseHead) throws {
         try deciding.withLock { _ in
             let (rest, isOver) = state.withLock { ($0.rest, $0.isOver) }
@@ -109,7 +109,7 @@ final class DownloadDelivery: Sendable {
         }
     }
 
-    /// Decides where the body that follows a head is written. A second head belongs to another response.
+    /// Chooses the file for the body that follows a head. Each call is for another response.
     ///
     /// - Parameters:
     ///   - original: The request before adapters.
@@ -150,7 +150,7 @@ final class DownloadDelivery: Sendable {
         case .rest, .nothingLeft, .misfit:
             throw TransportError(
                 .malformedResponse, phase: .receiving, url: head.url,
-                message: "the server sent another part than it was asked for")
+                message: "the server sent a different part of the file than requested")
         case .other:
             let aside = try TemporaryFile()
             state.withLock { state in
@@ -167,7 +167,7 @@ final class DownloadDelivery: Sendable {
         guard head.status == 206, sent?.value(forHTTPHeaderField: "Range") == nil else { return }
         throw TransportError(
             .malformedResponse, phase: .receiving, url: head.url,
-            message: "the server sent a part (206) of what it was asked for as a whole")
+            message: "the server sent partial content (206), although the whole file was requested")
     }
 
     // MARK: Completion
@@ -187,12 +187,12 @@ final class DownloadDelivery: Sendable {
         if let promised, aside == nil, file.length != promised {
             throw TransportError(
                 .bodyIncomplete, phase: .receiving, url: nil,
-                message: "\(file.length) of \(promised) bytes are there after the last one was said to have come")
+                message: "the response is complete, but the file has \(file.length) of \(promised) bytes")
         }
         guard (aside ?? file).exists else {
             throw TransportError(
                 .deliveryFailed, phase: .receiving, url: nil,
-                message: "somebody removed the file \(url.path) before it was whole")
+                message: "the file \(url.path) was removed before the download was complete")
         }
         (aside ?? file).publish()
         file.close()
@@ -217,14 +217,14 @@ final class DownloadDelivery: Sendable {
         }
         file.close()
         aside?.close()
-        // Now, because a transport may hold the last reference and release it late.
+        // A transport might hold the last reference and release it late.
         defer {
             file.remove()
             aside?.remove()
         }
         guard mayKeep, var resumable else { return nil }
         let length = file.length
-        // If the server sent more than it promised, the excess isn't part of the file.
+        // The server can send more than the specified length; the excess isn't part of the file.
         guard length > 0, length <= resumable.totalLength ?? .max else { return nil }
         resumable.byteCount = length
         file.keep()
@@ -234,7 +234,7 @@ final class DownloadDelivery: Sendable {
 
 // MARK: - Requesting the rest
 
-/// A stage that requests the rest of a file that a download resumes. After a response that doesn't fit, it requests the whole
+/// A stage that requests the rest of a file when a download is resumed. If the response can't be used, it requests the whole
 /// file, or only the last byte if the part is the whole file.
 struct ResumeStage: ExchangeStage {
     let delivery: DownloadDelivery
@@ -243,7 +243,7 @@ struct ResumeStage: ExchangeStage {
 
     private final class Run: StageRun {
         private let delivery: DownloadDelivery
-        /// The head of the last response that doesn't fit.
+        /// The head of the last response that couldn't be used.
         private let misfit = Locked<ResponseHead?>(nil)
 
         init(_ delivery: DownloadDelivery) { self.delivery = delivery }

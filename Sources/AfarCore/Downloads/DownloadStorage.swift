@@ -4,8 +4,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The files of a download across all of its attempts: the part to resume, the file being written, and the moved file. It has no
-/// reference to the request, and the only closures it stores wait for the files to be closed.
+/// The files of a download across all of its attempts: the part to resume, the file being written, and the moved file. It
+/// doesn't reference the request, and it stores only closures that wait for the files to be closed.
 struct DownloadStorage: Sendable {
     typealias Handler = @Sendable (_ resumeData: Data?) -> Void
 
@@ -43,7 +43,7 @@ struct DownloadStorage: Sendable {
     var temporaryURL: URL? { state.withLock { $0.temporaryURL } }
     /// The location that the file was moved to.
     var destinationURL: URL? { state.withLock { $0.destinationURL } }
-    /// The resume data; nil while the download is in flight.
+    /// The resume data, or nil while the download is in flight.
     var resumeData: Data? { state.withLock { $0.resumableAtRest }?.encoded() }
     /// The part that could be resumed if the process ended now.
     var resumableInFlight: ResumeData? { state.withLock { $0.delivery?.resumable } }
@@ -51,7 +51,7 @@ struct DownloadStorage: Sendable {
     var wholeFile: URL? { state.withLock { $0.file }?.url }
     /// The number of bytes in the file before this attempt's body.
     var offset: Int64 { state.withLock { $0.delivery }?.offset ?? 0 }
-    /// The stage that requests the rest of a part; nil if the attempt doesn't resume one.
+    /// The stage that requests the rest of a part, or nil if the attempt doesn't resume one.
     var resumeStage: ResumeStage? {
         state.withLock { $0.delivery }.flatMap { $0.rest == nil ? nil : ResumeStage(delivery: $0) }
     }
@@ -77,7 +77,7 @@ struct DownloadStorage: Sendable {
             state.fileURL = nil
             return state.file.take()
         }
-        // A file that was kept because it couldn't be moved; it will be downloaded again.
+        // It was kept because it couldn't be moved.
         file?.takeBack()
     }
 
@@ -109,7 +109,7 @@ struct DownloadStorage: Sendable {
         return .file(descriptor: delivery.descriptor)
     }
 
-    /// Decides where the body that follows a head is written.
+    /// Chooses the file for the body that follows a head.
     ///
     /// - Parameter sent: The adapted request.
     func decision(at head: ResponseHead, sent: URLRequest?) -> HeadDecision {
@@ -126,7 +126,7 @@ struct DownloadStorage: Sendable {
 
     /// Ends writing after a complete body.
     ///
-    /// - Returns: The file with the body; nil if none was opened.
+    /// - Returns: The file with the body, or nil if none was opened.
     func finish() throws(TransportError) -> URL? {
         guard let delivery = state.withLock({ $0.delivery }) else { return nil }
         let (file, resumable) = try delivery.finish()
@@ -137,7 +137,7 @@ struct DownloadStorage: Sendable {
         return file.url
     }
 
-    /// Moves the complete file. If that fails, keeps it where it is and gives up ownership of it.
+    /// Moves the complete file. If the move fails, keeps the file in place and gives up ownership of it.
     func move(to destination: URL, createsDirectories: Bool, replacesFile: Bool) throws {
         guard let file = state.withLock({ $0.file }) else { return }
         do {
@@ -164,7 +164,7 @@ struct DownloadStorage: Sendable {
 
     // MARK: Waiting for completion
 
-    /// Stores a handler until writing has ended. Returns false, without storing it, if nothing is being written.
+    /// Stores a handler until writing has ended. Returns false and doesn't store the handler if no file is being written.
     func whenSettled(_ handler: @escaping Handler) -> Bool {
         state.withLock { state in
             if state.delivery != nil { state.waiting.append(handler) }

@@ -12,9 +12,9 @@ package enum FileName {
     }
 
     /// Returns a name that stays in its directory, isn't hidden, isn't mistaken for a command-line option, and contains no
-    /// terminal control characters. Returns nil if nothing is left of it.
+    /// terminal control characters. Returns nil if no characters remain.
     static func safe(_ name: String) -> String? {
-        // By Unicode scalars: a file system recognizes a slash even if a combining character follows it.
+        // A file system recognizes a slash even if a combining character follows it.
         let parts = name.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }
         let shown = (parts.last.map(Array.init) ?? []).filter { scalar in
             switch scalar.properties.generalCategory {
@@ -51,7 +51,7 @@ package struct ContentDisposition {
 
     package init(_ value: String) {
         let parameters = Self.parameters(value)
-        // The extended form is preferred (RFC 6266, section 4.3).
+        // The extended form takes precedence (RFC 6266, section 4.3).
         fileNames = [parameters["filename*"].flatMap(Self.extendedValue), parameters["filename"]].compactMap { $0 }
     }
 

@@ -21,7 +21,7 @@ package struct ResumeData: Sendable, Equatable {
     package var path: String
     /// The number of valid bytes in that file.
     package var byteCount: Int64
-    /// The length of the whole file; nil if the server didn't send it.
+    /// The length of the whole file, or nil if the server didn't send it.
     package var totalLength: Int64?
 
     /// - Parameter origin: Nil for the URL's origin.
@@ -38,8 +38,8 @@ package struct ResumeData: Sendable, Equatable {
         self.totalLength = totalLength
     }
 
-    /// Creates resume data for a response whose body hasn't arrived yet. Returns nil if it can't be resumed: because it isn't a
-    /// complete response to a GET, because it is encoded, or because it has no usable validator.
+    /// Creates resume data for a response whose body hasn't arrived yet. Returns nil if the download couldn't be resumed: if
+    /// this isn't a complete response to a GET, if the body is encoded, or if there is no usable validator.
     ///
     /// - Parameter request: The request before adapters, because the next request is adapted as well.
     init?(_ head: ResponseHead, to request: URLRequest, in file: URL) {
@@ -56,23 +56,23 @@ package struct ResumeData: Sendable, Equatable {
     /// Returns the request for the file, without the fields for a range.
     ///
     /// - Parameter sensitiveHeaders: The names of further headers to omit, in addition to the known sensitive ones. Code that
-    ///   stores resume data could have added some.
+    ///   stores resume data might have added some.
     func urlRequest(without sensitiveHeaders: Set<String> = []) throws -> URLRequest {
         var request = try URLRequest(url: url, method: .get, headers: Self.headersWorthKeeping(headers))
         for name in sensitiveHeaders { request.setValue(nil, forHTTPHeaderField: name) }
         return request
     }
 
-    /// Returns whether a request is for the file that this is a part of.
+    /// Returns whether a request is for the file to which this part belongs.
     package func isPart(of request: URLRequest) -> Bool {
         request.httpMethod ?? "GET" == "GET" && request.url.flatMap(Self.withoutUserinfo) == url
             && request.value(forHTTPHeaderField: "Range") == nil
     }
 
-    /// Returns the fields that request the bytes from an offset on, if the file is unchanged (RFC 9110, sections 14.2 and
-    /// 13.1.5).
+    /// Returns the fields that request the bytes from an offset to the end, provided that the file is unchanged (RFC 9110,
+    /// sections 14.2 and 13.1.5).
     func fields(from offset: Int64) -> HTTPHeaders {
-        // A content coding can't be decoded from the middle.
+        // Decoding a content coding can't start in the middle.
         ["Range": "bytes=\(offset)-", "If-Range": validator.text, "Accept-Encoding": "identity"]
     }
 
@@ -117,8 +117,8 @@ package enum ResumeValidator: Sendable, Equatable {
     /// same second wouldn't be visible, and clocks differ (RFC 9110, section 8.8.2.2).
     private static let strongAge = 60
 
-    /// Creates the validator of a response. Returns nil if the response has none that is allowed in If-Range (RFC 9110, section
-    /// 13.1.5): an entity tag must be strong, and a date is used only without an entity tag.
+    /// Creates the validator of a response. Returns nil if the response has no validator that is valid in If-Range (RFC 9110,
+    /// section 13.1.5): an entity tag must be strong, and a date is used only without an entity tag.
     init?(_ head: ResponseHead) {
         if let tag = head.value(for: .eTag) {
             guard Self.isStrong(tag) else { return nil }
@@ -132,7 +132,7 @@ package enum ResumeValidator: Sendable, Equatable {
         }
     }
 
-    /// Creates the validator from resume data. Returns nil if no response could have had it.
+    /// Creates the validator from resume data. Returns nil if it isn't valid in a response.
     init?(entityTag: String?, lastModified: String?) {
         if let entityTag {
             guard Self.isStrong(entityTag) else { return nil }
@@ -175,13 +175,13 @@ package enum ResumeValidator: Sendable, Equatable {
 extension ResumeData {
     /// The meaning of a server's response to a request for the rest of a file.
     enum Answer: Equatable {
-        /// Exactly the rest follows; the whole file has this length.
+        /// Exactly the rest of the file follows. The associated value is the length of the whole file.
         case rest(totalLength: Int64)
         /// The whole file follows from its first byte: it has changed, or the server doesn't support ranges.
         case whole
         /// The part already has the length of the whole file. The response doesn't confirm that the bytes are the same.
         case nothingLeft(totalLength: Int64)
-        /// The part that follows doesn't fit.
+        /// The part that follows can't be appended.
         case misfit
         /// The response isn't the file: an error or a redirect.
         case other
@@ -220,9 +220,9 @@ extension ResumeData {
 
 /// A Content-Range header of a single part or of an unsatisfied range (RFC 9110, section 14.4).
 struct ContentRange: Equatable {
-    /// The bytes that follow; nil if the requested range doesn't exist: `bytes */1234`.
+    /// The bytes that follow, or nil if the requested range doesn't exist: `bytes */1234`.
     let bytes: ClosedRange<Int64>?
-    /// The length of the whole file; nil for `*`.
+    /// The length of the whole file, or nil for `*`.
     let totalLength: Int64?
 
     /// Returns nil if the unit isn't bytes or the value is invalid.
@@ -265,7 +265,7 @@ struct ContentRange: Equatable {
 /// - `url`
 /// - `headers`: A list of names and values.
 /// - `entityTag` or `lastModified`: The validator as the server sent it.
-/// - `origin`: The origin of the validator, if redirects led to another origin than that of `url`.
+/// - `origin`: The origin of the validator, if redirects changed it from the origin of `url`.
 /// - `path`: The partial file.
 /// - `byteCount`: The number of valid bytes in the file.
 /// - `totalLength`: The length of the whole file, if the server sent it.
@@ -298,7 +298,7 @@ extension ResumeData {
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Text and integers always encode.
+        // Encoding text and integers can't fail.
         let object = (try? encoder.encode(members)) ?? Data()
         return Data("\(Self.magic)\(Self.version) crc32=\(Self.checksum(of: object))\n".utf8) + object
     }
@@ -339,9 +339,10 @@ extension ResumeData {
 
 // MARK: - Errors
 
-/// The reason resume data can't be used. Handlers receive it in ``AFError/createURLRequestFailed(error:)``; nothing was sent.
+/// The reason resume data can't be used. Handlers receive it in ``AFError/createURLRequestFailed(error:)``. The request wasn't
+/// sent.
 public enum ResumeDataError: Error, Sendable, Hashable {
-    /// The data isn't this library's resume data. It may belong to another library.
+    /// The data isn't this library's resume data. Another library might have created it.
     case notResumeData
     /// The data was created by a newer version of this library, in this version of the format.
     case newerVersion(Int)
@@ -356,13 +357,13 @@ extension ResumeDataError: CustomStringConvertible, LocalizedError {
     public var description: String {
         switch self {
         case .notResumeData:
-            "These bytes are not resume data of Afar. Begin the download anew."
+            "The data isn't resume data of this library. Start the download again."
         case .newerVersion(let version):
-            "The resume data has format \(version), which this version of Afar does not know. Begin the download anew."
+            "The resume data has format \(version), which this version of Afar doesn't support. Start the download again."
         case .damaged:
-            "The resume data is damaged: bytes are missing or changed. Begin the download anew."
+            "The resume data is damaged: bytes are missing or changed. Start the download again."
         case .inUse(let path):
-            "Another download is writing to \(TerminalText.line(path)) already. Resume data is good for one download at a time."
+            "Another download is already writing to \(TerminalText.line(path)). Use resume data for one download at a time."
         }
     }
 

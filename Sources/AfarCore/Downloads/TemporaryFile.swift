@@ -1,7 +1,7 @@
 import Foundation
 
-/// A file that a download is written to, in a directory of its own that only this user can access. Both are removed when this
-/// object is released, unless the file was moved or kept.
+/// The file that a download is written to. It is in a separate directory that only this user can access. Both are removed when
+/// this object is released, unless the file was moved or kept.
 ///
 /// While the file is written, only this user can read it. When it is complete, it gets the permissions of a new file and keeps
 /// them when moved.
@@ -18,7 +18,7 @@ package final class TemporaryFile: Sendable {
     package static let name = "download"
     /// The name of the complete file.
     package static let wholeName = "downloaded"
-    /// The name of a short-lived file that shows the permissions of a new file.
+    /// The name of a short-lived file whose permissions are those of a new file.
     package static let sampleName = "download-permissions"
 
     var url: URL { state.withLock { $0.url } }
@@ -32,22 +32,22 @@ package final class TemporaryFile: Sendable {
         let template = FileManager.default.temporaryDirectory.appendingPathComponent(Self.directoryPrefix + "XXXXXX")
         var path = Array(template.path.utf8CString)
         guard mkdtemp(&path) != nil else {
-            throw Self.failure("no directory could be made in \(template.deletingLastPathComponent().path)")
+            throw Self.failure("can't create a directory in \(template.deletingLastPathComponent().path)")
         }
         directory = path.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } } ?? ""
         let url = URL(fileURLWithPath: directory, isDirectory: true).appendingPathComponent(Self.name)
         state = Locked(State(url: url))
         descriptor = open(url.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            let failure = Self.failure("no file could be made in \(directory)")
+            let failure = Self.failure("can't create a file in \(directory)")
             rmdir(directory)
             throw failure
         }
     }
 
     /// Takes over a file that an earlier download kept. Returns nil if there is no such file at this path. For safety, the path
-    /// must name a regular file that belongs to this user, has this class's file name and no other link, and neither the file nor
-    /// its directory may be writable by others.
+    /// must name a regular file that belongs to this user, has this class's file name and has no other link, and others must
+    /// not have write access to the file or its directory.
     ///
     /// - Throws: ``ResumeDataError/inUse(path:)`` if another download has taken it over.
     init?(keptAt path: String) throws(ResumeDataError) {
@@ -57,7 +57,7 @@ package final class TemporaryFile: Sendable {
             directory.lastPathComponent.hasPrefix(Self.directoryPrefix),
             let descriptor = try? PrivateDirectory(at: directory.path).openFile(Self.name, O_RDWR)
         else { return nil }
-        // Only resumed files are locked: no other process uses a new file.
+        // No other process uses a new file, so only resumed files are locked.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             Foundation.close(descriptor)
             throw .inUse(path: path)
@@ -73,8 +73,8 @@ package final class TemporaryFile: Sendable {
         remove()
     }
 
-    /// Removes the file, unless it was moved or kept, and the directory if it is empty: the new owner of a kept file may have
-    /// moved it.
+    /// Removes the file, unless it was moved or kept. Also removes the directory if it is empty, because the new owner of a
+    /// kept file might have moved the file.
     func remove() {
         let isOwned = state.withLock { Swift.exchange(&$0.isOwned, with: false) }
         if isOwned { unlink(url.path) }
@@ -90,7 +90,7 @@ package final class TemporaryFile: Sendable {
     /// Truncates the file and continues writing there.
     func truncate(to length: Int64) throws(TransportError) {
         guard ftruncate(descriptor, off_t(length)) == 0, lseek(descriptor, off_t(length), SEEK_SET) == off_t(length)
-        else { throw Self.failure("the file \(url.path) could not be cut to \(length) bytes") }
+        else { throw Self.failure("can't truncate the file \(url.path) to \(length) bytes") }
     }
 
     /// Gives the complete file the permissions of a new file, and another name, so that old resume data for the partial file
@@ -98,7 +98,7 @@ package final class TemporaryFile: Sendable {
     func publish() {
         let whole = url.deletingLastPathComponent().appending(path: Self.wholeName)
         if rename(url.path, whole.path) == 0 { state.withLock { $0.url = whole } }
-        // The system doesn't report the default permissions, so create a file and read its permissions.
+        // The system doesn't report the default permissions; a new file has them.
         let sample = url.deletingLastPathComponent().appending(path: Self.sampleName).path
         let descriptor = open(sample, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { return }
@@ -108,7 +108,7 @@ package final class TemporaryFile: Sendable {
         unlink(sample)
     }
 
-    /// Whether the file still exists. Another program may have cleared the temporary directory.
+    /// Whether the file still exists. Another program might have cleared the temporary directory.
     var exists: Bool {
         var status = stat()
         return fstat(descriptor, &status) == 0 && status.st_nlink > 0
@@ -118,7 +118,7 @@ package final class TemporaryFile: Sendable {
     func close() {
         let mustClose = state.withLock { Swift.exchange(&$0.isOpen, with: false) }
         guard mustClose else { return }
-        // A newly forked process may have a copy of the descriptor, which would hold the lock longer.
+        // A forked process might have a copy of the descriptor, which would hold the lock longer.
         flock(descriptor, LOCK_UN)
         _ = Foundation.close(descriptor)
     }
@@ -126,7 +126,7 @@ package final class TemporaryFile: Sendable {
     /// Keeps the file and gives up ownership of it.
     func keep() { state.withLock { $0.isOwned = false } }
 
-    /// Takes a kept file back: it is removed when this object is released, if it still exists.
+    /// Takes ownership of a kept file again. If the file still exists, it is removed when this object is released.
     func takeBack() { state.withLock { $0.isOwned = true } }
 
     /// Moves the file to its destination.
@@ -134,7 +134,7 @@ package final class TemporaryFile: Sendable {
     /// - Parameters:
     ///   - createsDirectories: Whether to create the destination's parent directories.
     ///   - replacesFile: Whether to replace an existing file.
-    /// - Throws: A `CocoaError` with the reason. The file then stays where it is.
+    /// - Throws: A `CocoaError` with the reason. The file then remains in place.
     func move(to destination: URL, createsDirectories: Bool, replacesFile: Bool) throws {
         guard destination.standardizedFileURL != url.standardizedFileURL else { return keep() }
         try FileMove(
@@ -157,7 +157,7 @@ package final class TemporaryFile: Sendable {
 package final class PrivateDirectory: Sendable {
     /// The reason a directory was rejected.
     package enum Refusal: Error {
-        /// The directory can't be opened, with this `errno`: `ENOTDIR` if the name is that of a file or a link.
+        /// The directory can't be opened, with this `errno`: `ENOTDIR` if it is a file or a link.
         case cannotBeOpened(Int32)
         case ownedByAnotherUser
         case writableByOthers
@@ -196,8 +196,8 @@ package final class PrivateDirectory: Sendable {
         guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else { throw .writableByOthers }
     }
 
-    /// Opens a regular file that belongs to this user, has no other link, and isn't writable by others. Returns nil if there is
-    /// none of this name.
+    /// Opens a regular file that belongs to this user, has no other link, and isn't writable by others. Returns nil if no such
+    /// file exists.
     package func openFile(_ name: String, _ flags: Int32) -> Int32? {
         let file = openat(descriptor, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -226,7 +226,7 @@ struct FileMove {
     /// - Throws: A `CocoaError`. The source is then unchanged.
     func perform() throws {
         guard destination.isFileURL else {
-            throw failure(.fileWriteUnsupportedScheme, "The destination is no file URL. Make one with URL(filePath:).")
+            throw failure(.fileWriteUnsupportedScheme, "The destination isn't a file URL. Use URL(filePath:).")
         }
         if createsDirectories {
             try FileManager.default.createDirectory(
@@ -246,7 +246,7 @@ struct FileMove {
         if replacesFile {
             return rename(path, destination.path) == 0 ? nil : errno
         }
-        // Unlike a rename, a link never replaces an existing file.
+        // A link never replaces an existing file.
         if link(path, destination.path) == 0 {
             unlink(path)
             return nil
@@ -258,7 +258,7 @@ struct FileMove {
         return rename(path, destination.path) == 0 ? nil : errno
     }
 
-    /// Copies to another file system: into a file next to the destination, which is then renamed.
+    /// Copies the file to another file system. Writes to a file next to the destination, and renames it when it is complete.
     private func copy() throws {
         let neighbour = destination.deletingLastPathComponent().appendingPathComponent(".afar-\(UUID().uuidString)")
         if let code = Self.copy(source.path, to: neighbour.path) ?? put(neighbour.path) {
@@ -273,7 +273,7 @@ struct FileMove {
         let input = open(source, O_RDONLY | O_CLOEXEC)
         guard input >= 0 else { return errno }
         defer { close(input) }
-        // Prevents other users from reading the incomplete copy.
+        // Other users can't read the incomplete copy.
         let output = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard output >= 0 else { return errno }
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
@@ -302,17 +302,17 @@ struct FileMove {
         let cause = POSIXError(errno: code)
         return switch code {
         case EEXIST:
-            failure(.fileWriteFileExists, "There is a file already. The option removePreviousFile replaces it.", cause)
-        case EISDIR: failure(.fileWriteFileExists, "There is a directory, which is never replaced.", cause)
+            failure(.fileWriteFileExists, "A file already exists. To replace it, use removePreviousFile.", cause)
+        case EISDIR: failure(.fileWriteFileExists, "A directory already exists. Directories are never replaced.", cause)
         case ENOENT:
             failure(
                 .fileNoSuchFile,
-                "There is no directory \(folder). The option createIntermediateDirectories makes it.", cause)
-        case ENOTDIR: failure(.fileNoSuchFile, "\(folder) is not a directory.", cause)
-        case EACCES, EPERM: failure(.fileWriteNoPermission, "Nothing may be written into \(folder): \(reason).", cause)
-        case EROFS: failure(.fileWriteVolumeReadOnly, "Nothing can be written into \(folder): \(reason).", cause)
-        case ENOSPC, EDQUOT: failure(.fileWriteOutOfSpace, "There is no room in \(folder): \(reason).", cause)
-        case ENAMETOOLONG: failure(.fileWriteInvalidFileName, "Its name is too long.", cause)
+                "The directory \(folder) doesn't exist. To create it, use createIntermediateDirectories.", cause)
+        case ENOTDIR: failure(.fileNoSuchFile, "\(folder) isn't a directory.", cause)
+        case EACCES, EPERM: failure(.fileWriteNoPermission, "Writing to \(folder) isn't permitted: \(reason).", cause)
+        case EROFS: failure(.fileWriteVolumeReadOnly, "\(folder) is read-only: \(reason).", cause)
+        case ENOSPC, EDQUOT: failure(.fileWriteOutOfSpace, "There isn't enough space in \(folder): \(reason).", cause)
+        case ENAMETOOLONG: failure(.fileWriteInvalidFileName, "The file name is too long.", cause)
         default: failure(.fileWriteUnknown, "\(reason).", cause)
         }
     }

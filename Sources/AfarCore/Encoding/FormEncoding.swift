@@ -57,7 +57,7 @@ struct FormEncoding: Encoder {
         }
     }
 
-    /// Writes nil to this node, which may leave it empty.
+    /// Writes nil to this node according to `nilEncoding`, which can leave the node empty.
     func writeNil() throws {
         try checkDepth()
         node.content = options.nilEncoding.encodeNil().map(FormNode.Content.text) ?? .nothing
@@ -78,7 +78,7 @@ struct FormEncoding: Encoder {
         }
     }
 
-    /// Returns the text of a value that is written as text; nil for a value that must encode itself.
+    /// Returns the text of a value that is written as text, or nil for a value that must encode itself.
     private func text<T: Encodable>(of value: T) throws -> String? {
         switch value {
         case let value as String: value
@@ -86,7 +86,7 @@ struct FormEncoding: Encoder {
         case let value as any FormNumber: value.description
         case let value as Date: try options.dateEncoding.encode(value)
         case let value as Data: try options.dataEncoding.encode(value)
-        // A URL would encode itself as an object with its base.
+        // A URL encodes itself as an object with its base.
         case let value as URL: value.absoluteString
         default: nil
         }
@@ -111,7 +111,7 @@ struct FormKey: CodingKey {
 
 // MARK: - Containers
 
-// The generic methods also implement the protocols' methods for the primitive types, except `encodeIfPresent`.
+// The generic methods also satisfy the requirements for primitive types, except `encodeIfPresent`.
 
 /// A container that writes the fields of an object.
 struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
@@ -212,8 +212,7 @@ struct FormSingleValueContainer: SingleValueEncodingContainer {
     }
 }
 
-// The standard library's implementations write nothing for nil, but `nilEncoding` may require a value. They exist for each
-// primitive type and take precedence over a generic method.
+// The standard library's implementations for primitive types take precedence over a generic method, and ignore `nilEncoding`.
 
 extension FormKeyedContainer {
     /// Writes a value, or nil according to `nilEncoding`.
@@ -333,7 +332,7 @@ extension Double: FormNumber {}
 extension Float: FormNumber {}
 extension Decimal: FormNumber {}
 
-// The standard library's implementations for the 128-bit integers throw an error, so the containers need their own.
+// The standard library's implementations for 128-bit integers throw an error.
 
 extension FormKeyedContainer {
     func encode(_ value: Int128, forKey key: Key) throws {
@@ -387,7 +386,7 @@ struct FormSerializer {
         }
     }
 
-    /// Returns the pairs of a node with this key; nil if there are none.
+    /// Returns the pairs of a node with this key, or nil if there are none.
     private func text(of node: FormNode, key: String) -> String? {
         switch node.content {
         case .nothing: nil
@@ -407,7 +406,7 @@ struct FormSerializer {
         var index = 0
         return joined(
             nodes.compactMap { node in
-                // An element that writes nothing doesn't use up an index.
+                // Elements that write nothing have no index.
                 let part = text(of: node, key: options.arrayEncoding.encode(key, atIndex: index))
                 if part != nil { index += 1 }
                 return part

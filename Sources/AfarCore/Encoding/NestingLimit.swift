@@ -3,14 +3,14 @@ public import Foundation
 // MARK: - Errors
 
 extension AFError {
-    /// An error thrown if parameters are nested so deep that encoding them could exhaust the stack. Servers don't accept such
-    /// depths either.
+    /// An error thrown if parameters are nested so deep that encoding them could exhaust the stack. Servers don't accept
+    /// parameters of that depth either.
     public struct ParameterNestingError: Error, Sendable {
-        /// The maximum number of nested arrays and objects: 128. For values that encode themselves, the thread's stack can allow
-        /// fewer.
+        /// The maximum number of nested arrays and objects: 128. For values that encode themselves, a small thread stack can
+        /// lower the limit.
         public static let limit = 128
 
-        /// The name of the parameter that is nested too deep; nil if the parameters are an array.
+        /// The name of the parameter that is nested too deep, or nil if the parameters are an array.
         public let parameter: String?
 
         /// Creates the error.
@@ -25,7 +25,7 @@ extension AFError.ParameterNestingError: LocalizedError {
     public var errorDescription: String? {
         let subject = parameter.map { "The parameter \($0.debugDescription) is" } ?? "The parameters are"
         return
-            "\(subject) nested more than \(Self.limit) levels deep, or deeper than the stack has room for. Send them flatter, or as text that you encode."
+            "\(subject) nested more than \(Self.limit) levels deep, or too deep for the stack. Flatten the structure, or encode it yourself and send the text."
     }
 }
 
@@ -39,15 +39,15 @@ extension AFError.ParameterNestingError {
         }
     }
 
-    /// Returns whether a value's nesting is within the limit. The parameters themselves are one level. The check goes level by
-    /// level, so it doesn't use the stack.
+    /// Returns whether a value's nesting is within the limit. The parameters themselves are one level. The check isn't
+    /// recursive, so it can't exhaust the stack.
     static func fits(_ value: Any) -> Bool {
         var level = [value]
         for _ in 1..<limit where !level.isEmpty { level = level.flatMap { elements(of: $0) ?? [] } }
         return level.allSatisfy { elements(of: $0) == nil }
     }
 
-    /// Returns the values of a collection; nil for any other value.
+    /// Returns the values of a collection, or nil for any other value.
     private static func elements(of value: Any) -> [Any]? {
         switch value {
         case let dictionary as [AnyHashable: Any]: Array(dictionary.values)
@@ -122,14 +122,14 @@ extension Dictionary: NestingDictionary where Key == String, Value: Encodable {
 
 // MARK: - Limit
 
-/// Limits how deep Foundation's encoders go into a value. They recurse as deep as the value is nested, or endlessly if it
-/// contains itself, until the stack overflows.
+/// Limits the depth of values that Foundation's encoders encode. The encoders recurse, so a value that is nested too deep or
+/// contains itself would overflow the stack.
 ///
 /// Every value that could nest is passed to the encoder in a ``NestingLimited``, whose containers count the levels and forward
 /// everything. A value's `encode(to:)` therefore runs only once, and values that encoders recognize by type, such as dates, are
 /// passed unchanged.
 struct NestingLimit {
-    /// Higher than the limit of levels: values that encode others in their place add no level, but also use the stack.
+    /// Higher than the limit of levels, because a value that encodes another in its place adds no level but uses the stack.
     private static let maximumDepth = 2 * AFError.ParameterNestingError.limit
 
     /// The number of enclosing arrays and objects.
@@ -174,7 +174,7 @@ struct NestingLimit {
         do {
             return try outcome.get()
         } catch EncodingError.invalidValue(let culprit, let context) where type(of: culprit) == type(of: passed) {
-            // The encoder's error names the wrapper; report the caller's value instead.
+            // The encoder's error names the wrapper.
             let text = context.debugDescription.replacing("\(type(of: passed))", with: "\(Value.self)")
             throw EncodingError.invalidValue(
                 value,
@@ -192,7 +192,7 @@ struct NestingLimit {
         try known(value, at: codingPath()) ?? NestingLimited(value, self)
     }
 
-    /// Returns the form that is passed to the encoder for a value that doesn't encode itself; nil for one that does.
+    /// Returns the form that is passed to the encoder for a value that doesn't encode itself, or nil for one that does.
     ///
     /// - Throws: An ``AFError/ParameterNestingError``.
     func known<Value: Encodable>(
@@ -232,14 +232,14 @@ struct NestingLimit {
 
     func leave() { run.stack.leave() }
 
-    /// Returns the limit inside an array or an object. Beyond the limit it records the error, and nothing more is written:
-    /// creating a container can't throw, but writing to it can.
+    /// Returns the limit for the contents of an array or an object. If they are nested too deep, records the error, which the
+    /// next write throws, because creating a container can't throw.
     func inContainer(at codingPath: @autoclosure () -> [any CodingKey]) -> NestingLimit {
         if levels >= AFError.ParameterNestingError.limit { refuse(at: codingPath()) }
         return NestingLimit(levels: levels + 1, run: run)
     }
 
-    /// Whether no value was nested too deep so far.
+    /// Whether all values so far were within the limit.
     var isOpen: Bool { run.refusal == nil }
 
     private func refuse(at codingPath: [any CodingKey]) {
@@ -293,7 +293,7 @@ struct NestingLimitEncoder: Encoder {
     }
 }
 
-// Primitive types need their own methods: the generic one would make each value encode itself.
+// Primitive types need their own methods, because the generic one makes each value encode itself.
 
 /// A container for the fields of an object.
 struct NestingLimitKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {

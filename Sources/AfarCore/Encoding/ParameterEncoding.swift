@@ -61,7 +61,7 @@ extension URL {
             if !head.contains("?") { "?" } else if head.hasSuffix("?") || head.hasSuffix("&") { "" } else { "&" }
         let escaped = query.addingPercentEncoding(withAllowedCharacters: Self.escapedQueryCharacters) ?? query
         let result = String(head + separator + escaped + text[fragment...])
-        // Strict: if Foundation finds an invalid character, it encodes every percent sign a second time.
+        // Otherwise, Foundation encodes every percent sign again if a character is invalid.
         guard let url = URL(string: result, encodingInvalidCharacters: false) else {
             throw AFError.invalidURL(url: result)
         }
@@ -130,7 +130,7 @@ public struct JSONEncoding: ParameterEncoding {
 
     private func data(of object: Any) throws -> Data {
         try AFError.ParameterNestingError.check(object)
-        // JSONSerialization traps on invalid objects, so check first. A fragment is valid if an array of it is.
+        // JSONSerialization traps on invalid objects. A fragment is valid if an array of it is.
         guard JSONSerialization.isValidJSONObject(options.contains(.fragmentsAllowed) ? [object] : object) else {
             throw Error.invalidJSONObject
         }
@@ -141,13 +141,13 @@ public struct JSONEncoding: ParameterEncoding {
 extension JSONEncoding.Error: LocalizedError {
     /// A human-readable description of the error.
     public var errorDescription: String? {
-        "The value is no valid JSON object. It must be an array or a dictionary with text keys, "
-            + "of text, finite numbers, booleans, null, and such arrays and dictionaries."
+        "The value isn't a valid JSON object. It must be an array, or a dictionary with string keys, "
+            + "and contain only strings, finite numbers, Booleans, null, and such arrays and dictionaries."
     }
 }
 
 /// An encoder that writes an `Encodable` value as a JSON body.
-// @unchecked because the class is open, so the compiler can't check it. Its only property is an immutable Sendable reference.
+// @unchecked because the class is open. Its property is immutable and Sendable.
 open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// An encoder with Foundation's default settings.
     public static var `default`: JSONParameterEncoder { JSONParameterEncoder() }
@@ -254,7 +254,7 @@ public struct PropertyListEncoding: ParameterEncoding {
 }
 
 /// An encoder that writes an `Encodable` value as a property list body.
-// @unchecked because the class is open, so the compiler can't check it. Its only property is an immutable Sendable reference.
+// @unchecked because the class is open. Its property is immutable and Sendable.
 open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// An encoder with Foundation's default settings.
     public static var `default`: PropertyListParameterEncoder { PropertyListParameterEncoder() }

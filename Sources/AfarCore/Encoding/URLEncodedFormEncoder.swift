@@ -8,11 +8,11 @@ public import Foundation
 ///
 /// The value must be an object: a struct, a class or a dictionary. No standard defines how nested values are written, so each
 /// decision is an option. Nil and empty collections are omitted unless `nilEncoding` specifies otherwise. Elements of an array
-/// keep their order. Fields that a superclass writes with `superEncoder()` are written next to those of the subclass.
+/// keep their order. Fields that a superclass writes with `superEncoder()` are written next to the subclass's fields.
 public final class URLEncodedFormEncoder: Sendable {
     /// An error that describes why a value can't be written.
     public enum Error: Swift.Error {
-        /// The value is not an object; the text names what it is instead.
+        /// The value isn't an object. The text describes what it is, such as an array.
         case invalidRootObject(String)
     }
 
@@ -20,7 +20,7 @@ public final class URLEncodedFormEncoder: Sendable {
     public let alphabetizeKeyValuePairs: Bool
     /// How the key of an array's element is written.
     public let arrayEncoding: ArrayEncoding
-    /// How a boolean is written.
+    /// How a Boolean is written.
     public let boolEncoding: BoolEncoding
     /// How `Data` is written.
     public let dataEncoding: DataEncoding
@@ -96,7 +96,7 @@ extension URLEncodedFormEncoder.Error: LocalizedError {
     public var errorDescription: String? {
         switch self {
         case .invalidRootObject(let found):
-            "Only an object with keys can be a query, and this is \(found). Put it into a dictionary or a struct."
+            "Only an object with keys can be encoded as a query, but this is \(found). Put it in a dictionary or a struct."
         }
     }
 }
@@ -110,7 +110,7 @@ extension URLEncodedFormEncoder {
         case noBrackets
         /// `key[0]`, `key[1]` and so on.
         case indexInBrackets
-        /// As a closure returns it.
+        /// The text that the closure returns.
         @preconcurrency case custom(@Sendable (_ key: String, _ index: Int) -> String)
 
         func encode(_ key: String, atIndex index: Int) -> String {
@@ -137,7 +137,7 @@ extension URLEncodedFormEncoder {
         case uppercased
         /// In lowercase.
         case lowercased
-        /// As a closure returns it.
+        /// The text that the closure returns.
         @preconcurrency case custom(@Sendable (String) -> String)
 
         func encode(_ key: String) -> String {
@@ -175,7 +175,7 @@ extension URLEncodedFormEncoder {
 }
 
 extension URLEncodedFormEncoder {
-    /// How a boolean is written.
+    /// How a Boolean is written.
     public enum BoolEncoding: Sendable {
         /// `1` and `0`
         case numeric
@@ -196,10 +196,10 @@ extension URLEncodedFormEncoder {
         case deferredToData
         /// In Base64.
         case base64
-        /// As a closure returns it.
+        /// The text that the closure returns.
         @preconcurrency case custom(@Sendable (Data) throws -> String)
 
-        /// Returns the text; nil if the data must encode itself.
+        /// Returns the text, or nil if the data must encode itself.
         func encode(_ data: Data) throws -> String? {
             switch self {
             case .deferredToData: nil
@@ -221,10 +221,10 @@ extension URLEncodedFormEncoder {
         case iso8601
         /// As a formatter formats it.
         case formatted(DateFormatter)
-        /// As a closure returns it.
+        /// The text that the closure returns.
         @preconcurrency case custom(@Sendable (Date) throws -> String)
 
-        /// Returns the text; nil if the date must encode itself.
+        /// Returns the text, or nil if the date must encode itself.
         func encode(_ date: Date) throws -> String? {
             switch self {
             case .deferredToDate: nil
@@ -299,7 +299,7 @@ extension String {
 /// An encoder that writes an `Encodable` value as a query: `key=value` pairs in the URL or in a form body.
 ///
 /// The URL's existing query is unchanged. Added pairs are percent-encoded exactly once.
-// @unchecked because the class is open, so the compiler can't check it. Its properties are immutable and Sendable.
+// @unchecked because the class is open. Its properties are immutable and Sendable.
 open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// Where the parameters are written.
     public enum Destination: Sendable {

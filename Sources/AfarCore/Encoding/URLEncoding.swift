@@ -6,8 +6,8 @@ public import Foundation
 
 /// An encoding that writes parameters as a query: `key=value` pairs in the URL or in a form body.
 ///
-/// Keys are sorted at every level, so that the same parameters always produce the same text. The URL's existing query is
-/// unchanged. Added pairs are percent-encoded exactly once.
+/// Keys are sorted at every level, so the same parameters always produce the same text. The URL's existing query is unchanged.
+/// Added pairs are percent-encoded exactly once.
 ///
 /// No standard defines how collections are written in a query. Dictionaries are written as `key[subkey]=value`, arrays as
 /// `key[]=value` for each element or according to `arrayEncoding`, and Booleans as numbers or according to `boolEncoding`. Nil
@@ -46,7 +46,7 @@ public struct URLEncoding: ParameterEncoding {
     /// How arrays are written.
     public let arrayEncoding: ArrayEncoding
 
-    /// How booleans are written.
+    /// How Booleans are written.
     public let boolEncoding: BoolEncoding
 
     /// Creates an encoding.
@@ -100,7 +100,7 @@ extension URLEncoding {
         case noBrackets
         /// `key[0]`, `key[1]` and so on.
         case indexInBrackets
-        /// As a closure returns it.
+        /// The text that the closure returns.
         @preconcurrency case custom(@Sendable (_ key: String, _ index: Int) -> String)
 
         func encode(key: String, atIndex index: Int) -> String {
@@ -113,7 +113,7 @@ extension URLEncoding {
         }
     }
 
-    /// How a boolean is written.
+    /// How a Boolean is written.
     public enum BoolEncoding: Sendable {
         /// `1` and `0`
         case numeric
@@ -133,7 +133,7 @@ extension URLEncoding {
     /// - Parameters:
     ///   - key: The parameter's unescaped key.
     ///   - value: The parameter's value. A collection has one pair for each value in it.
-    /// - Returns: The pairs; none if collections are nested deeper than ``AFError/ParameterNestingError/limit``.
+    /// - Returns: The pairs. There are none if collections are nested deeper than ``AFError/ParameterNestingError/limit``.
     public func queryComponents(fromKey key: String, value: Any) -> [(String, String)] {
         AFError.ParameterNestingError.fits(value) ? components(fromKey: key, value: value) : []
     }
@@ -147,7 +147,7 @@ extension URLEncoding {
         }
     }
 
-    /// Returns the keys and values in a collection or an optional; nil for any other value.
+    /// Returns the keys and values in a collection or an optional, or nil for any other value.
     private func members(of value: Any, key: String) -> [(key: String, value: Any)]? {
         switch value {
         case is String: nil
@@ -177,7 +177,8 @@ extension URLEncoding {
 }
 
 extension NSNumber {
-    /// Whether this was created from a `Bool`: Foundation has one shared object for each of the two, distinct from 1 and 0.
+    /// Whether this was created from a `Bool`. Foundation has one shared object for each of the two values, distinct from 1 and
+    /// 0.
     fileprivate var isBoolean: Bool {
         self === NSNumber(value: true) || self === NSNumber(value: false)
     }

@@ -1,10 +1,10 @@
 public import Foundation
 
 extension AFError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible {
-    /// A description of what went wrong, where, and how to fix it, in a sentence or two.
+    /// A description of the problem, its location and its solution, in one or two sentences.
     ///
-    /// It is a single line, whatever text a server sent: line breaks are replaced by spaces, and other control characters and
-    /// invisible characters are written as `\u001B`. Credentials in URLs are redacted.
+    /// The description is a single line, even if it contains text from a server: line breaks are replaced by spaces, and other
+    /// control characters and invisible characters are escaped, as in `\u001B`. Credentials in URLs are redacted.
     public var errorDescription: String? {
         description
     }
@@ -22,13 +22,13 @@ extension AFError: LocalizedError, CustomStringConvertible, CustomDebugStringCon
     private var message: String {
         switch self {
         case .createUploadableFailed(let error):
-            "The value to upload could not be made ready, nothing was sent: \(error.cause)"
+            "The upload could not be created, and nothing was sent: \(error.cause)"
         case .createURLRequestFailed(let error):
-            "No URLRequest could be made of the value given, nothing was sent: \(error.cause)"
+            "The URLRequest could not be created, and nothing was sent: \(error.cause)"
         case .downloadedFileMoveFailed(let error, let source, let destination):
             "The download is complete, but moving it from \(source.path) to \(destination.path) failed: \(error.cause)"
         case .explicitlyCancelled:
-            "The request was cancelled by its owner."
+            "The request was explicitly cancelled."
         case .invalidURL(let url):
             if let problem = (url as? String).flatMap({ RequestTarget.problem(with: $0) }) {
                 "This is not a URL: \(url.redactedText): \(problem)."
@@ -42,9 +42,9 @@ extension AFError: LocalizedError, CustomStringConvertible, CustomDebugStringCon
         case .parameterEncoderFailed(let reason):
             "Encoding the Encodable parameters failed: \(reason)"
         case .requestAdaptationFailed(let error):
-            "A request adapter refused the request: \(error.cause)"
+            "A request adapter rejected the request: \(error.cause)"
         case .requestRetryFailed(let retryError, let originalError):
-            "The request failed: \(originalError.cause) Then its retrier failed too: \(retryError.cause)"
+            "The request failed: \(originalError.cause) Its retrier also failed: \(retryError.cause)"
         case .responseValidationFailed(let reason):
             "The response was not acceptable: \(reason)"
         case .responseSerializationFailed(let reason):
@@ -52,13 +52,13 @@ extension AFError: LocalizedError, CustomStringConvertible, CustomDebugStringCon
         case .serverTrustEvaluationFailed(let reason):
             "The server is not trusted: \(reason)"
         case .sessionDeinitialized:
-            "The session was deinitialized while the request was under way. Keep a reference to it until its requests are done."
+            "The session was deinitialized during the request. Keep a reference to it until its requests have finished."
         case .sessionInvalidated(let error):
             "The session was invalidated: \(error?.cause ?? "on purpose, without an error.")"
         case .sessionTaskFailed(let error):
             "The exchange with the server failed: \(error.cause)"
         case .urlRequestValidationFailed(let reason):
-            "The request must not be sent: \(reason)"
+            "The request is invalid and was not sent: \(reason)"
         }
     }
 }
@@ -83,23 +83,23 @@ extension AFError.MultipartEncodingFailureReason: CustomStringConvertible {
         let text =
             switch self {
             case .boundaryInvalid(let boundary):
-                "\(boundary.debugDescription) cannot be a boundary. Leave it out, or use up to 70 letters and digits."
-            case .bodyPartHeadersInvalid(let error): "A part cannot have these headers: \(error.cause)"
+                "\(boundary.debugDescription) is not a valid boundary. Omit it, or use 1 to 70 letters and digits."
+            case .bodyPartHeadersInvalid(let error): "The headers of a part are invalid: \(error.cause)"
             case .bodyPartURLInvalid(let url):
                 "\(url) is not a file URL. Use URL(filePath:), or append the data itself."
-            case .bodyPartFilenameInvalid(let url): "\(url) has no file name. Give the part a file name."
-            case .bodyPartFileNotReachable(let url): "There is no file at \(url.path) that can be read."
+            case .bodyPartFilenameInvalid(let url): "\(url) has no file name. Specify a file name for the part."
+            case .bodyPartFileNotReachable(let url): "There is no readable file at \(url.path)."
             case .bodyPartFileNotReachableWithError(let url, let error):
-                "The file \(url.path) cannot be reached: \(error.cause)"
+                "The file \(url.path) cannot be accessed: \(error.cause)"
             case .bodyPartFileIsDirectory(let url): "\(url.path) is a directory. A part must be a file."
             case .bodyPartFileSizeNotAvailable(let url):
-                "The length of \(url.path) is not known. Append it as a stream with a length."
+                "The length of \(url.path) is unknown. Append the file as a stream with a length."
             case .bodyPartFileSizeQueryFailedWithError(let url, let error):
-                "The length of \(url.path) could not be found: \(error.cause)"
+                "The length of \(url.path) could not be determined: \(error.cause)"
             case .bodyPartInputStreamCreationFailed(let url): "The file \(url.path) could not be opened for reading."
             case .outputStreamCreationFailed(let url): "The file \(url.path) could not be opened for writing."
             case .outputStreamFileAlreadyExists(let url):
-                "There is a file at \(url.path) already. Remove it or write elsewhere."
+                "A file already exists at \(url.path). Remove it, or use another location."
             case .outputStreamURLInvalid(let url): "\(url) is not a file URL, so the form cannot be written there."
             case .outputStreamWriteFailed(let error): "Writing the form failed: \(error.cause)"
             case .inputStreamReadFailed(let error): "Reading a part failed: \(error.cause)"
@@ -111,7 +111,7 @@ extension AFError.MultipartEncodingFailureReason: CustomStringConvertible {
 extension AFError.UnexpectedInputStreamLength: CustomStringConvertible {
     /// A human-readable description with both numbers.
     public var description: String {
-        "The stream of a part gave \(bytesRead) bytes, \(bytesExpected) were announced."
+        "The stream of a part had \(bytesRead) bytes, but its specified length was \(bytesExpected)."
     }
 }
 
@@ -121,8 +121,9 @@ extension AFError.ParameterEncodingFailureReason: CustomStringConvertible {
         let text =
             switch self {
             case .missingURL: "The request has no URL for a query. Set one, or encode into the body."
-            case .jsonEncodingFailed(let error): "The parameters cannot be JSON: \(error.cause)"
-            case .propertyListEncodingFailed(let error): "The parameters cannot be a property list: \(error.cause)"
+            case .jsonEncodingFailed(let error): "The parameters cannot be encoded as JSON: \(error.cause)"
+            case .propertyListEncodingFailed(let error):
+                "The parameters cannot be encoded as a property list: \(error.cause)"
             case .customEncodingFailed(let error): error.cause
             }
         return Redaction.standard.line(text)
@@ -136,7 +137,7 @@ extension AFError.ParameterEncoderFailureReason: CustomStringConvertible {
             switch self {
             case .missingRequiredComponent(.url): "The request has no URL. Set one before encoding."
             case .missingRequiredComponent(.httpMethod(let method)):
-                "The request has no method to choose a destination by (it has \"\(method)\"). Set one before encoding."
+                "The request has no valid method (\"\(method)\"). Set one before encoding."
             case .encoderFailed(let error): error.cause
             }
         return Redaction.standard.line(text)
@@ -149,20 +150,20 @@ extension AFError.URLRequestValidationFailureReason: CustomStringConvertible {
         let text =
             switch self {
             case .bodyDataInGETRequest(let body):
-                "It is a GET with a body of \(body.count) bytes. Use another method, or put the parameters into the query."
+                "It is a GET with a body of \(body.count) bytes. Use another method, or put the parameters in the query."
             case .invalidMethod(let method): "\(method.debugDescription) is not an HTTP method."
-            case .invalidHeaderName(let name): "\(name.debugDescription) is not a name that a header can have."
+            case .invalidHeaderName(let name): "\(name.debugDescription) is not a valid header name."
             case .invalidHeaderValue(let name):
-                "The value of the header \(name) has control characters, such as a line break. Remove or encode them."
+                "The value of the header \(name) contains control characters, such as line breaks. Remove or encode them."
             case .unsupportedScheme(let scheme):
-                "The URL has the scheme \(scheme.debugDescription). Only http and https can be requested."
+                "The URL has the scheme \(scheme.debugDescription). Only http and https are supported."
             case .malformedURL(let url, let reason):
                 "The URL \(Redaction.standard.url(url.absoluteString)) is invalid: \(reason)"
             case .ambiguousURL(let url, let reason):
-                "The URL \(Redaction.standard.url(url.absoluteString)) can be read in two ways: \(reason)"
+                "The URL \(Redaction.standard.url(url.absoluteString)) is ambiguous: \(reason)"
             case .conflictingContentLength:
-                "Its Content-Length contradicts its body or its Transfer-Encoding. Leave the header out, it is set for you."
-            case .tooManyHeaders(let count, let limit): "It has \(count) headers, at most \(limit) are allowed."
+                "Its Content-Length contradicts its body or its Transfer-Encoding. Remove the header, which is set automatically."
+            case .tooManyHeaders(let count, let limit): "It has \(count) headers, but at most \(limit) are allowed."
             }
         return Redaction.standard.line(text)
     }
@@ -176,9 +177,9 @@ extension AFError.ResponseValidationFailureReason: CustomStringConvertible {
             case .dataFileNil: "There is no file with the downloaded data."
             case .dataFileReadFailed(let url): "The downloaded file \(url.path) cannot be read."
             case .missingContentType(let acceptable):
-                "It names no content type; acceptable would be \(acceptable.joined(separator: ", "))."
+                "It has no content type. Acceptable content types: \(acceptable.joined(separator: ", "))."
             case .unacceptableContentType(let acceptable, let type):
-                "Its content type is \(type); acceptable would be \(acceptable.joined(separator: ", "))."
+                "Its content type is \(type). Acceptable content types: \(acceptable.joined(separator: ", "))."
             case .unacceptableStatusCode(let code): "Its status code is \(code)."
             case .customValidationFailed(let error): error.cause
             }
@@ -191,17 +192,18 @@ extension AFError.ResponseSerializationFailureReason: CustomStringConvertible {
     public var description: String {
         let text =
             switch self {
-            case .inputDataNilOrZeroLength: "Its body is empty. If that is right, name its status code as an empty one."
+            case .inputDataNilOrZeroLength:
+                "Its body is empty. To allow this, add its status code to emptyResponseCodes."
             case .inputFileNil: "There is no file with the downloaded data."
             case .inputFileReadFailed(let url): "The downloaded file \(url.path) cannot be read."
-            case .stringSerializationFailed(let encoding): "Its body is no text in the encoding \(encoding)."
-            case .textDecodingFailed(_, let error): "Its body could not be made text: \(error.cause)"
+            case .stringSerializationFailed(let encoding): "Its body is not valid text in the encoding \(encoding)."
+            case .textDecodingFailed(_, let error): "Its body could not be decoded as text: \(error.cause)"
             case .jsonSerializationFailed(let error): "Its body is not JSON: \(error.cause)"
             case .propertyListSerializationFailed(let error): "Its body is not a property list: \(error.cause)"
-            case .decodingFailed(let error): "Its body does not have the shape asked for: \(error.cause)"
+            case .decodingFailed(let error): "Its body does not match the requested type: \(error.cause)"
             case .customSerializationFailed(let error): error.cause
             case .invalidEmptyResponse(let type):
-                "Its body is empty and \(type) has no empty value. Ask for Empty, or make \(type) an EmptyResponse."
+                "Its body is empty, and \(type) has no empty value. Use Empty, or conform \(type) to EmptyResponse."
             }
         return Redaction.standard.line(text)
     }
@@ -214,25 +216,26 @@ extension AFError.ServerTrustFailureReason: CustomStringConvertible {
             switch self {
             case .noRequiredEvaluator(let host):
                 "There is no trust evaluator for \(host). Add one, or set allHostsMustBeEvaluated to false."
-            case .noCertificatesFound: "There are no certificates to pin. Give the evaluator some."
-            case .noPublicKeysFound: "There are no public keys to pin. Give the evaluator certificates that have some."
+            case .noCertificatesFound: "There are no certificates to pin. Pass at least one to the evaluator."
+            case .noPublicKeysFound: "There are no public keys to pin. Pass at least one to the evaluator."
             case .policyApplicationFailed(let host, let message):
                 "A policy could not be applied to \(host): \(message)"
             case .settingAnchorCertificatesFailed(let host, let message, let certificates):
                 "Setting \(certificates.count) certificates to trust for \(host) failed: \(message)"
-            case .revocationPolicyCreationFailed: "The policy that looks for revoked certificates could not be made."
-            case .trustEvaluationFailed(let error): error?.cause ?? "Its chain of certificates is not valid."
+            case .revocationPolicyCreationFailed:
+                "The policy that checks for revoked certificates could not be created."
+            case .trustEvaluationFailed(let error): error?.cause ?? "Its certificate chain is not valid."
             case .defaultEvaluationFailed(let output):
-                "The certificates of \(output.host) are not valid: \(output.error)"
+                "The certificate chain of \(output.host) is not valid: \(output.error)"
             case .hostValidationFailed(let output):
                 "The certificate of \(output.host) is not for that host: \(output.error)"
             case .revocationCheckFailed(let output, _):
-                "The check of \(output.host) for revoked certificates failed: \(output.error)"
+                "The revocation check of the certificates of \(output.host) failed: \(output.error)"
             case .certificatePinningFailed(let host, _, let pinned, let presented):
-                "\(host) presented \(presented.count) certificates, none among the \(pinned.count) pinned ones."
+                "\(host) presented \(presented.count) certificates, none of which is among the \(pinned.count) pinned ones."
             case .publicKeyPinningFailed(let host, _, let pinned, let presented):
                 "\(host) presented the keys \(presented.map(\.pin).joined(separator: ", ")), "
-                    + "none among the \(pinned.count) pinned ones."
+                    + "none of which is among the \(pinned.count) pinned ones."
             case .customEvaluationFailed(let error): error.cause
             }
         return Redaction.standard.line(text)

@@ -10,7 +10,7 @@ extension AFError {
         if case .invalidURL(let url) = self { url } else { nil }
     }
 
-    /// The URL that caused the error: that of a part of a multipart form, or a URL that isn't allowed.
+    /// The URL that caused the error: the URL of a multipart form's part, or a URL that isn't allowed.
     public var url: URL? {
         switch self {
         case .multipartEncodingFailed(let reason): reason.url

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// An error in any phase from creating a request to producing the value for its handlers.
+/// An error that occurs in any phase, from the creation of a request to the creation of the value for its handlers.
 ///
 /// Each case represents the phase in which the request failed. If a phase can fail for several reasons, it has a nested reason.
-/// `localizedDescription` is a single human-readable line: what went wrong, where, and how to fix it. It never contains
-/// credentials from a URL.
+/// `localizedDescription` is a single human-readable line that describes the problem, its location and its solution. It never
+/// contains credentials from a URL.
 public indirect enum AFError: Error, Sendable {
     /// The value to upload couldn't be converted to an upload.
     case createUploadableFailed(error: any Error)
@@ -22,9 +22,9 @@ public indirect enum AFError: Error, Sendable {
     case parameterEncodingFailed(reason: ParameterEncodingFailureReason)
     /// A `ParameterEncoder` couldn't add its parameters to the request.
     case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
-    /// A request adapter failed the request.
+    /// A request adapter rejected the request.
     case requestAdaptationFailed(error: any Error)
-    /// A retrier failed while deciding about a failed request.
+    /// A retrier failed while deciding whether to retry a failed request.
     case requestRetryFailed(retryError: any Error, originalError: any Error)
     /// A validator rejected the response.
     case responseValidationFailed(reason: ResponseValidationFailureReason)
@@ -34,7 +34,7 @@ public indirect enum AFError: Error, Sendable {
     case serverTrustEvaluationFailed(reason: ServerTrustFailureReason)
     /// The session was deinitialized while the request was in progress.
     case sessionDeinitialized
-    /// The session was invalidated, with an error or on purpose.
+    /// The session was invalidated, either because of an error or intentionally.
     case sessionInvalidated(error: (any Error)?)
     /// The exchange with the server failed.
     case sessionTaskFailed(error: any Error)
@@ -43,7 +43,7 @@ public indirect enum AFError: Error, Sendable {
 }
 
 extension Error {
-    /// This error as an `AFError`; nil if it is another type.
+    /// This error as an `AFError`, or nil if it has another type.
     public var asAFError: AFError? {
         self as? AFError
     }
@@ -51,9 +51,9 @@ extension Error {
     /// Returns this error as an `AFError`. It never traps: any other error is wrapped in `AFError.sessionTaskFailed`.
     ///
     /// - Parameters:
-    ///   - message: Not used. It exists so that code written for Alamofire, where this method traps, compiles.
-    ///   - file: Not used.
-    ///   - line: Not used.
+    ///   - message: Unused. Code written for Alamofire, where this method traps, can pass it.
+    ///   - file: Unused.
+    ///   - line: Unused.
     public func asAFError(
         orFailWith message: @autoclosure () -> String,
         file: StaticString = #file,
@@ -69,7 +69,7 @@ extension Error {
 }
 
 extension AFError {
-    /// The transport's error, if the transport failed. It has the phase, the peer and what has been measured.
+    /// The transport's error, if the transport failed. It contains the phase, the peer and the measurements.
     public var transportError: TransportError? {
         guard case .sessionTaskFailed(let error) = self else { return nil }
         return error as? TransportError ?? (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? TransportError
@@ -83,7 +83,7 @@ extension AFError {
     public enum MultipartEncodingFailureReason: Sendable {
         /// The boundary is invalid (RFC 2046, section 5.1.1).
         case boundaryInvalid(String)
-        /// A part has an invalid header; the error names it.
+        /// A part has an invalid header, which the error names.
         case bodyPartHeadersInvalid(error: any Error)
         /// The URL of a part is not a file URL.
         case bodyPartURLInvalid(url: URL)
@@ -145,7 +145,7 @@ extension AFError {
         public enum RequiredComponent: Sendable {
             /// The URL.
             case url
-            /// The method; the value is the request's invalid method.
+            /// The method. The associated value is the request's invalid method.
             case httpMethod(rawValue: String)
         }
 
@@ -239,11 +239,11 @@ extension AFError {
             }
         }
 
-        /// Every host must have an evaluator, and this one has none.
+        /// The host has no evaluator, although every host must have one.
         case noRequiredEvaluator(host: String)
-        /// There are no certificates to compare with.
+        /// There are no certificates to pin.
         case noCertificatesFound
-        /// There are no public keys to compare with.
+        /// There are no public keys to pin.
         case noPublicKeysFound
         /// A policy couldn't be applied.
         case policyApplicationFailed(host: String, message: String)
@@ -251,7 +251,7 @@ extension AFError {
         case settingAnchorCertificatesFailed(host: String, message: String, certificates: [Certificate])
         /// The policy that checks for revoked certificates couldn't be created.
         case revocationPolicyCreationFailed
-        /// The evaluation failed, with an error if one is known.
+        /// The evaluation failed. The error is nil if the reason is unknown.
         case trustEvaluationFailed(error: (any Error)?)
         /// The default validation of the certificate chain failed.
         case defaultEvaluationFailed(output: Output)
@@ -276,11 +276,11 @@ extension AFError {
 public typealias AFResult<Success> = Result<Success, AFError>
 
 extension Result where Success == Void {
-    /// A success without a value, as validators return it.
+    /// A success without a value, for validators.
     public static var success: Self { .success(()) }
 }
 
-// Disfavored, because many programs define these themselves.
+// Disfavored, because many programs define these members.
 extension Result {
     /// Whether this is a success.
     @_disfavoredOverload
@@ -294,13 +294,13 @@ extension Result {
         !isSuccess
     }
 
-    /// The value of a success; nil for a failure.
+    /// The value of a success, or nil for a failure.
     @_disfavoredOverload
     public var value: Success? {
         if case .success(let value) = self { value } else { nil }
     }
 
-    /// The error of a failure; nil for a success.
+    /// The error of a failure, or nil for a success.
     @_disfavoredOverload
     public var error: Failure? {
         if case .failure(let error) = self { error } else { nil }

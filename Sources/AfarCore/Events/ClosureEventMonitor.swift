@@ -9,7 +9,7 @@ public import Foundation
 /// Set the closures before you pass the monitor to a session or a request. To observe the results of serializers (the generic
 /// events), write a subclass or a custom monitor.
 open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
-    // Sendable because the closures must be set before use.
+    // @unchecked because the closures must be set before use.
 
     // MARK: Sessions
 

@@ -6,11 +6,11 @@ public import Foundation
 
 /// A monitor that forwards events to several monitors, each on its own queue.
 public final class CompositeEventMonitor: EventMonitor {
-    /// The queue on which the methods are called if this monitor is part of another composite. They only forward events.
+    /// The queue on which the methods are called if this monitor is part of another composite. The methods only forward events.
     public let queue: DispatchQueue
     private let listeners: [Listener]
 
-    /// A monitor and its queue. The queue is read only once, because the property can be user code.
+    /// A monitor and its queue. The property is read only once, because it can be user code.
     struct Listener: Sendable {
         let monitor: any EventMonitor
         /// Nil if the monitor dispatches to its queue itself.
@@ -52,7 +52,7 @@ public final class CompositeEventMonitor: EventMonitor {
         }
     }
 
-    /// Forwards a response's head in Foundation's form, which is created only if there are monitors.
+    /// Forwards a response's head as a Foundation response, which is created only if there are monitors.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive head: ResponseHead) {
         for listener in listeners {
             listener.queue?.async {
@@ -63,8 +63,8 @@ public final class CompositeEventMonitor: EventMonitor {
     }
 }
 
-/// A monitor that dispatches only the events it needs to its queue, so that other events cost nothing. It is called on the thread
-/// of the event, which can hold a request's lock.
+/// A monitor that dispatches only the events it needs to its queue, so other events cost nothing. Its methods are called on the
+/// thread of the event, which can hold a request's lock.
 protocol SelectiveEventMonitor: EventMonitor {}
 
 // MARK: - Events of requests
@@ -220,7 +220,6 @@ extension CompositeEventMonitor {
 
     /// Forwards the event to each monitor, on its queue.
     public func request(_ request: UploadRequest, didProvideInputStream stream: InputStream) {
-        // Only forwarded, not used.
         nonisolated(unsafe) let stream = stream
         perform { $0.request(request, didProvideInputStream: stream) }
     }

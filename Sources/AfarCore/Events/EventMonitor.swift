@@ -7,9 +7,9 @@ public import Foundation
 /// A type that observes the events of all requests of a session (`eventMonitors` of its initializer), or of one request
 /// (``Request/eventMonitor(_:)``).
 ///
-/// Every method has a default implementation that ignores the event. Implement those for the events you want to observe. The
-/// methods are called on the monitor's ``queue``, in the order of the events. The request doesn't wait for them, so it can have
-/// progressed further by the time a method is called.
+/// Every method has a default implementation that ignores the event. Implement the methods for the events that you want to
+/// observe. The methods are called on the monitor's ``queue``, in the order of the events. The request doesn't wait for them,
+/// so it might have progressed further by the time a method is called.
 ///
 /// A successful attempt of a ``DataRequest`` has the following events, in this order. Those in brackets don't occur for every
 /// request.
@@ -28,13 +28,13 @@ public import Foundation
 /// The methods use Foundation's tasks: each attempt has one, with any transport, as in ``Request/tasks``. The `URLSession` is
 /// always `URLSession.shared`, a placeholder that the signatures require.
 public protocol EventMonitor: Sendable {
-    /// The queue on which the methods are called. The default is the main queue, so nothing is called in a program whose main
-    /// thread is blocked. A concurrent queue doesn't preserve the order of events.
+    /// The queue on which the methods are called. The default is the main queue. While the main thread is blocked, no methods
+    /// are called. A concurrent queue doesn't preserve the order of events.
     var queue: DispatchQueue { get }
 
     // MARK: Sessions
 
-    /// Called when a session was invalidated or released. The error is nil if it was released.
+    /// Called when a session was invalidated or released. If it was released, the error is nil.
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
 
     // MARK: Tasks
@@ -61,11 +61,11 @@ public protocol EventMonitor: Sendable {
         willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest)
 
-    /// Called with the metrics of an attempt. They are ``TaskMetrics``, because other libraries can't create Foundation's
+    /// Called with the metrics of an attempt. Their type is ``TaskMetrics``, because only Foundation can create
     /// `URLSessionTaskMetrics`.
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: TaskMetrics)
 
-    /// Never called, because other libraries can't create Foundation's metrics. Implement the method with ``TaskMetrics``.
+    /// Never called, because only Foundation can create these metrics. Implement the method with ``TaskMetrics``.
     @available(*, deprecated, message: "This method is never called. Implement the one with TaskMetrics.")
     @UseTaskMetrics
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
@@ -99,8 +99,8 @@ public protocol EventMonitor: Sendable {
         didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64)
 
-    /// Called when bytes were written, with the number since the last call, the total number including those of an earlier part,
-    /// and the expected total (−1 if unknown).
+    /// Called when bytes were written, with the number since the last call, the total number including the bytes of an earlier
+    /// part, and the expected total (−1 if unknown).
     func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -108,7 +108,8 @@ public protocol EventMonitor: Sendable {
         totalBytesWritten: Int64,
         totalBytesExpectedToWrite: Int64)
 
-    /// Called when a download is complete in a temporary file. By the time this is called, the file may have been moved.
+    /// Called when a download is complete in a temporary file. By the time this method is called, the file might have been
+    /// moved.
     func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
 
     // MARK: All requests
@@ -131,16 +132,16 @@ public protocol EventMonitor: Sendable {
     /// Called when an attempt's task was created, right before it is sent.
     func request(_ request: Request, didCreateTask task: URLSessionTask)
 
-    /// Called with the metrics of an attempt. They are ``TaskMetrics``, because other libraries can't create Foundation's
+    /// Called with the metrics of an attempt. Their type is ``TaskMetrics``, because only Foundation can create
     /// `URLSessionTaskMetrics`.
     func request(_ request: Request, didGatherMetrics metrics: TaskMetrics)
 
-    /// Never called, because other libraries can't create Foundation's metrics. Implement the method with ``TaskMetrics``.
+    /// Never called, because only Foundation can create these metrics. Implement the method with ``TaskMetrics``.
     @available(*, deprecated, message: "This method is never called. Implement the one with TaskMetrics.")
     @UseTaskMetrics
     func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics)
 
-    /// Called when this library failed an attempt, rather than the network.
+    /// Called when an attempt failed for a reason other than a network error.
     func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError)
 
     /// Called when an attempt has ended and was validated.
@@ -183,8 +184,8 @@ public protocol EventMonitor: Sendable {
     /// Called when a response was created for a handler without a serializer.
     func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>)
 
-    /// Called when a serializer created the response for a handler. The value can be of any type, even if it isn't `Sendable`. In
-    /// that case, don't access its contents, because the handler may be using it.
+    /// Called when a serializer created the response for a handler. The value can be of any type, even if it isn't `Sendable`.
+    /// In that case, don't access its contents, because the handler might be using it.
     func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>)
 
     // MARK: Streams
@@ -230,8 +231,8 @@ public protocol EventMonitor: Sendable {
     /// Called when a response was created for a handler without a serializer.
     func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>)
 
-    /// Called when a serializer created the response for a handler. The value can be of any type, even if it isn't `Sendable`. In
-    /// that case, don't access its contents, because the handler may be using it.
+    /// Called when a serializer created the response for a handler. The value can be of any type, even if it isn't `Sendable`.
+    /// In that case, don't access its contents, because the handler might be using it.
     func request<Value: Sendable>(
         _ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>)
 }
@@ -241,7 +242,7 @@ public protocol EventMonitor: Sendable {
 /// A result builder that makes the compiler warn about implementations of the ``EventMonitor`` methods that take Foundation's
 /// `URLSessionTaskMetrics`, which are never called. Replace that type with ``TaskMetrics``.
 ///
-/// A protocol requirement passes its result builder on to the methods that implement it, and the methods of this builder are
+/// The methods that implement a protocol requirement inherit its result builder, and the methods of this builder are
 /// deprecated.
 ///
 /// Statements that result builders don't support are errors that name this type: `break`, `continue`, `fallthrough`, `guard`,
@@ -257,7 +258,7 @@ public enum UseTaskMetrics {
     public static func buildBlock() {}
 
     /// Warns about a non-empty method.
-    @available(*, deprecated, message: "This method is never called. Replace URLSessionTaskMetrics by TaskMetrics.")
+    @available(*, deprecated, message: "This method is never called. Replace URLSessionTaskMetrics with TaskMetrics.")
     public static func buildBlock<each Part>(_ part: repeat each Part) {}
 
     /// Allows an `if` without an `else`.

@@ -11,11 +11,11 @@ public import Foundation
 /// let session = Session(eventMonitors: [LoggingMonitor(.debug)])
 /// ```
 ///
-/// Passwords, tokens and cookies in headers and URLs are redacted, and bodies aren't logged. To make every session log without
-/// changing the program, set the environment variable `AFAR_LOG` to `info` or `debug`. It is read once, when the first session is
-/// created.
+/// Passwords, tokens and cookies in headers and URLs are redacted, and bodies aren't logged. To log the requests of every
+/// session without changing the program, set the environment variable `AFAR_LOG` to `info` or `debug`. The variable is read
+/// once, when the first session is created.
 public final class LoggingMonitor: EventMonitor {
-    /// The amount of detail that is logged.
+    /// The amount of detail to log.
     public let level: Level
     /// The serial queue on which entries are created and written.
     public let queue: DispatchQueue
@@ -25,7 +25,7 @@ public final class LoggingMonitor: EventMonitor {
     /// Creates a monitor.
     ///
     /// - Parameters:
-    ///   - level: The amount of detail that is logged. The default is ``Level/info``.
+    ///   - level: The amount of detail to log. The default is ``Level/info``.
     ///   - queue: The queue on which entries are created and written. It must be serial. The default is a new queue.
     ///   - write: Called with one entry at a time, on `queue`. The default writes to the standard error stream.
     @preconcurrency
@@ -97,11 +97,11 @@ extension LoggingMonitor {
         public let level: Level
         /// The event on one line: "GET https://example.com/ -> 200, 1.3 kB in 24.1 ms".
         public let message: String
-        /// Headers and metrics, one per line; empty for most entries.
+        /// Headers and metrics, one per line. Empty for most entries.
         public let details: [String]
-        /// The facts by name. All entries have `request` (see ``Request/id``) and `attempt` (counted from 1). The outcome of a
-        /// request also has `method`, `url`, `duration`, and, if known, `status`, `bytes` and `error`. A response from the
-        /// session's cache has `cached` with the value `true`.
+        /// The same information as key-value pairs. All entries have `request` (see ``Request/id``) and `attempt` (counted from
+        /// 1). The outcome of a request also has `method`, `url`, `duration`, and, if known, `status`, `bytes` and `error`. A
+        /// response from the session's cache has `cached` with the value `true`.
         public let metadata: [String: String]
         /// Whether the description identifies the request.
         let namesRequest: Bool
@@ -118,10 +118,10 @@ extension LoggingMonitor.Entry: CustomStringConvertible {
 }
 
 extension LoggingMonitor {
-    /// The monitor that the environment variable `AFAR_LOG` specifies; nil if it isn't set.
+    /// The monitor that the environment variable `AFAR_LOG` specifies, or nil if it isn't set.
     static let environment: LoggingMonitor? = {
         guard let monitor = make(asked: ProcessInfo.processInfo.environment["AFAR_LOG"]) else { return nil }
-        // The queue writes asynchronously; an exiting program waits for the last entries.
+        // At exit, waits for the last entries.
         atexit { LoggingMonitor.environment?.queue.sync {} }
         return monitor
     }()
@@ -135,7 +135,7 @@ extension LoggingMonitor {
         guard let value, !value.isEmpty else { return nil }
         guard let level = Level(rawValue: value.lowercased()) else {
             let known = Level.allCases.map(\.rawValue).joined(separator: " or ")
-            complain("AFAR_LOG is \"\(TerminalText.line(value))\", which means nothing. Set it to \(known).")
+            complain("AFAR_LOG has the unknown value \"\(TerminalText.line(value))\". Set it to \(known).")
             return nil
         }
         return LoggingMonitor(level)
@@ -155,7 +155,7 @@ extension LoggingMonitor {
     /// Logs the event at ``Level/debug``.
     public func requestDidCancel(_ request: Request) { note(request, "cancelled") }
     /// Logs the event at ``Level/debug``.
-    public func requestIsRetrying(_ request: Request) { note(request, "tried again") }
+    public func requestIsRetrying(_ request: Request) { note(request, "retrying") }
     /// Logs the outcome of the request at ``Level/info``.
     public func requestDidFinish(_ request: Request) { conclude(request) }
 
@@ -163,22 +163,22 @@ extension LoggingMonitor {
 
     /// Logs the event at ``Level/debug``.
     public func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {
-        note(request, "body made: \(uploadable.words)")
+        note(request, "body created: \(uploadable.words)")
     }
 
     /// Logs the event at ``Level/debug``.
     public func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) {
-        note(request, "no body: \(error)")
+        note(request, "body creation failed: \(error)")
     }
 
     /// Logs the event at ``Level/debug``.
     public func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {
-        note(request, "URLRequest made: \(urlRequest.line)")
+        note(request, "URLRequest created: \(urlRequest.line)")
     }
 
     /// Logs the event at ``Level/debug``.
     public func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError) {
-        note(request, "no URLRequest: \(error)")
+        note(request, "URLRequest creation failed: \(error)")
     }
 
     /// Logs the event at ``Level/debug``.
@@ -192,7 +192,7 @@ extension LoggingMonitor {
     public func request(
         _ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError
     ) {
-        note(request, "not adapted: \(error)")
+        note(request, "adaptation failed: \(error)")
     }
 
     /// Logs the `URLRequest` with its headers at ``Level/debug``.
@@ -204,17 +204,17 @@ extension LoggingMonitor {
 
     /// Logs the metrics at ``Level/debug``.
     public func request(_ request: Request, didGatherMetrics metrics: TaskMetrics) {
-        note(request, "measured: \(metrics.summary)", metrics.transactionMetrics.map { "* \($0)" })
+        note(request, "metrics: \(metrics.summary)", metrics.transactionMetrics.map { "* \($0)" })
     }
 
     /// Logs the event at ``Level/debug``.
     public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-        note(request, error.map { "attempt over: \($0)" } ?? "attempt over")
+        note(request, error.map { "attempt ended: \($0)" } ?? "attempt ended")
     }
 
     /// Logs the event at ``Level/debug``.
     public func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {
-        note(request, "attempt given up: \(error)")
+        note(request, "attempt failed: \(error)")
     }
 
     // MARK: Validation
@@ -252,7 +252,7 @@ extension LoggingMonitor {
     }
 
     private func noteValidation(of request: Request, _ result: Request.ValidationResult) {
-        if case .failure(let error) = result { note(request, "not accepted: \(error.cause)") }
+        if case .failure(let error) = result { note(request, "validation failed: \(error.cause)") }
     }
 
     // MARK: Responses
@@ -287,11 +287,11 @@ extension LoggingMonitor {
         noteSerialization(of: request, result)
     }
 
-    /// Logs only the type of the value, because the handler may be using the value.
+    /// Logs only the type of the value, because the handler might be using the value.
     private func noteSerialization<Value>(of request: Request, _ result: AFResult<Value>) {
         switch result {
         case .success: note(request, "serialized as \(Value.self)")
-        // Earlier errors have already been logged.
+        // Earlier errors have been logged.
         case .failure(let error) where request.error == nil: conclude(request, failingWith: error)
         case .failure: break
         }
@@ -310,7 +310,7 @@ extension LoggingMonitor {
     ) {
         switch result {
         case .success(let url): note(request, "file at \(url.path)")
-        case .failure(let error): note(request, "no file: \(error)")
+        case .failure(let error): note(request, "moving the file failed: \(error)")
         }
     }
 }
@@ -333,7 +333,7 @@ extension LoggingMonitor {
         guard let response = response as? HTTPURLResponse else { return }
         let request = dataTask.afarRequest
         note(
-            request, "answered \(response.statusCode)",
+            request, "response: \(response.statusCode)",
             lines(response.headers.sorted(), of: request, after: "<"))
     }
 
@@ -344,19 +344,19 @@ extension LoggingMonitor {
         willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
     ) {
-        note(task.afarRequest, "redirected by \(response.statusCode) to \(request.line)")
+        note(task.afarRequest, "redirected (\(response.statusCode)) to \(request.line)")
     }
 
     /// Logs the event at ``Level/debug``.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) {
-        note(task.afarRequest, "asked for credentials (\(challenge.protectionSpace.authenticationMethod))")
+        note(task.afarRequest, "credentials requested (\(challenge.protectionSpace.authenticationMethod))")
     }
 
     /// Logs the event at ``Level/debug``.
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-        note(task.afarRequest, "waits for a network")
+        note(task.afarRequest, "waiting for connectivity")
     }
 
     /// Logs the event at ``Level/debug``.
@@ -366,7 +366,7 @@ extension LoggingMonitor {
         didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64
     ) {
-        note(downloadTask.afarRequest, "goes on after \(Quantity.bytes(fileOffset))")
+        note(downloadTask.afarRequest, "download resumed after \(Quantity.bytes(fileOffset))")
     }
 }
 
@@ -374,12 +374,12 @@ extension LoggingMonitor {
 
 /// The standard error stream.
 package enum StandardError {
-    /// Writes a text immediately. A failure is ignored, because it can't be reported anywhere.
+    /// Writes text immediately. Failures are ignored, because they can't be reported anywhere.
     package static func write(_ text: String) {
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 
-    /// Writes one of Afar's own messages, preceded by the time of day (UTC) and the name.
+    /// Writes one of Afar's own messages after the time of day (UTC) and the name `afar`.
     static func note(_ text: String) {
         write("\(Date.now.formatted(.iso8601.time(includingFractionalSeconds: true))) afar: \(text)\n")
     }

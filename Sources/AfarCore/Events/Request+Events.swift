@@ -7,7 +7,7 @@ import Synchronization
 #endif
 
 extension Request {
-    /// Adds a monitor that observes this request's events from now on. It is notified after the session's monitors.
+    /// Adds a monitor that observes this request's subsequent events. It is notified after the session's monitors.
     @preconcurrency
     @discardableResult
     public func eventMonitor(_ eventMonitor: any EventMonitor) -> Self {
@@ -21,24 +21,24 @@ extension Request {
         return self
     }
 
-    /// The monitors of this request; nil if there are none.
+    /// The monitors of this request, or nil if there are none.
     var events: CompositeEventMonitor? {
         guard isMonitored.load(ordering: .relaxed) || session.eventMonitor != nil else { return nil }
         return mutable.withLock { events(in: $0) }
     }
 
-    /// Returns the monitors, with the lock already held.
+    /// Returns the monitors. The lock must be held.
     func events(in state: RequestState) -> CompositeEventMonitor? {
         state.observers?.monitor ?? session.eventMonitor
     }
 
-    /// Notifies the monitors, if there are any, with the request as the expected type.
+    /// Notifies the monitors, if there are any. The request is passed as the expected type.
     func notify<Kind: Request>(_: Kind.Type, _ notify: (CompositeEventMonitor, Kind) -> Void) {
         if let events, let request = self as? Kind { notify(events, request) }
     }
 
-    /// Moves the request to a state that its user requested and notifies the monitors. The lock must be held, so that events keep
-    /// their order.
+    /// Moves the request to a state that the caller requested, and notifies the monitors. The lock must be held, so that events
+    /// keep their order.
     ///
     /// - Returns: Whether the state changed.
     func move(_ state: inout RequestState, to other: State) -> Bool {
@@ -111,12 +111,11 @@ extension Request {
     }
 }
 
-// The listeners to all requests of a session.
 extension SessionState {
     /// Combines all listeners: the delegate's closures, the notifications, the session's monitors, and the monitor from the
     /// environment.
     ///
-    /// - Returns: The listeners, and whether there are any monitors besides the first two, which listen only at times.
+    /// - Returns: The listeners, and whether there are monitors other than the first two, which need events only at times.
     static func listeners(
         _ eventMonitors: [any EventMonitor], _ delegate: SessionDelegate, on rootQueue: DispatchQueue
     ) -> (CompositeEventMonitor, hasEventMonitors: Bool) {
@@ -128,7 +127,7 @@ extension SessionState {
         return (listeners, !eventMonitors.isEmpty)
     }
 
-    /// The monitors of all requests; nil if there are none.
+    /// The monitors of all requests, or nil if there are none.
     var eventMonitor: CompositeEventMonitor? {
         hasEventMonitors || delegate.isListening || RequestNotifications.mayBeObserved ? listeners : nil
     }

@@ -8,8 +8,8 @@ import Synchronization
 /// A monitor that posts notifications about requests, such as ``Request/didResumeNotification``.
 ///
 /// Sessions post the notifications on the ``defaultQueue`` once a program has accessed one of the names. Pass this monitor to a
-/// session to post them on another queue, or to reach observers that use the names only as text. It then replaces the session's
-/// own notifications.
+/// session to post them on another queue, or to notify observers that use the names only as text. The session then doesn't post
+/// its own notifications.
 public final class RequestNotifications: EventMonitor {
     /// The queue on which notifications are posted by default: the main queue, or a dedicated queue on Linux. There, posting on
     /// the main queue would deadlock with observers that were added with the main queue.
@@ -38,17 +38,17 @@ public final class RequestNotifications: EventMonitor {
         self.isAutomatic = isAutomatic
     }
 
-    /// The monitor of sessions that were created without one.
+    /// The monitor of sessions that were created without a notification monitor.
     static let automatic = RequestNotifications(queue: defaultQueue, isAutomatic: true)
 
     // MARK: Names
 
     private static let areNamed = Atomic(false)
 
-    /// Whether there can be observers: there can't be any before a name was accessed.
+    /// Whether there can be observers. There can't be any before a name is accessed.
     static var mayBeObserved: Bool { areNamed.load(ordering: .relaxed) }
 
-    /// The last component of the names. Accessing a name enables the notifications, because the caller may add an observer.
+    /// The last component of the names. Accessing a name enables the notifications, because the caller might add an observer.
     enum Kind: String {
         case didResume, didSuspend, didCancel, didFinish
         case didResumeTask, didSuspendTask, didCancelTask, didCompleteTask
@@ -137,7 +137,7 @@ extension Request {
 }
 
 extension Notification {
-    /// The request of the notification; nil for other notifications.
+    /// The request of the notification, or nil for other notifications.
     public var request: Request? { userInfo?[RequestNotifications.requestKey] as? Request }
 
     /// Keys of a notification's `userInfo`.

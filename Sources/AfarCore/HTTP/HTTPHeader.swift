@@ -44,10 +44,10 @@ extension HTTPHeader {
 
     /// An `Authorization` header with the `Basic` scheme (RFC 7617), in UTF-8.
     ///
-    /// A colon in a user name would change which user the server sees, and control characters are not allowed. In these cases the
-    /// header has no credentials: its value is `Basic`. A request with it fails before anything is sent, with the same error as
-    /// ``Request/authenticate(username:password:persistence:)``: an `AFError.sessionTaskFailed` with the `URLError`
-    /// `userAuthenticationRequired`.
+    /// A user name can't contain a colon, because the server would read the rest as the password. Control characters aren't
+    /// allowed either. In these cases the header contains no credentials: its value is `Basic`. A request with it fails before
+    /// anything is sent, with the same error as ``Request/authenticate(username:password:persistence:)``: an
+    /// `AFError.sessionTaskFailed` with the `URLError` `userAuthenticationRequired`.
     public static func authorization(username: String, password: String) -> HTTPHeader {
         let value = try? BasicAuthentication.authorization(user: username, password: password, url: nil)
         return authorization(value ?? BasicAuthentication.withoutCredentials)
@@ -98,9 +98,9 @@ extension HTTPHeader {
 
     /// The `Accept-Language` header of requests without one: the user's first six languages, in order of preference.
     ///
-    /// On Apple platforms these are the system's languages. On other platforms they are taken from the environment when this is
-    /// first used: the list in `LANGUAGE`, then the locale in `LC_ALL`, `LC_MESSAGES` or `LANG`. In the locale `C`, or if nothing
-    /// is set, the value is `*`, and `HTTPHeaders.default` doesn't contain the header.
+    /// On Apple platforms these are the system's languages. On other platforms they are read from the environment on first use:
+    /// the list in `LANGUAGE`, then the locale in `LC_ALL`, `LC_MESSAGES` or `LANG`. In the locale `C`, or if nothing is set,
+    /// the value is `*`, and `HTTPHeaders.default` doesn't contain the header.
     public static let defaultAcceptLanguage = HTTPHeader.acceptLanguage(
         PreferredLanguages.current.isEmpty ? "*" : qualityList(PreferredLanguages.current.prefix(6))
     )
@@ -172,7 +172,7 @@ public enum AFInfo {
 
 /// The user's preferred languages as BCP 47 tags, in order of preference.
 enum PreferredLanguages {
-    /// The system's languages; empty if they are unknown.
+    /// The system's languages, or an empty array if they are unknown.
     ///
     /// On Linux, Foundation returns international English regardless of the user's choice.
     static var current: [String] {
@@ -195,7 +195,7 @@ enum PreferredLanguages {
         return (list + [language]).filter { seen.insert($0).inserted }
     }
 
-    /// Returns the tag of a locale such as `de_AT.UTF-8` or `sr_RS@latin`; nil for `C`, `POSIX` and invalid names.
+    /// Returns the tag of a locale such as `de_AT.UTF-8` or `sr_RS@latin`, or nil for `C`, `POSIX` and invalid names.
     static func tag(ofLocale locale: String) -> String? {
         let parts = locale.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
         let name = parts[0].prefix { $0 != "." }

@@ -13,7 +13,7 @@ public struct HTTPHeaders: Equatable, Hashable, Sendable {
     /// Creates an empty collection.
     public init() {}
 
-    /// Creates a collection of headers. Of several headers with the same name, the last is used.
+    /// Creates a collection of headers. If several headers have the same name, the last one is used.
     public init(_ headers: [HTTPHeader]) {
         self.headers.reserveCapacity(headers.count)
         for header in headers { update(header) }
@@ -21,27 +21,27 @@ public struct HTTPHeaders: Equatable, Hashable, Sendable {
 
     /// Creates a collection from names and values, sorted by name.
     ///
-    /// Of several names that differ only in case, the last in that order is used.
+    /// If several names differ only in case, the last one in that order is used.
     public init(_ dictionary: [String: String]) {
         self.init(dictionary.sorted { $0.key < $1.key }.map { HTTPHeader(name: $0.key, value: $0.value) })
     }
 
-    /// Sets a header, replacing the one with the same name; otherwise appends it.
+    /// Replaces the header with the same name, or appends the header if there is no such header.
     public mutating func add(name: String, value: String) {
         update(HTTPHeader(name: name, value: value))
     }
 
-    /// Sets a header, replacing the one with the same name; otherwise appends it.
+    /// Replaces the header with the same name, or appends the header if there is no such header.
     public mutating func add(_ header: HTTPHeader) {
         update(header)
     }
 
-    /// Sets a header, replacing the one with the same name; otherwise appends it.
+    /// Replaces the header with the same name, or appends the header if there is no such header.
     public mutating func update(name: String, value: String) {
         update(HTTPHeader(name: name, value: value))
     }
 
-    /// Sets a header, replacing the one with the same name; otherwise appends it.
+    /// Replaces the header with the same name, or appends the header if there is no such header.
     public mutating func update(_ header: HTTPHeader) {
         if let index = index(of: header.name) {
             headers[index] = header
@@ -85,7 +85,7 @@ public struct HTTPHeaders: Equatable, Hashable, Sendable {
         }
     }
 
-    /// The values by name, in the form that Foundation's types require.
+    /// The values by name, as Foundation's types require them.
     public var dictionary: [String: String] {
         Dictionary(headers.lazy.map { ($0.name, $0.value) }, uniquingKeysWith: { _, last in last })
     }
@@ -169,8 +169,8 @@ extension HTTPHeaders {
 }
 
 extension HTTPHeader {
-    /// Throws an error if the name isn't a token, the value has control characters other than tabs, or Basic credentials couldn't
-    /// be encoded.
+    /// Throws an error if the name isn't a token, the value contains control characters other than tabs, or Basic credentials
+    /// couldn't be encoded.
     package func validate() throws {
         guard name.isHTTPToken else {
             throw AFError.urlRequestValidationFailed(reason: .invalidHeaderName(name))

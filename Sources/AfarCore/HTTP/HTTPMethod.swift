@@ -6,7 +6,7 @@
 
 /// The method of a request.
 ///
-/// Any method can be created, such as `HTTPMethod(rawValue: "PURGE")`. Methods are case-sensitive.
+/// You can create any method, such as `HTTPMethod(rawValue: "PURGE")`. Methods are case-sensitive.
 public struct HTTPMethod: RawRepresentable, Equatable, Hashable, Sendable {
     /// `CONNECT`
     public static let connect = HTTPMethod(rawValue: "CONNECT")
@@ -65,7 +65,7 @@ extension URLRequest {
         try method.validate()
         try headers?.validate()
         self.init(url: try url.asURL())
-        // Foundation compares a method with all known methods; GET is already the default.
+        // GET is the default, and setting it makes Foundation compare it with all known methods.
         if method != .get { httpMethod = method.rawValue }
         if let headers { allHTTPHeaderFields = headers.dictionary }
     }

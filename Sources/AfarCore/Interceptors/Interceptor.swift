@@ -10,7 +10,7 @@
 /// The adapters run one after another, each on the result of the previous one, until one fails. The retriers run one after
 /// another, until one returns a decision other than `doNotRetry`.
 open class Interceptor: RequestInterceptor, @unchecked Sendable {
-    // Sendable because nothing changes after init.
+    // Sendable: nothing changes after init.
 
     /// The adapters, in the order in which they run.
     public let adapters: [any RequestAdapter]
@@ -34,12 +34,12 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
         retriers = [retrier]
     }
 
-    /// Creates an interceptor from any number of parts.
+    /// Creates an interceptor from any number of adapters, retriers and interceptors.
     ///
     /// - Parameters:
     ///   - adapters: The adapters to run first.
     ///   - retriers: The retriers to run first.
-    ///   - interceptors: The interceptors to run after the adapters and after the retriers.
+    ///   - interceptors: The interceptors to run after the adapters and the retriers.
     public init(
         adapters: [any RequestAdapter] = [],
         retriers: [any RequestRetrier] = [],
@@ -115,7 +115,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
         guard index < retriers.count, !request.hasEnded else { return completion(.doNotRetry) }
         retriers[index].retry(
             request, for: session, dueTo: error,
-            // Weak, because a retrier that never completes may keep this closure forever.
+            // Weak: a retrier that never completes can keep this closure forever.
             completion: once { [self, weak request, weak session] result in
                 guard case .doNotRetry = result, let request, let session else { return completion(result) }
                 retry(request, for: session, dueTo: error, from: index + 1, completion: completion)
@@ -135,7 +135,7 @@ public typealias AdaptHandler =
 
 /// An adapter that calls a closure.
 open class Adapter: RequestInterceptor, @unchecked Sendable {
-    // Sendable because the closure is Sendable and never changes.
+    // Sendable: the closure is constant.
 
     private let adaptHandler: AdaptHandler
 
@@ -179,7 +179,7 @@ public typealias RetryHandler =
 
 /// A retrier that calls a closure.
 open class Retrier: RequestInterceptor, @unchecked Sendable {
-    // Sendable because the closure is Sendable and never changes.
+    // Sendable: the closure is constant.
 
     private let retryHandler: RetryHandler
 
@@ -229,7 +229,7 @@ extension RequestInterceptor where Self == Interceptor {
         Interceptor(adapter: adapter, retrier: retrier)
     }
 
-    /// Returns an interceptor that combines any number of parts. The adapters and retriers run before the interceptors.
+    /// Returns an interceptor that combines adapters, retriers and interceptors. The interceptors run last.
     public static func interceptor(
         adapters: [any RequestAdapter] = [],
         retriers: [any RequestRetrier] = [],
@@ -247,7 +247,7 @@ extension Request {
 
     /// Adds an interceptor that runs after the request's other interceptors.
     ///
-    /// Add it before the request starts, which by default happens with its first handler.
+    /// Call this method before the request starts. By default, the first handler starts the request.
     ///
     /// - Parameter interceptor: The interceptor.
     @discardableResult
@@ -257,7 +257,7 @@ extension Request {
 
     /// Adds an adapter that runs after the request's other adapters.
     ///
-    /// Add it before the request starts, which by default happens with its first handler.
+    /// Call this method before the request starts. By default, the first handler starts the request.
     ///
     /// - Parameter adapter: The adapter.
     @discardableResult
@@ -267,7 +267,7 @@ extension Request {
 
     /// Adds a retrier that runs after the request's other retriers.
     ///
-    /// Add it before the request starts, which by default happens with its first handler.
+    /// Call this method before the request starts. By default, the first handler starts the request.
     ///
     /// - Parameter retrier: The retrier.
     @discardableResult
@@ -285,12 +285,12 @@ extension Request {
     /// The session's interceptor and the request's own, in the order in which they run.
     var interceptors: [any RequestInterceptor] { [session.interceptor, interceptor].compactMap { $0 } }
 
-    /// Whether there is an interceptor.
+    /// Whether the session or the request has an interceptor.
     var isIntercepted: Bool { session.interceptor != nil || mutable.withLock { $0.settings.interceptor != nil } }
 
     /// Runs work for the current attempt, in a task that is cancelled if the request is ended from outside.
     func run(_ work: @escaping @Sendable () async -> Void) {
-        // Not on the task pool, because user code can block its few threads.
+        // User code can block the task pool's few threads.
         let task = Task(executorPreference: QueueExecutor.global, operation: work)
         let mustCancel = mutable.withLock { state in
             state.attempt.work.append(task)

@@ -4,24 +4,24 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// A retrier for requests that failed because there was no network. It retries them as soon as a network is available.
+/// A retrier for requests that failed because no network was available. It retries them as soon as a network becomes available.
 ///
-/// A failed request waits for a network and is then sent again. If the wait takes too long, the request fails with its original
-/// error. While the provider reports that there is no network, errors about a host name that wasn't found are treated the same
+/// A failed request waits for a network and is then sent again. If the wait exceeds ``maximumWait``, the request fails with its
+/// original error. While the provider reports that no network is available, failed lookups of host names are handled the same
 /// way, regardless of ``isOfflineError``, because no name server can be reached.
 ///
-/// If the provider reports a network despite the error, it may not have detected the loss yet, so the retrier gives it 0.3
-/// seconds to do so. After that it sends the request again, but only once per network: if the request fails again, it waits until
-/// that network is gone or another one is available. An unreachable host is therefore never retried in a loop.
+/// If the provider reports a network despite the error, it might not have detected the loss yet, so the retrier gives it 0.3
+/// seconds. Then the request is sent again, but only once per network. If it fails again, it waits until that network is lost or
+/// another one becomes available. An unreachable host is therefore never retried in a loop.
 ///
-/// If it is unknown whether there is a network, the request is sent again once, immediately. Requests with any method are
-/// retried, because nothing was sent. A request whose body was already read isn't retried. Without a provider, the retrier's or
-/// the session's, nothing is retried.
+/// If the provider can't determine whether a network is available, the request is immediately sent again once. Requests with any
+/// method are retried, because nothing was sent. A request whose body was already read isn't retried. If neither the retrier nor
+/// the session has a provider, no request is retried.
 public final class OfflineRetrier: RequestInterceptor, Sendable {
     /// The default for the maximum time that a request waits for a network: 5 seconds.
     public static let defaultWait: DispatchTimeInterval = .seconds(5)
 
-    /// The network errors that mean that there is no network: `notConnectedToInternet`.
+    /// The network errors that indicate that no network is available: `notConnectedToInternet`.
     public static let defaultURLErrorOfflineCodes: Set<URLError.Code> = [.notConnectedToInternet]
 
     /// Returns whether an error, or its underlying error, is one of ``defaultURLErrorOfflineCodes``.
@@ -31,7 +31,7 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
 
     /// The maximum time that a request waits for a network.
     public let maximumWait: DispatchTimeInterval
-    /// Returns whether an error means that there is no network.
+    /// Returns whether an error indicates that no network is available.
     public let isOfflineError: @Sendable (_ error: any Error) -> Bool
     private let provider: (any ConnectivityProvider)?
     private let isUsable: @Sendable (Connectivity) -> Bool
@@ -39,10 +39,10 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
     /// Creates a retrier.
     ///
     /// - Parameters:
-    ///   - monitor: Reports whether there is a network. The default, nil, uses the session's provider.
+    ///   - monitor: Reports whether a network is available. The default is nil, which uses the session's provider.
     ///   - maximumWait: The maximum time that a request waits, or `.never` for no limit. The default is 5 seconds.
-    ///   - isOfflineError: Returns whether an error means that there is no network. Called on an unspecified thread. The default
-    ///     is ``defaultIsOfflineError``.
+    ///   - isOfflineError: Returns whether an error indicates that no network is available. Called on an unspecified thread. The
+    ///     default is ``defaultIsOfflineError``.
     @preconcurrency
     public convenience init(
         monitor: (any ConnectivityProvider)? = nil,
@@ -52,13 +52,13 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         self.init(monitor, maximumWait, isOfflineError) { $0.isOnline }
     }
 
-    /// Creates a retrier that waits for a network of one type. If the types are unknown, any network is used.
+    /// Creates a retrier that waits for a network of a specific type. If the types are unknown, any network is used.
     ///
     /// - Parameters:
     ///   - requiredInterfaceType: The type that at least one interface must have.
     ///   - maximumWait: The maximum time that a request waits, or `.never` for no limit. The default is 5 seconds.
-    ///   - isOfflineError: Returns whether an error means that there is no network. Called on an unspecified thread. The default
-    ///     is ``defaultIsOfflineError``.
+    ///   - isOfflineError: Returns whether an error indicates that no network is available. Called on an unspecified thread. The
+    ///     default is ``defaultIsOfflineError``.
     @preconcurrency
     public convenience init(
         requiredInterfaceType: Connectivity.InterfaceType,
@@ -71,13 +71,13 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         }
     }
 
-    /// Creates a retrier that waits for a network that isn't of certain types. If the types are unknown, any network is used.
+    /// Creates a retrier that waits for a network of a type that isn't prohibited. If the types are unknown, any network is used.
     ///
     /// - Parameters:
     ///   - prohibitedInterfaceTypes: The prohibited types. At least one interface must have another type.
     ///   - maximumWait: The maximum time that a request waits, or `.never` for no limit. The default is 5 seconds.
-    ///   - isOfflineError: Returns whether an error means that there is no network. Called on an unspecified thread. The default
-    ///     is ``defaultIsOfflineError``.
+    ///   - isOfflineError: Returns whether an error indicates that no network is available. Called on an unspecified thread. The
+    ///     default is ``defaultIsOfflineError``.
     @preconcurrency
     public convenience init(
         prohibitedInterfaceTypes: [Connectivity.InterfaceType],
@@ -103,7 +103,7 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         self.isUsable = isUsable
     }
 
-    /// Retries after a short wait or when a network is available, or doesn't retry.
+    /// Decides to retry after a short wait or when a network becomes available, or not to retry.
     @preconcurrency
     public func retry(
         _ request: Request,
@@ -118,14 +118,14 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         let present = provider.connectivity
         let tried = request.connectivityTried(by: self)
         if present.status == .unknown {
-            // There will be no updates to wait for.
+            // No updates follow an unknown status.
             guard isOfflineError, present != tried else { return completion(.doNotRetry) }
             if isUsable(present) {
                 request.noteConnectivity(present, triedBy: self)
                 return completion(.retry)
             }
         }
-        // The session isn't retained, or it would live as long as a request waits.
+        // Doesn't retain the session while the request waits.
         request.run { [self] in
             let connectivity = await network(of: provider, at: present, after: tried, isOfflineError: isOfflineError)
             guard let connectivity, !Task.isCancelled else { return completion(.doNotRetry) }
@@ -139,8 +139,8 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
     /// - Parameters:
     ///   - present: The provider's report when the request failed.
     ///   - tried: The network over which the request was last sent. It can be used again after it was lost.
-    ///   - isOfflineError: Whether the error alone means that there is no network.
-    /// - Returns: The network; nil to not retry.
+    ///   - isOfflineError: Whether the error alone indicates that no network is available.
+    /// - Returns: The network, or nil if the request isn't retried.
     private func network(
         of provider: any ConnectivityProvider, at present: Connectivity, after tried: Connectivity?,
         isOfflineError: Bool
@@ -158,7 +158,7 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
 }
 
 extension Request {
-    /// Returns the network over which a retrier last had the request sent.
+    /// Returns the network over which a retrier last retried the request.
     fileprivate func connectivityTried(by retrier: OfflineRetrier) -> Connectivity? {
         mutable.withLock { $0.interceptorRecords.connectivityTried[ObjectIdentifier(retrier)] }
     }
@@ -178,7 +178,7 @@ extension Error {
 }
 
 extension DispatchTimeInterval {
-    /// The interval, limited to what a clock can represent from now.
+    /// The interval, limited to a duration that a clock can add to the current time.
     fileprivate var duration: Duration {
         let longest = Duration.seconds(1_000_000_000)
         return switch self {
@@ -195,10 +195,10 @@ extension DispatchTimeInterval {
 // MARK: - Factories
 
 extension RequestRetrier where Self == OfflineRetrier {
-    /// The default retrier for requests that failed because there was no network. See ``OfflineRetrier``.
+    /// The default retrier for requests that failed because no network was available. See ``OfflineRetrier``.
     public static var offlineRetrier: OfflineRetrier { OfflineRetrier() }
 
-    /// Returns a retrier for requests that failed because there was no network.
+    /// Returns a retrier for requests that failed because no network was available.
     @preconcurrency
     public static func offlineRetrier(
         monitor: (any ConnectivityProvider)? = nil,
@@ -208,7 +208,7 @@ extension RequestRetrier where Self == OfflineRetrier {
         OfflineRetrier(monitor: monitor, maximumWait: maximumWait, isOfflineError: isOfflineError)
     }
 
-    /// Returns a retrier that waits for a network of one type.
+    /// Returns a retrier that waits for a network of a specific type.
     @preconcurrency
     public static func offlineRetrier(
         requiredInterfaceType: Connectivity.InterfaceType,
@@ -219,7 +219,7 @@ extension RequestRetrier where Self == OfflineRetrier {
             requiredInterfaceType: requiredInterfaceType, maximumWait: maximumWait, isOfflineError: isOfflineError)
     }
 
-    /// Returns a retrier that waits for a network that isn't of certain types.
+    /// Returns a retrier that waits for a network of a type that isn't prohibited.
     @preconcurrency
     public static func offlineRetrier(
         prohibitedInterfaceTypes: [Connectivity.InterfaceType],

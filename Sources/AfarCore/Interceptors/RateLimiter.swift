@@ -10,10 +10,10 @@ public import Foundation
 /// let session = Session(interceptor: RateLimiter(requestsPerSecond: 10, burst: 20))
 /// ```
 ///
-/// Requests wait in the order in which they were started. A request that is cancelled while it waits doesn't use up a token. If a
-/// request fails, through `validate()`, with status 429 or 503 and a `Retry-After` (RFC 9110, section 10.2.3), all further
-/// requests to its host wait for that time, and the request is then retried after them. All methods can be called from any
-/// thread.
+/// Requests wait in the order in which they start. A request that is cancelled while it waits doesn't use a token. If
+/// `validate()` fails a request because of status 429 or 503, and the response has a `Retry-After` (RFC 9110, section 10.2.3),
+/// all further requests to its host wait for that time. The failed request is then retried after them. You can call all methods
+/// from any thread.
 public final class RateLimiter: RequestInterceptor {
     private static let hostLimit = 1_000
     private static let leastRate = 1e-6
@@ -51,7 +51,7 @@ public final class RateLimiter: RequestInterceptor {
         wait(HostQueue.Waiter(isWanted: { true }, resume: { completion(.success(urlRequest)) }), urlRequest)
     }
 
-    /// Completes when it is the request's turn, unless the request was cancelled before.
+    /// Completes when it is the request's turn, unless the request is cancelled first.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -99,7 +99,7 @@ public final class RateLimiter: RequestInterceptor {
             delay <= maximumRetryAfter
         else { return completion(.doNotRetry) }
         withQueue(of: Self.host(of: request.request?.url)) { $0.bucket.pause(for: delay, at: $1) }
-        // The adapter delays it.
+        // The adapter delays the retry.
         completion(request.retryCount < retryLimit ? .retry : .doNotRetry)
     }
 
@@ -117,7 +117,7 @@ public final class RateLimiter: RequestInterceptor {
     }
 }
 
-/// The waiting requests to one host. It performs no I/O.
+/// The queue of the requests that wait for one host. It performs no I/O.
 private struct HostQueue {
     struct Waiter: Sendable {
         /// Returns false if the request has ended.
@@ -151,7 +151,7 @@ private struct HostQueue {
         return isRunning ? .waits : .isFirst
     }
 
-    /// Returns the seconds until the next waiter's turn. Returns nil, and ends the run, if none is waiting.
+    /// Returns the number of seconds until the next waiter's turn. If none is waiting, ends the run and returns nil.
     mutating func delay(at now: TimeInterval) -> TimeInterval? {
         isRunning = start < waiters.count
         return isRunning ? bucket.delay(at: now) : nil
@@ -187,10 +187,10 @@ struct TokenBucket {
         tokens = capacity
     }
 
-    /// Returns whether the bucket is full, and so equal to a new one.
+    /// Returns whether the bucket is full and therefore equivalent to a new one.
     func isFull(at now: TimeInterval) -> Bool { now >= end && tokens + (now - time) * rate >= capacity }
 
-    /// Returns the seconds until a token is available; 0 if one is available now.
+    /// Returns the number of seconds until a token is available, or 0 if one is available now.
     mutating func delay(at now: TimeInterval) -> TimeInterval {
         guard now >= end else { return end - now }
         tokens = min(capacity, tokens + max(0, now - time) * rate)
@@ -201,7 +201,7 @@ struct TokenBucket {
     /// Takes a token. ``delay(at:)`` must be 0.
     mutating func take() { tokens -= 1 }
 
-    /// Makes tokens unavailable for a number of seconds. After that, at most one is available immediately.
+    /// Makes tokens unavailable for a number of seconds. After that, at most one token is available immediately.
     mutating func pause(for duration: TimeInterval, at now: TimeInterval) {
         guard now + duration > end else { return }
         (end, time) = (now + duration, now + duration)

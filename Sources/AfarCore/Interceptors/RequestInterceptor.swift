@@ -30,7 +30,7 @@ extension RequestInterceptor {
     }
 }
 
-/// A type that changes a `URLRequest` before it is sent: once per attempt, but not for redirects.
+/// A type that changes a `URLRequest` before it is sent. It is called once per attempt, but not for redirects.
 public protocol RequestAdapter: Sendable {
     /// Adapts a request.
     ///
@@ -69,7 +69,7 @@ extension RequestAdapter {
     }
 }
 
-/// Information about the request that is adapted.
+/// Information about the request that an adapter changes.
 public struct RequestAdapterState: Sendable {
     private enum Subject {
         case request(Request)
@@ -103,7 +103,7 @@ public struct RequestAdapterState: Sendable {
         }
     }
 
-    /// Returns the state while its session and its request exist, without retaining them.
+    /// A closure that returns the state, or nil after its session or request has been released. It retains neither of them.
     var weak: @Sendable () -> RequestAdapterState? {
         switch subject {
         case .request(let request):
@@ -116,7 +116,7 @@ public struct RequestAdapterState: Sendable {
         }
     }
 
-    /// The request; nil in a state created for testing.
+    /// The request, or nil in a state created for testing.
     var request: Request? {
         if case .request(let request) = subject { request } else { nil }
     }
@@ -124,7 +124,7 @@ public struct RequestAdapterState: Sendable {
 
 /// A type that decides whether a failed request is retried.
 public protocol RequestRetrier: Sendable {
-    /// Decides whether to retry after a failure.
+    /// Decides whether to retry a request after a failure.
     ///
     /// Called on an unspecified thread after the attempt has ended, but not for a cancelled request. The completion can be called
     /// from any thread; a second call has no effect.
@@ -132,7 +132,7 @@ public protocol RequestRetrier: Sendable {
     /// - Parameters:
     ///   - request: The request, with its ``Request/retryCount``.
     ///   - session: The session that sent it.
-    ///   - error: The error that failed it.
+    ///   - error: The error that caused the failure.
     ///   - completion: Receives the decision.
     @preconcurrency
     func retry(
@@ -164,12 +164,12 @@ extension RetryResult {
         }
     }
 
-    /// The number of seconds before the retry; nil except for ``retryWithDelay(_:)``.
+    /// The number of seconds before the retry, or nil unless the decision is ``retryWithDelay(_:)``.
     public var delay: TimeInterval? {
         if case .retryWithDelay(let delay) = self { delay } else { nil }
     }
 
-    /// The error to fail with; nil except for ``doNotRetryWithError(_:)``.
+    /// The error to fail with, or nil unless the decision is ``doNotRetryWithError(_:)``.
     public var error: (any Error)? {
         if case .doNotRetryWithError(let error) = self { error } else { nil }
     }
@@ -177,21 +177,20 @@ extension RetryResult {
 
 // MARK: - Asynchronous methods
 
-/// An adapter that uses `async` and `throws` instead of a completion.
+/// An adapter that uses `async` and `throws` instead of a completion handler.
 ///
 /// The task that runs the method is cancelled with the request. A thrown error ends the request as
 /// ``AFError/requestAdaptationFailed(error:)``. To pass the type where an interceptor is required, also conform it to
 /// ``RequestInterceptor``.
 public protocol AsyncRequestAdapter: RequestAdapter {
-    /// Returns a request adapted from another. Called once per attempt, in its own task.
+    /// Returns the adapted request. Called once per attempt, in its own task.
     ///
     /// - Parameters:
     ///   - urlRequest: The request to adapt.
     ///   - session: The session that sends it.
     func adapt(_ urlRequest: URLRequest, for session: Session) async throws -> URLRequest
 
-    /// Returns a request adapted from another, with a state that identifies the request. The default implementation calls
-    /// ``adapt(_:for:)``.
+    /// Returns the adapted request, given a state that identifies it. The default implementation calls ``adapt(_:for:)``.
     func adapt(_ urlRequest: URLRequest, using state: RequestAdapterState) async throws -> URLRequest
 }
 
@@ -234,7 +233,7 @@ extension AsyncRequestAdapter {
     }
 }
 
-// A type with both protocols inherits two default implementations. This more specific one resolves the ambiguity.
+// Resolves the ambiguity between the default implementations of both protocols.
 extension AsyncRequestAdapter where Self: RequestInterceptor {
     /// Calls the `async` method in a task that is never cancelled.
     @preconcurrency
@@ -247,7 +246,7 @@ extension AsyncRequestAdapter where Self: RequestInterceptor {
     }
 }
 
-/// A retrier that uses `async` and `throws` instead of a completion.
+/// A retrier that uses `async` and `throws` instead of a completion handler.
 ///
 /// The task that runs the method is cancelled with the request. To pass the type where an interceptor is required, also conform
 /// it to ``RequestInterceptor``.
@@ -257,7 +256,7 @@ public protocol AsyncRequestRetrier: RequestRetrier {
     /// - Parameters:
     ///   - request: The request, with its ``Request/retryCount``.
     ///   - session: The session that sent it.
-    ///   - error: The error that failed it.
+    ///   - error: The error that caused the failure.
     /// - Returns: The decision.
     /// - Throws: An error that ends the request as ``AFError/requestRetryFailed(retryError:originalError:)``, like
     ///   ``RetryResult/doNotRetryWithError(_:)``.
@@ -290,7 +289,7 @@ extension AsyncRequestRetrier {
     }
 }
 
-// A type with both protocols inherits two default implementations. This more specific one resolves the ambiguity.
+// Resolves the ambiguity between the default implementations of both protocols.
 extension AsyncRequestRetrier where Self: RequestInterceptor {
     /// Calls the `async` method in a task that is cancelled with the request.
     @preconcurrency

@@ -5,29 +5,29 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// A retrier for transient failures. It retries idempotent requests after certain status codes or network errors, a limited
-/// number of times and with increasing delays.
+/// A retrier for transient failures. It retries idempotent requests after certain status codes and network errors, up to a limit
+/// and with increasing delays.
 ///
-/// A status code fails a request only if it is validated. An upload from a stream, or a `URLRequest` with a body stream, isn't
-/// retried once the stream was read: it fails with its original error.
+/// A status code fails a request only if the request is validated. An upload from a stream, or a `URLRequest` with a body stream,
+/// isn't retried after the stream was read: it fails with its original error.
 open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
-    // Sendable because nothing changes after init.
+    // Sendable: nothing changes after init.
 
     /// The maximum number of retries of a request.
     public let retryLimit: UInt
-    /// The factor by which each delay is longer than the previous one, at least 2.
+    /// The ratio of each delay to the previous one, at least 2.
     public let exponentialBackoffBase: UInt
     /// The first delay, in seconds.
     public let exponentialBackoffScale: Double
     /// The methods of the requests that are retried.
     public let retryableHTTPMethods: Set<HTTPMethod>
-    /// The status codes after which they are retried.
+    /// The status codes after which requests are retried.
     public let retryableHTTPStatusCodes: Set<Int>
-    /// The network errors after which they are retried.
+    /// The network errors after which requests are retried.
     public let retryableURLErrorCodes: Set<URLError.Code>
     /// The variation of the delays.
     public private(set) final var jitter: Jitter
-    /// The longest `Retry-After` to wait for, in seconds; nil if the header is ignored.
+    /// The longest `Retry-After` to wait for, in seconds, or nil if the header is ignored.
     public private(set) final var maximumRetryAfter: TimeInterval?
 
     /// Creates a policy with exact delays that ignores `Retry-After`.
@@ -37,12 +37,12 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - retryLimit: The maximum number of retries of a request. The default is 2.
-    ///   - exponentialBackoffBase: The factor by which each delay is longer than the previous one. The default and minimum is 2.
+    ///   - exponentialBackoffBase: The ratio of each delay to the previous one. The default and minimum is 2.
     ///   - exponentialBackoffScale: The first delay, in seconds. The default is 0.5.
     ///   - retryableHTTPMethods: The methods of the requests that are retried. The default is ``defaultRetryableHTTPMethods``.
-    ///   - retryableHTTPStatusCodes: The status codes after which they are retried. The default is
+    ///   - retryableHTTPStatusCodes: The status codes after which requests are retried. The default is
     ///     ``defaultRetryableHTTPStatusCodes``.
-    ///   - retryableURLErrorCodes: The network errors after which they are retried. The default is
+    ///   - retryableURLErrorCodes: The network errors after which requests are retried. The default is
     ///     ``defaultRetryableURLErrorCodes``.
     public init(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
@@ -62,19 +62,19 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
         maximumRetryAfter = nil
     }
 
-    /// Creates a policy with varying delays, or one that respects `Retry-After`.
+    /// Creates a policy that can vary its delays and respect `Retry-After`.
     ///
     /// The delay before retry n, counted from 0, is `exponentialBackoffScale * pow(exponentialBackoffBase, n)` seconds, varied by
     /// `jitter`. A subclass that overrides the initializer without `jitter` inherits this one.
     ///
     /// - Parameters:
     ///   - retryLimit: The maximum number of retries of a request. The default is 2.
-    ///   - exponentialBackoffBase: The factor by which each delay is longer than the previous one. The default and minimum is 2.
+    ///   - exponentialBackoffBase: The ratio of each delay to the previous one. The default and minimum is 2.
     ///   - exponentialBackoffScale: The first delay, in seconds. The default is 0.5.
     ///   - retryableHTTPMethods: The methods of the requests that are retried. The default is ``defaultRetryableHTTPMethods``.
-    ///   - retryableHTTPStatusCodes: The status codes after which they are retried. The default is
+    ///   - retryableHTTPStatusCodes: The status codes after which requests are retried. The default is
     ///     ``defaultRetryableHTTPStatusCodes``.
-    ///   - retryableURLErrorCodes: The network errors after which they are retried. The default is
+    ///   - retryableURLErrorCodes: The network errors after which requests are retried. The default is
     ///     ``defaultRetryableURLErrorCodes``.
     ///   - jitter: The variation of the delays. The default is ``Jitter/none``.
     ///   - maximumRetryAfter: The longest `Retry-After` (RFC 9110, section 10.2.3) to wait for after a status code, in seconds.
@@ -101,7 +101,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
         self.maximumRetryAfter = maximumRetryAfter
     }
 
-    /// Retries after a delay, or doesn't retry.
+    /// Decides to retry after a delay, or not to retry.
     @preconcurrency
     open func retry(
         _ request: Request,
@@ -115,11 +115,11 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
         completion(.retryWithDelay(delay))
     }
 
-    /// Returns whether a retry makes sense after this failure, regardless of the number of retries so far.
+    /// Returns whether this failure can be retried, regardless of the number of retries so far.
     ///
     /// - Parameters:
     ///   - request: The request that failed.
-    ///   - error: The error that failed it.
+    ///   - error: The error that caused the failure.
     open func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
         guard let method = request.request?.method, retryableHTTPMethods.contains(method) else { return false }
         if hasRetryableStatus(request) { return true }
@@ -131,7 +131,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
         request.responseHead.map { retryableHTTPStatusCodes.contains($0.status) } ?? false
     }
 
-    /// Returns the delay; nil if it would be too long.
+    /// Returns the delay before the next retry, or nil if it would be too long.
     private func delay(before request: Request) -> TimeInterval? {
         let growth = pow(Double(exponentialBackoffBase), Double(request.retryCount))
         let delay = jitter.vary(growth * exponentialBackoffScale)
@@ -146,7 +146,7 @@ extension RetryPolicy {
     /// The default maximum number of retries of a request: 2.
     public static let defaultRetryLimit: UInt = 2
 
-    /// The default factor by which each delay is longer than the previous one: 2.
+    /// The default ratio of each delay to the previous one: 2.
     public static let defaultExponentialBackoffBase: UInt = 2
 
     /// The default first delay: 0.5 seconds.
@@ -158,8 +158,8 @@ extension RetryPolicy {
     /// The status codes of transient failures (RFC 9110, sections 15.5.9 and 15.6): 408, 500, 502, 503, 504.
     public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
 
-    /// The network errors that can be transient: errors of DNS lookups, connections, timeouts and mobile networks, of a
-    /// certificate's dates, and of malformed responses.
+    /// The network errors that can be transient: failed DNS lookups, failed connections, timeouts, restrictions of mobile
+    /// networks, certificates outside their validity period, and malformed responses.
     public static let defaultRetryableURLErrorCodes: Set<URLError.Code> = [
         .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected,
         .badServerResponse,
@@ -180,8 +180,8 @@ extension RetryPolicy {
 
         /// Creates a custom variation.
         ///
-        /// - Parameter vary: Returns the delay to use for the delay that the policy computed, both in seconds. Called on an
-        ///   unspecified thread.
+        /// - Parameter vary: Receives the computed delay and returns the delay to use, both in seconds. Called on an unspecified
+        ///   thread.
         @preconcurrency
         public init(_ vary: @escaping @Sendable (_ delay: TimeInterval) -> TimeInterval) {
             self.vary = vary
@@ -196,13 +196,13 @@ extension RetryPolicy {
 
 /// A policy that retries only idempotent requests whose connection was lost.
 open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
-    // Sendable because it adds no mutable state.
+    // Sendable: adds no state.
 
     /// Creates a policy.
     ///
     /// - Parameters:
     ///   - retryLimit: The maximum number of retries of a request. The default is 2.
-    ///   - exponentialBackoffBase: The factor by which each delay is longer than the previous one. The default and minimum is 2.
+    ///   - exponentialBackoffBase: The ratio of each delay to the previous one. The default and minimum is 2.
     ///   - exponentialBackoffScale: The first delay, in seconds. The default is 0.5.
     ///   - retryableHTTPMethods: The methods of the requests that are retried. The default is
     ///     ``RetryPolicy/defaultRetryableHTTPMethods``.
@@ -220,10 +220,10 @@ open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
 }
 
 extension ResponseHead {
-    /// The number of seconds to wait before the next request, as requested by the server (RFC 9110, section 10.2.3); nil if it is
-    /// missing or invalid.
+    /// The number of seconds to wait before the next request, as requested by the server (RFC 9110, section 10.2.3), or nil if it
+    /// is missing or invalid.
     ///
-    /// A date is compared with the response's own date, if it has one, so that incorrect clocks have no effect.
+    /// A date in the header is compared with the response's own date, if it has one, so incorrect clocks have no effect.
     var retryAfter: TimeInterval? {
         guard let text = value(for: .retryAfter) else { return nil }
         if text.wholeMatch(of: /[0-9]+/) != nil { return TimeInterval(text) }
@@ -263,13 +263,13 @@ extension RequestRetrier where Self == RetryPolicy {
     ///     request fails with its original error.
     ///   - jitter: The variation of the delays. The default is ``RetryPolicy/Jitter/full``.
     ///   - retryLimit: The maximum number of retries. The default is 2.
-    ///   - exponentialBackoffBase: The factor by which each delay is longer than the previous one. The default and minimum is 2.
+    ///   - exponentialBackoffBase: The ratio of each delay to the previous one. The default and minimum is 2.
     ///   - exponentialBackoffScale: The first delay, in seconds. The default is 0.5.
     ///   - retryableHTTPMethods: The methods of the requests that are retried. The default is
     ///     ``RetryPolicy/defaultRetryableHTTPMethods``.
-    ///   - retryableHTTPStatusCodes: The status codes after which they are retried. The default is
+    ///   - retryableHTTPStatusCodes: The status codes after which requests are retried. The default is
     ///     ``RetryPolicy/defaultRetryableHTTPStatusCodes``.
-    ///   - retryableURLErrorCodes: The network errors after which they are retried. The default is
+    ///   - retryableURLErrorCodes: The network errors after which requests are retried. The default is
     ///     ``RetryPolicy/defaultRetryableURLErrorCodes``.
     public static func retryPolicy(
         respectingRetryAfterUpTo maximumRetryAfter: TimeInterval,

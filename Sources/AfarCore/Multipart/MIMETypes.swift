@@ -2,9 +2,10 @@ import Foundation
 
 /// Content types by file name extension.
 public enum MIMETypes {
-    /// Returns the content type for a file name; `application/octet-stream` if the extension is unknown.
+    /// Returns the content type for a file name, or `application/octet-stream` if the extension is unknown.
     ///
-    /// Common extensions are built in. For others, the system's list is used if there is one. It is read once, on first use.
+    /// Common extensions are built in. For other extensions, the system's list is used, if there is one. The list is read once,
+    /// on first use.
     public static func type(ofFileNamed name: String) -> String {
         guard let dot = name.lastIndex(of: ".") else { return unknown }
         let pathExtension = name[name.index(after: dot)...].lowercased()
@@ -14,10 +15,10 @@ public enum MIMETypes {
     private static let unknown = "application/octet-stream"
     private static let system = list(in: URL(fileURLWithPath: "/etc/mime.types"))
 
-    /// Returns the types by extension in a `mime.types` file; an empty dictionary if it can't be read.
+    /// Returns the types by extension in a `mime.types` file, or an empty dictionary if it can't be read.
     static func list(in file: URL) -> [String: String] {
         let file = file.resolvingSymlinksInPath()
-        // Reading anything other than a regular file might never end.
+        // Reading other kinds of files might never end.
         guard let values = try? file.resourceValues(forKeys: [.isRegularFileKey]), values.isRegularFile == true,
             let data = try? Data(contentsOf: file)
         else { return [:] }

@@ -16,7 +16,7 @@ struct MultipartEncoder: Sendable {
     /// Returns the whole encoded form in memory.
     func data() throws -> Data {
         var data = Data()
-        // Limited, because the specified length can be far more than the actual length.
+        // The specified length can far exceed the actual length.
         data.reserveCapacity(Int(min(length, MultipartFormData.encodingMemoryThreshold)))
         try write { data.append(contentsOf: $0) }
         return data
@@ -64,8 +64,8 @@ extension UInt64 {
 struct MultipartBoundary {
     let text: String
 
-    /// Creates a boundary from a caller's text. Returns nil if RFC 2046, section 5.1.1, doesn't allow it: 1 to 70 characters of a
-    /// certain set, the last not a space.
+    /// Creates a boundary from a caller's text. Returns nil if it is invalid: RFC 2046, section 5.1.1, allows 1 to 70
+    /// characters of a certain set, and the last one can't be a space.
     init?(_ text: String) {
         guard (1...70).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed), text.utf8.last != 0x20 else {
             return nil
@@ -75,7 +75,7 @@ struct MultipartBoundary {
 
     private init(random text: String) { self.text = text }
 
-    /// Returns an unpredictable boundary, so that no part can deliberately contain it.
+    /// Returns an unpredictable boundary, which no part can contain on purpose.
     static func random() -> MultipartBoundary {
         let digits = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
         return MultipartBoundary(random: "afar.boundary.\(digits.joined())")
@@ -233,7 +233,7 @@ enum MultipartContent: Sendable {
 
 /// A stream that can be read by only one encoding.
 final class SingleUseStream: @unchecked Sendable {
-    // Sendable because only one caller gets the stream.
+    // @unchecked because only one caller receives the stream.
     private let stream: InputStream
     private let isTaken = Locked(false)
 

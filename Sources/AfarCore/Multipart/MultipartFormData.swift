@@ -6,11 +6,11 @@ public import Foundation
 
 /// A `multipart/form-data` form (RFC 7578): fields, files and streams, in the order in which they were appended.
 ///
-/// Appending never throws. The first error is stored and thrown by ``encode()`` and ``writeEncodedData(to:)``, or reported to the
-/// handlers of the request that uses the form. Files and streams are read in small pieces when the form is encoded, not earlier.
-/// A stream can be encoded only once. All members can be used from any thread.
+/// Appending never throws. The first error is stored and thrown by ``encode()`` and ``writeEncodedData(to:)``, or reported to
+/// the handlers of the request that uses the form. Files and streams are read in small pieces, and only when the form is
+/// encoded. A stream can be encoded only once. All members can be used from any thread.
 open class MultipartFormData: @unchecked Sendable {
-    // Sendable because all mutable state is protected by a lock.
+    // @unchecked because a lock protects all mutable state.
 
     private struct State {
         var parts: [MultipartPart] = []
@@ -32,7 +32,7 @@ open class MultipartFormData: @unchecked Sendable {
     /// - Parameters:
     ///   - fileManager: The file manager that reports the lengths of files.
     ///   - boundary: The boundary between the parts. The default, nil, uses a random one, which is recommended. If RFC 2046,
-    ///     section 5.1.1, doesn't allow the boundary, a random one is used as well, and encoding throws
+    ///     section 5.1.1, doesn't allow the boundary, a random one is also used, and encoding throws
     ///     ``AFError/MultipartEncodingFailureReason/boundaryInvalid(_:)``.
     public init(fileManager: FileManager = .default, boundary: String? = nil) {
         let valid = boundary.flatMap { MultipartBoundary($0) }
@@ -65,7 +65,7 @@ open class MultipartFormData: @unchecked Sendable {
     ///   - data: The content.
     ///   - name: The field's name.
     ///   - fileName: The part's file name. If nil, the part isn't a file.
-    ///   - mimeType: The content type. If nil, a field has none, and a file has the type that its name suggests.
+    ///   - mimeType: The content type. If nil, a field has no type, and a file has the type that its name suggests.
     public func append(_ data: Data, withName name: String, fileName: String? = nil, mimeType: String? = nil) {
         append {
             try MultipartPart(
@@ -166,10 +166,10 @@ open class MultipartFormData: @unchecked Sendable {
         try encoder().data()
     }
 
-    /// Writes the encoded form into a new file. Blocks the calling thread, and holds only a piece of a file or stream in memory.
-    /// If it throws, no file is left behind.
+    /// Writes the encoded form into a new file. Blocks the calling thread, and holds only a piece of a file or stream in
+    /// memory. If this method throws, no file is left behind.
     ///
-    /// - Parameter fileURL: The location of the new file. No file may exist there.
+    /// - Parameter fileURL: The location of the new file. The file must not exist.
     /// - Throws: `AFError.multipartEncodingFailed` if a part was invalid when it was appended or can't be read, or if the file
     ///   can't be written.
     public func writeEncodedData(to fileURL: URL) throws {
@@ -305,7 +305,7 @@ struct PartFile {
     private static func length(of url: URL, _ fileManager: FileManager) throws -> UInt64 {
         let size: Any?
         do {
-            // For a link, the file manager would report the length of the link itself.
+            // The file manager reports a link's own length.
             let path = try realPath(of: url)
             size = try fileManager.attributesOfItem(atPath: path)[.size]
         } catch {

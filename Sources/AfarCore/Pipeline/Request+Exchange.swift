@@ -5,7 +5,6 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-// Creating the `URLRequest`, the body and the exchange.
 extension Request {
     /// Creates the `URLRequest` from the caller's values, before its adapters run.
     func makeURLRequest() throws(AFError) -> URLRequest {
@@ -23,8 +22,8 @@ extension Request {
         }
     }
 
-    /// Returns the text of the URL of a request. Returns nil if it isn't known, or if an adapter has changed the request,
-    /// because the adapter could have signed its `URL` and the text can differ from it.
+    /// Returns the original text of a request's URL, or nil if it is unknown. Also returns nil if an adapter has changed the
+    /// request, because the adapter could have signed the `URL`, which can differ from the text.
     func writtenURL(of urlRequest: URLRequest) -> String? {
         guard let made = firstRequest, urlRequest == made, urlRequest.allHTTPHeaderFields == made.allHTTPHeaderFields
         else { return nil }
@@ -39,7 +38,7 @@ extension Request {
         return body(from: stream, for: urlRequest)
     }
 
-    /// Returns the body for an input stream. Each attempt gets the same one, so that `isSpent` is correct.
+    /// Returns the body for an input stream. All attempts share it, so that `isSpent` is correct.
     func body(from stream: InputStream, for urlRequest: URLRequest) -> RequestBody {
         mutable.withLock { state in
             if let (source, body) = state.streamedBody, source === stream { return .stream(body) }
@@ -86,7 +85,8 @@ extension Request {
         return exchange
     }
 
-    /// Adds the request's options, policies and observers to an exchange. Its owner can change them until it is sent.
+    /// Adds the request's options, policies and observers to an exchange and returns its driver. Called immediately before
+    /// sending, because the request's owner can change them until then.
     func makeDriver(_ exchange: consuming Exchange, for urlRequest: URLRequest) throws -> HopDriver {
         let (end, handler, credential, options) = mutable.withLock {
             ($0.end, $0.settings.redirectHandler, $0.settings.credential, $0.settings.options)

@@ -6,17 +6,17 @@ import Foundation
 
 /// Runs a request in one task, from its first attempt to its last handler.
 ///
-/// Each step receives its input from the previous one. A step that waits for a user's answer ends when the task is cancelled,
-/// which happens when the request is ended from outside.
+/// Each step receives its input from the previous one. Ending the request from outside cancels the task, which also ends a step
+/// that waits for user code.
 ///
-/// The pipeline is also the executor of its task. The steps run on the thread that awaits the response, which saves a wake-up.
-/// If no thread awaits it, they run on Dispatch's threads, because programs can block the few threads of the task pool.
+/// The pipeline is also the executor of its task. If a thread awaits the response, the steps run on that thread to save a
+/// wake-up. Otherwise they run on Dispatch's threads, because programs can block the task pool's few threads.
 final class RequestPipeline: TaskExecutor, @unchecked Sendable {
-    // Sendable because only the task uses the mutable state.
+    // Sendable: only the task uses mutable state.
 
     let request: Request
     let session: SessionState
-    /// Whether the task runs on the thread that resumed the request, where the caller can hold locks.
+    /// Whether the task runs on the thread that resumed the request, whose caller might hold locks.
     @exclusivity(unchecked) private var isOnCallersThread = false
 
     init(_ request: Request) {
@@ -24,7 +24,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         session = request.session
     }
 
-    /// Starts the task, once.
+    /// Starts the task. Called only once.
     ///
     /// - Parameter isAtOnce: Whether the task can begin on the calling thread, because no user code runs before the response
     ///   arrives.
@@ -117,7 +117,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     private func adapt(
         _ urlRequest: URLRequest, with adapter: any RequestInterceptor
     ) async throws(AFError) -> URLRequest {
-        // If the request was cancelled, its own error takes precedence over this one.
+        // A cancelled request's own error takes precedence.
         let ending = Result<URLRequest, AFError>.failure(.sessionDeinitialized)
         return try await ask(ifEnded: ending) { [request] session, answer in
             adapter.adapt(urlRequest, using: RequestAdapterState(request: request, session: session)) { result in
@@ -126,15 +126,15 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         }.get()
     }
 
-    /// Calls an adapter or a retrier. A session calls only one at a time, because many keep state without a lock. The
-    /// completion handler doesn't retain the request, because it can be kept forever.
+    /// Calls an adapter or a retrier. A session calls them one at a time, because many have state that no lock protects. The
+    /// completion handler doesn't retain the request, because user code can keep the handler forever.
     private func ask<Answer: Sendable>(
         ifEnded ending: Answer, _ ask: @escaping @Sendable (Session, @escaping @Sendable (Answer) -> Void) -> Void
     ) async -> Answer {
         await session.interceptorLock.acquire()
         return await withCancellableCallback(ifCancelled: ending) { [request, session] answer in
             let work: @Sendable () -> Void = {
-                // Only the interceptor may retain the session. Otherwise the session would live until it answers.
+                // Doesn't retain the session, which would otherwise live until the interceptor answers.
                 if request.mutable.withLock({ $0.isActive }), let owner = session.owner {
                     ask(owner, answer)
                 } else {
@@ -151,7 +151,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Creates the exchange, and waits until the request is resumed.
+    /// Creates the exchange and waits until the request is resumed.
     @inline(never) nonisolated(nonsending) private func makeDriver(
         for urlRequest: URLRequest, after previous: AFError?
     ) async throws(AFError) -> Result<HopDriver, any Error> {
@@ -178,19 +178,19 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     // MARK: The response
 
-    /// The result of an exchange with its report.
+    /// The result and the report of an exchange.
     private struct Outcome {
         let urlRequest: URLRequest
         let start = Date()
         var response: TransportResponse?
-        /// The error before the response or in its body.
+        /// The error that occurred before the response or in its body.
         var error: (any Error)?
 
-        /// The report of the transport, or nil without one.
+        /// The transport's report, if it provided one.
         var report: TransportReport? { response?.report ?? (error as? TransportError)?.report }
     }
 
-    /// Sends an exchange, and receives its result.
+    /// Sends an exchange and receives its result.
     nonisolated(nonsending) private func perform(
         _ driver: Result<HopDriver, any Error>, for urlRequest: URLRequest
     ) async throws(AFError) {
@@ -209,16 +209,15 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         try receive(outcome)
     }
 
-    /// Passes a streamed body or a connection to the request, and waits for its end.
+    /// Passes a streamed body or a connection to the request and waits for its end.
     private func deliver(_ response: TransportResponse, _ outcome: inout Outcome) async {
         request.receiveHead(of: response)
         do {
             _ = await request.headDecided?.value
             try request.checkEnd()
-            // A handler can be slow. If the request is cancelled in the meantime, the rest of the body isn't received.
+            // Cancellation abandons the body even while a handler is busy.
             try await withTaskCancellationHandler { [request] in
-                // User code that reads a body can be slow, so it doesn't run on the thread of the task that awaits the
-                // response.
+                // Slow user code must not occupy the thread that awaits the response.
                 try await withTaskExecutorPreference(QueueExecutor.global) {
                     try await request.sink.read(response, for: request)
                 }
@@ -238,7 +237,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Receives the result of an exchange.
     private func receive(_ outcome: Outcome) throws(AFError) {
-        // A transport's values are not released under the lock.
+        // Releases the transport's values outside the lock.
         let (end, work, _) = request.mutable.withLock { state in
             if let report = outcome.report {
                 state.history.attempts.append(
@@ -274,7 +273,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     // MARK: Retries
 
-    /// Calls the retriers for a failure, in their order, and waits before another attempt if a retrier requests a delay.
+    /// Calls the retriers in order, and waits before another attempt if a retrier requests a delay.
     ///
     /// - Returns: The failure of the request, or nil if another attempt follows.
     private func failureUnlessRetried(_ failure: AFError) async -> AFError? {
@@ -296,14 +295,14 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         return failure
     }
 
-    /// Whether retriers are called for the failure. They aren't if a retry couldn't begin, because another one would fail too,
-    /// or if the request was ended or has finished.
+    /// Returns whether retriers are called for the failure. They aren't called if a retry couldn't begin, because another one
+    /// would fail too, or if the request was ended or has finished.
     private func mayRetry(after failure: AFError) -> Bool {
         if case .requestRetryFailed = failure { return false }
         return request.mutable.withLock { $0.isActive } && request.sink.mayBeRetried
     }
 
-    /// Prepares everything for another attempt.
+    /// Prepares the request and its handlers for another attempt.
     ///
     /// - Returns: The error that prevents it, or nil if the attempt can begin.
     private func beginRetry() -> AFError? {
@@ -316,7 +315,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     // MARK: Handlers
 
-    /// Ends the attempts. Another one follows only if a serializer fails.
+    /// Ends the attempts. Another attempt can follow only if a serializer fails.
     ///
     /// - Returns: Whether the request was ended from outside before its handlers were called.
     private func finish(with failure: AFError?) -> Bool {
@@ -329,12 +328,13 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Makes the handlers create their responses, and delivers the responses when all have been created.
+    /// Calls the handlers to create their responses, and delivers the responses after all have been created.
     ///
     /// - Parameters:
     ///   - mayRetry: Whether a serializer's failure can lead to another attempt.
-    ///   - hadEnded: Whether the request was already ended from outside. If it ends now, all handlers receive that error.
-    /// - Returns: The serializer's failure after which another attempt follows, or nil if the request has finished.
+    ///   - hadEnded: Whether the request had already been ended from outside. If it is ended during this call, all handlers
+    ///     receive that error.
+    /// - Returns: The serializer's failure if another attempt follows, or nil if the request has finished.
     nonisolated(nonsending) private func callHandlers(mayRetry: Bool, hadEnded: Bool) async -> AFError? {
         while true {
             switch request.mutable.withLock({ $0.nextStep() }) {
@@ -369,12 +369,12 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         if request.inlineRunner?.runInline(inline) != true { DispatchQueue.global().async { inline.run() } }
     }
 
-    /// Moves the following steps to another thread before user code runs.
+    /// Continues on another thread before user code runs.
     private func leaveCallersThread() async { await request.onQueue(.global()) {} }
 }
 
 extension TransportResponse {
-    /// Whether the body must still be read, or a connection be used.
+    /// Whether a body must still be read or a connection is open.
     fileprivate var isOpen: Bool {
         switch body {
         case .data, .file: false

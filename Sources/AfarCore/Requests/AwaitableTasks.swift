@@ -176,7 +176,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
 ///
 /// The last element of each sequence is the completion. Without a buffering policy, the next chunk is read when the loop requests
 /// it, so a slow loop slows the server down if the transport supports backpressure. With a buffering policy, chunks are buffered
-/// accordingly.
+/// as the policy specifies.
 public struct DataStreamTask: Sendable {
     /// A sequence of the events of a stream.
     public typealias Stream<Success: Sendable, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
@@ -203,7 +203,7 @@ public struct DataStreamTask: Sendable {
     /// Returns a sequence with one value per chunk. Iterating starts the request, unless requests must be started explicitly.
     ///
     /// - Parameters:
-    ///   - serializer: Converts each chunk to a value independently.
+    ///   - serializer: Converts each chunk to a value separately.
     ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
     ///     true.
     ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers none and slows the server down.

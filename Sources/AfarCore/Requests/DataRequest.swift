@@ -6,7 +6,7 @@ public import Foundation
 
 /// A request whose response is held in memory.
 public class DataRequest: Request, @unchecked Sendable {
-    // Sendable because its own properties are constants.
+    // Sendable: adds only constants.
 
     let memory: MemorySink
 
@@ -24,14 +24,14 @@ public class DataRequest: Request, @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume, isPlain: isPlain, countsBytes: uploadBody != nil)
     }
 
-    /// The response's body after it has arrived, or nil if there was none.
+    /// The response's body, or nil if it hasn't arrived or the response has none.
     ///
     /// If the request failed or was cancelled, this is the part that had arrived by then. If a handler cancelled the request at
-    /// the response's head, it is nil.
+    /// the response's head, the value is nil.
     public var data: Data? { memory.data }
 
-    /// Passes the body to a closure as it arrives, instead of storing it. ``data`` stays nil. Call this method before the
-    /// request starts. A ``DataStreamRequest`` offers more.
+    /// Passes the body to a closure as it arrives, instead of storing it. ``data`` stays nil. Call this method before the request
+    /// starts. A ``DataStreamRequest`` has more features.
     ///
     /// - Parameter closure: Called for each chunk, in the request's task. The next chunk is read after it returns. The default
     ///   is nil, which stores the body.
@@ -47,8 +47,8 @@ extension DataRequest {
     /// Adds a handler that receives the response with its unserialized bytes.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue. If the program blocks its
-    ///     main thread, the handler is never called.
+    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects. If the program
+    ///     blocks its main thread, the handler is never called.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -68,7 +68,7 @@ extension DataRequest {
     ///
     /// - Parameters:
     ///   - serializer: Creates the value. Use the factory method of a format. It never runs on `queue`.
-    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue.
+    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -83,9 +83,9 @@ extension DataRequest {
     /// Adds a handler that receives the response with the value from a serializer.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue.
-    ///   - responseSerializer: Creates the value, on the session's serialization queue if there is one, otherwise in the
-    ///     request's task. It never runs on `queue`.
+    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects.
+    ///   - responseSerializer: Creates the value, on the session's serialization queue if it has one, otherwise in the request's
+    ///     task. It never runs on `queue`.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -101,7 +101,7 @@ extension DataRequest {
     /// factory methods, as in `.response(responseSerializer: .string) { … }`.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue.
+    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects.
     ///   - responseSerializer: Creates the value. It never runs on `queue`.
     ///   - completionHandler: Called once.
     @preconcurrency
@@ -123,10 +123,10 @@ extension DataRequest {
         return self
     }
 
-    /// Returns a function that creates a response from what a request has received.
+    /// Returns a function that creates a response from the data of a request.
     ///
     /// - Parameters:
-    ///   - notify: Notifies the monitors of the response. With nil, they are notified of a serialized response.
+    ///   - notify: Notifies the monitors of the response. If nil, they are notified of a serialized response.
     ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
     static func respond<Value>(
         notifying notify: (@Sendable (CompositeEventMonitor, DataRequest, AFDataResponse<Value>) -> Void)? = nil,
@@ -152,13 +152,14 @@ extension DataRequest {
 }
 
 extension DataRequest {
-    /// Puts a request that hasn't started into the state that it would have after an attempt, for tests of interceptors and event monitors.
+    /// Simulates an attempt of a request that hasn't started, for tests of interceptors and event monitors. Afterward, the
+    /// request has the state that it would have after the attempt.
     ///
     /// - Parameters:
     ///   - urlRequest: The request that was sent.
     ///   - head: The response's head, or nil if none has arrived.
-    ///   - data: The response's body, or nil if there is none.
-    ///   - retryCount: The number of attempts before.
+    ///   - data: The response's body, or nil if it has none.
+    ///   - retryCount: The number of earlier attempts.
     ///   - error: The error of the attempt, or nil if it succeeded.
     public func simulateAttempt(
         _ urlRequest: URLRequest, head: ResponseHead?, data: Data?, retryCount: Int, error: AFError?

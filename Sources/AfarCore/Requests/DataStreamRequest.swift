@@ -10,10 +10,10 @@ public import Foundation
 /// if the transport supports this. Validators check the response's head before the first chunk is delivered. If a retrier
 /// retries in the middle of a body, the new body is delivered from its first byte.
 public final class DataStreamRequest: Request, @unchecked Sendable {
-    // Sendable because its own properties are constants.
+    // Sendable: adds only constants.
 
-    /// A Boolean value that indicates whether the request is cancelled when a serializer throws. If a handler throws, it always
-    /// is.
+    /// A Boolean value that indicates whether the request is cancelled when a serializer throws. A handler that throws always
+    /// cancels the request.
     public let automaticallyCancelOnStreamError: Bool
     let chunks = StreamSink()
 
@@ -52,13 +52,13 @@ extension DataStreamRequest {
 
     /// An event of a stream.
     public enum Event<Success, Failure: Error> {
-        /// A chunk arrived. Contains its value, or the error if it couldn't be serialized.
+        /// The value of a chunk that arrived, or the error if it couldn't be serialized.
         case stream(Result<Success, Failure>)
         /// The request has finished. No other event follows.
         case complete(Completion)
     }
 
-    /// The end of a streamed response or a WebSocket.
+    /// A description of the end of a streamed response or a WebSocket.
     public struct Completion: Sendable {
         /// The request that was sent, after adaptation.
         public let request: URLRequest?
@@ -139,7 +139,7 @@ extension DataStreamRequest {
         return self
     }
 
-    /// Adds a handler that receives values that a parser reads from the body, independently of the boundaries of its chunks, as in
+    /// Adds a handler that receives values that a parser reads from the body, regardless of chunk boundaries, as in
     /// `.response(.jsonLines(of: Entry.self)) { … }`.
     ///
     /// - Parameters:
@@ -159,8 +159,8 @@ extension DataStreamRequest {
     /// Adds a handler that receives a value for each chunk.
     ///
     /// - Parameters:
-    ///   - serializer: Creates a value from each chunk separately, on the session's serialization queue if there is one,
-    ///     otherwise in the request's task.
+    ///   - serializer: Creates a value from each chunk separately, on the session's serialization queue if it has one, otherwise
+    ///     in the request's task.
     ///   - queue: The queue on which the handler is called. The default is the main queue.
     ///   - stream: Called for each chunk, and once at the end.
     @preconcurrency
@@ -174,10 +174,10 @@ extension DataStreamRequest {
         return self
     }
 
-    /// Adds a handler that receives values that a parser reads from the body, independently of the boundaries of its chunks.
+    /// Adds a handler that receives values that a parser reads from the body, regardless of chunk boundaries.
     ///
     /// - Parameters:
-    ///   - parser: Creates values from chunks, on the session's serialization queue if there is one, otherwise in the request's
+    ///   - parser: Creates values from chunks, on the session's serialization queue if it has one, otherwise in the request's
     ///     task. Each body is parsed by its own copy.
     ///   - queue: The queue on which the handler is called. The default is the main queue.
     ///   - stream: Called for each value and each parsing error, and once at the end.
@@ -220,10 +220,10 @@ extension DataStreamSerializer where Self == PassthroughStreamSerializer {
     public static var passthrough: PassthroughStreamSerializer { PassthroughStreamSerializer() }
 }
 
-/// A type that creates values from a streamed body independently of the boundaries of its chunks: lines, records or events.
+/// A type that creates values, such as lines, records or events, from a streamed body, regardless of chunk boundaries.
 ///
-/// A ``DataStreamSerializer`` processes each chunk separately. A parser keeps the incomplete rest of the last chunk. Each body
-/// is parsed by its own copy of the parser, so the body of a retry begins without the rest of the previous body.
+/// A ``DataStreamSerializer`` processes each chunk separately. A parser keeps the incomplete end of the last chunk. Each body is
+/// parsed by its own copy of the parser, so the body of a retry doesn't continue the previous one.
 ///
 /// ```swift
 /// struct LengthParser: DataStreamParser {
@@ -241,7 +241,7 @@ public protocol DataStreamParser<Value>: Sendable {
 
     /// Parses the next bytes of the body.
     ///
-    /// Limit how much the parser stores for later, because the server determines how much it sends.
+    /// Limit the amount of data that the parser stores, because the server controls how much it sends.
     ///
     /// - Returns: The values that these bytes complete, in order. A failure is delivered like a value, and ends the request if
     ///   ``DataStreamRequest/automaticallyCancelOnStreamError`` is true.
@@ -269,12 +269,12 @@ extension DataStreamRequest {
         let begin: @Sendable (ResponseHead) -> Void
         let parse: @Sendable (Data) -> [Result<Success, Failure>]
         let finish: @Sendable (_ isWhole: Bool) -> [Result<Success, Failure>]
-        /// Whether chunks are the values.
+        /// Whether the values are the chunks themselves.
         let isTrivial: Bool
 
         /// - Parameters:
         ///   - begin: Called with the response's head when a body begins. It discards the state of an earlier body.
-        ///   - isTrivial: Whether chunks are the values.
+        ///   - isTrivial: Whether the values are the chunks themselves.
         ///   - parse: Returns the values of a chunk.
         ///   - finish: Returns the remaining values after the last chunk. Its argument indicates whether the body is complete.
         package init(
@@ -310,7 +310,7 @@ extension DataStreamRequest.Parser where Failure == AFError {
 
     init<Parser: DataStreamParser>(_ parser: Parser) where Parser.Value == Success {
         let current = Locked<Parser?>(nil)
-        // One chunk is parsed at a time. The parser is user code, so it doesn't run under the lock.
+        // Calls are sequential, so user code can run outside the lock.
         @Sendable func use<Value>(_ body: (inout Parser) -> Value) -> Value {
             var inUse = current.withLock { $0.take() } ?? parser
             let value = body(&inUse)
@@ -377,7 +377,7 @@ extension DataStreamRequest {
     }
 
     private func call<Success, Failure>(_ handler: Handler<Success, Failure>, with stream: Stream<Success, Failure>) {
-        // An error can be the reason why the request ended, so it is still delivered. A value is too late.
+        // An error is still delivered, because it can be the reason for the end.
         if stream.value != nil, hasEnded { return }
         do {
             try handler(stream)

@@ -14,9 +14,9 @@ public import Foundation
 ///
 /// A retry resumes where the previous attempt was interrupted, by the same rules as a request created from resume data.
 public final class DownloadRequest: Request, @unchecked Sendable {
-    // Sendable because its own state is protected by a lock.
+    // Sendable: a lock protects its state.
 
-    /// Determines how conflicts with the file system are resolved when the file is moved.
+    /// Options that determine how to resolve conflicts when the file is moved.
     public struct Options: OptionSet, Sendable {
         /// The raw value.
         public let rawValue: Int
@@ -30,8 +30,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         public static let removePreviousFile = Options(rawValue: 1 << 1)
     }
 
-    /// A closure that returns where to move the complete file, from its temporary location and the response's head. The closure
-    /// is called, and the file is moved, on a queue that only this download uses.
+    /// A closure that returns the destination of the complete file. It receives the file's temporary location and the response's
+    /// head. The closure is called, and the file is moved, on a queue that only this download uses.
     public typealias Destination =
         @Sendable (_ temporaryURL: URL, _ response: HTTPURLResponse) -> (destinationURL: URL, options: Options)
 
@@ -72,16 +72,16 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     // MARK: Files
 
-    /// The location of the complete file, or nil before it is complete and for a response without a file.
+    /// The location of the complete file, or nil if the file isn't complete or the response has none.
     ///
     /// If validation failed, the file exists as long as this request. If the file couldn't be moved, this is nil. The complete
     /// file is then at the error's ``AFError/sourceURL``, and the caller must move or remove it.
     public var fileURL: URL? { file.storage.fileURL }
 
-    /// The location where the body is written, or was written before the file was moved. It is nil before the request is sent.
+    /// The location to which the body is written, or was written before the file was moved. It is nil before the request is sent.
     public var temporaryURL: URL? { file.storage.temporaryURL }
 
-    /// The location to which the file was moved, or nil before that and without a destination.
+    /// The location to which the file was moved, or nil if it hasn't been moved.
     public var destinationURL: URL? { file.storage.destinationURL }
 
     /// A consistent snapshot of the file URLs and the resume data.
@@ -107,10 +107,10 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// the data like the URL.
     public var resumeData: Data? { file.storage.resumeData }
 
-    /// The data to resume the download if the process ended now. The command-line tool stores it on disk.
+    /// The data that would resume the download if the process ended now. The command-line tool stores it on disk.
     package var resumableInFlight: ResumeData? { file.storage.resumableInFlight }
 
-    /// Makes the download begin with a partial file, as resume data does. Must be called before it starts.
+    /// Sets the partial file with which the download begins, as resume data does. Must be called before the download starts.
     package func resume(from data: ResumeData) { file.storage.resume(from: data) }
 
     /// Cancels the download and discards its partial content.
@@ -168,7 +168,7 @@ extension DownloadRequest {
     ///   - directory: The directory. The default is the documents directory. On Linux it might not exist; use the option
     ///     `createIntermediateDirectories` to create it.
     ///   - domain: The domain in which to search for the directory. The first result is used. The default is the user's home.
-    ///   - options: Determines how conflicts with the file system are resolved. The default is none.
+    ///   - options: Determine how to resolve conflicts in the file system. The default is none.
     public class func suggestedDownloadDestination(
         for directory: FileManager.SearchPathDirectory = .documentDirectory,
         in domain: FileManager.SearchPathDomainMask = .userDomainMask,
@@ -191,8 +191,8 @@ extension DownloadRequest {
     /// Adds a handler that receives the response with the location of its file.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue. If the program blocks its
-    ///     main thread, the handler is never called.
+    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects. If the program
+    ///     blocks its main thread, the handler is never called.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -211,7 +211,7 @@ extension DownloadRequest {
     /// Adds a handler that receives the location of the file. A response without a file is an error.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue.
+    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -226,7 +226,7 @@ extension DownloadRequest {
     ///
     /// - Parameters:
     ///   - serializer: Creates the value from the file. Use the factory method of a format. It never runs on `queue`.
-    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue.
+    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -242,9 +242,9 @@ extension DownloadRequest {
     /// Adds a handler that receives the response with the value from a serializer.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue.
-    ///   - responseSerializer: Creates the value, on the session's serialization queue if there is one, otherwise in the
-    ///     request's task. It never runs on `queue`.
+    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects.
+    ///   - responseSerializer: Creates the value, on the session's serialization queue if it has one, otherwise in the request's
+    ///     task. It never runs on `queue`.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -261,7 +261,7 @@ extension DownloadRequest {
     /// factory methods, as in `.response(responseSerializer: .string) { … }`.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the handler is called. The default and nil mean the main queue.
+    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects.
     ///   - responseSerializer: Creates the value. It never runs on `queue`.
     ///   - completionHandler: Called once.
     @preconcurrency
@@ -345,7 +345,7 @@ extension DownloadRequest {
     }
 
     /// - Parameters:
-    ///   - notify: Notifies the monitors of the response. With nil, they are notified of a serialized response.
+    ///   - notify: Notifies the monitors of the response. If nil, they are notified of a serialized response.
     ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
     private static func respond<Value>(
         notifying notify: (@Sendable (CompositeEventMonitor, DownloadRequest, AFDownloadResponse<Value>) -> Void)? =

@@ -8,15 +8,15 @@ package import HTTPTypes
 #endif
 
 extension HTTPRequest {
-    /// Creates a request for transports from a `URLRequest`, after checking everything that could change its meaning when it is
+    /// Creates a request for transports from a `URLRequest`. Checks everything that could change the request's meaning when it is
     /// sent. RFC 9110, sections 5.5 and 9.1, define the valid header values and methods.
     ///
     /// - Parameters:
     ///   - bodyLength: The length of the body in bytes, or nil if it isn't known in advance.
-    ///   - writtenURL: The text from which the URL was created, or nil if there is no such text. Its path and query are sent as
-    ///     written, with anything that was added to the URL since.
-    /// - Throws: An ``AFError`` that describes why the request must not be sent. If Basic authentication can't encode the user
-    ///   name or password in the URL, it is the error that `authenticate(username:password:)` causes for them.
+    ///   - writtenURL: The text from which the URL was created, or nil if it wasn't created from text. Its path and query are
+    ///     sent as written, together with later additions to the URL.
+    /// - Throws: An ``AFError`` that describes why the request can't be sent. If Basic authentication can't encode the user name
+    ///   or password in the URL, throws the same error as after `authenticate(username:password:)`.
     package init(
         _ urlRequest: URLRequest, bodyLength: Int64?, writtenURL: @autoclosure () -> String? = nil
     ) throws {
@@ -33,7 +33,7 @@ extension HTTPRequest {
         }
         let fields = try Self.fields(urlRequest.allHTTPHeaderFields ?? [:], target)
         if let declared = fields[.contentLength] {
-            // Compares text, because `Int64` parses "+5" and "05" as 5 but servers can interpret them differently.
+            // Compares text, because servers can interpret "+5" and "05" differently from `Int64`.
             guard fields[.transferEncoding] == nil, let bodyLength, declared == "\(bodyLength)" else {
                 throw AFError.urlRequestValidationFailed(reason: .conflictingContentLength)
             }
@@ -43,7 +43,7 @@ extension HTTPRequest {
     }
 
     private static func fields(_ headers: [String: String], _ target: RequestTarget) throws -> HTTPFields {
-        // The order of a dictionary varies between runs; the order of sent headers must not.
+        // A dictionary's order varies between runs; the order of sent headers must not.
         var fields = try HTTPFields(checking: HTTPHeaders(headers))
         if let userinfo = target.userinfo, fields[.authorization] == nil {
             do {

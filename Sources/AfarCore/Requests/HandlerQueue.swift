@@ -4,21 +4,21 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A request's handlers in the order in which they were added, and their progress. It performs no calls itself.
+/// A request's handlers in the order in which they were added, and their progress. It calls no handlers itself.
 ///
-/// Handlers create their responses one at a time. When all have done so, the responses are delivered in the same order. A
-/// handler that is added later uses what the request has stored, and runs after the others.
+/// Handlers create their responses one at a time. After all responses have been created, they are delivered in the same order. A
+/// handler that is added later uses the request's stored data and runs after the others.
 struct HandlerQueue {
     typealias FinishHandler = @Sendable () -> Void
 
     enum Step {
         /// The next handler must create its response.
         case makeResponse(ResponseHandler)
-        /// All handlers have their responses. Deliver them, then call `step()` again.
+        /// All handlers have created their responses. Deliver them, then call `step()` again.
         case deliver([ResponseHandler])
-        /// Only these closures are left. Call them, then call `step()` again.
+        /// Only these closures remain. Call them, then call `step()` again.
         case finish([FinishHandler])
-        /// Nothing is left. Draining has ended.
+        /// The queue has been drained.
         case done
     }
 
@@ -48,19 +48,18 @@ struct HandlerQueue {
         if !isOver { finishHandlers.append(onFinish) }
     }
 
-    /// Returns the closures for the end, which will never be reached.
+    /// Removes and returns the closures to call at the end, because the request will never finish.
     mutating func abandon() -> [FinishHandler] { Swift.exchange(&finishHandlers, with: []) }
 
     /// Whether no handler is waiting for its response.
     var isEmpty: Bool { handlers.isEmpty }
 
-    /// Whether everything is done and the queue isn't being drained.
+    /// Whether the queue has been opened and drained.
     var isOver: Bool { isOpen && !isDraining }
 
     /// Prepares for another attempt, in which all handlers run again.
     ///
-    /// - Returns: The handlers, which must discard their responses. Responses contain user values, which must not be released
-    ///   under a lock.
+    /// - Returns: The handlers, which must discard their responses outside the lock, because responses contain user values.
     mutating func rewind() -> [ResponseHandler] {
         next = 0
         isOpen = false
@@ -84,10 +83,10 @@ struct HandlerQueue {
     }
 }
 
-/// A handler for a request's response. It creates the response from what was received, and delivers it after all handlers have
+/// A handler for a request's response. It creates the response from the received data, and delivers it after all handlers have
 /// created theirs.
 class ResponseHandler: @unchecked Sendable {
-    // Sendable because only one step of the request's pipeline uses it at a time.
+    // Sendable: only one pipeline step uses it at a time.
 
     /// The error that replaces the response's result.
     @exclusivity(unchecked) final var failure: AFError?
@@ -103,19 +102,19 @@ class ResponseHandler: @unchecked Sendable {
     ///   result.
     func deliver(end: AFError?) {}
 
-    /// Discards the response, because another attempt begins.
+    /// Discards the response before another attempt.
     func forget() {}
 }
 
 /// A handler for a specific type of response.
 final class TypedResponseHandler<Response: SettledResponse>: ResponseHandler, @unchecked Sendable {
-    // Sendable for the same reason as its superclass.
+    // Sendable like its superclass.
     private let respond: @Sendable (Request) -> Response
     private let completion: @Sendable (Response) -> Void
     @exclusivity(unchecked) private var response: Response?
 
     /// - Parameters:
-    ///   - respond: Creates the response from what the request has received.
+    ///   - respond: Creates the response from the request's received data.
     ///   - completion: Called once.
     init(
         _ respond: @escaping @Sendable (Request) -> Response, completion: @escaping @Sendable (Response) -> Void
@@ -148,7 +147,7 @@ extension Request {
         completion: @escaping @Sendable (Response) -> Void
     ) {
         addHandler(respond) { response in
-            // The response is passed on, never shared.
+            // Transferred, never shared.
             nonisolated(unsafe) let response = response
             (queue ?? .main).asyncKeepingTransport { completion(response) }
         }
@@ -157,7 +156,7 @@ extension Request {
     /// Adds a handler of any kind, and starts the request if handlers start requests.
     ///
     /// - Parameters:
-    ///   - respond: Creates the response from what the request has received.
+    ///   - respond: Creates the response from the request's received data.
     ///   - completion: Called once, after all serializers of this request have run.
     func addHandler<Response: SettledResponse>(
         _ respond: @escaping @Sendable (Request) -> Response,
@@ -185,7 +184,7 @@ extension Request {
         return try await withTaskExecutorPreference(QueueExecutor(queue)) { () async throws(Failure) in try work() }
     }
 
-    /// Creates a value from what the request has received, and measures the duration.
+    /// Creates a value from the request's received data, and measures how long that takes.
     ///
     /// - Parameters:
     ///   - data: The received bytes, if they are in memory.

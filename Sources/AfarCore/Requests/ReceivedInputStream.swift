@@ -48,9 +48,9 @@ final class ReceivedInputStream: InputStream {
 extension DataStreamRequest {
     /// Starts the request and returns its body as an input stream, for APIs that read from one.
     ///
-    /// Reading blocks until bytes arrive, so don't read in a task or on a queue that the request needs. Closing or releasing
-    /// the stream before its end cancels the request. The stream's `streamError` reports errors. If a request is retried after
-    /// bytes have arrived, the new body follows those bytes, so don't use a retrier that does that.
+    /// Reading blocks until bytes arrive, so don't read in a task or on a queue that the request needs. Closing or releasing the
+    /// stream before its end cancels the request. The stream's `streamError` reports errors. If the request is retried after
+    /// bytes have arrived, the new body follows those bytes. Don't use a retrier that does that.
     ///
     /// - Parameter bufferSize: The number of bytes to buffer, in addition to one chunk. When the buffer is full, reading from
     ///   the server stops. The default is 1,024.
@@ -65,7 +65,8 @@ extension DataStreamRequest {
 
 // MARK: - Buffer
 
-/// Passes bytes from a task to a thread. The task waits while the buffer is full; the thread blocks while it is empty.
+/// A buffer that passes bytes from a task to a thread. The task waits while the buffer is full, and the thread blocks while it is
+/// empty.
 final class BlockingBuffer: Sendable {
     private struct State {
         var chunks: [Data] = []
@@ -106,7 +107,7 @@ final class BlockingBuffer: Sendable {
         self.onClose = onClose
     }
 
-    /// The error that the writer ended with.
+    /// The writer's final error.
     var error: (any Error)? { state.withLock { $0.error } }
 
     /// Adds bytes and waits until the buffer is below the high-water mark or the task is cancelled.
@@ -132,7 +133,7 @@ final class BlockingBuffer: Sendable {
         }
     }
 
-    /// Called by the writer at the end of the data, with its error if it failed.
+    /// Called by the writer at the end of the data, with its error if writing failed.
     func finish(_ error: (any Error)?) {
         let mustSignal = state.withLock { state in
             state.isAtEnd = true

@@ -20,8 +20,8 @@ extension Request {
         return self
     }
 
-    /// Suspends or resumes the exchange according to the request's state. Calls from several threads can overtake each other,
-    /// so each one checks the state again after it has changed the exchange.
+    /// Suspends or resumes the exchange according to the request's state. Concurrent calls can overtake each other, so each call
+    /// checks the state again after it has changed the exchange.
     func alignControl() {
         while true {
             let (control, isSuspended) = mutable.withLock { ($0.attempt.control, $0.state == .suspended) }
@@ -52,7 +52,7 @@ extension Request {
         ending?.perform()
     }
 
-    /// Starts the task of this request, once.
+    /// Starts the request's task if it hasn't started.
     func startPipeline() {
         let hasOptions = mutable.withLock { state -> Bool? in
             guard !state.isStarted else { return nil }
@@ -67,7 +67,7 @@ extension Request {
             atOnce: isPlain && !isIntercepted && session.queues.request == nil && !stack.hasUserStages)
     }
 
-    /// Whether the request was ended from outside, so that nothing more may be delivered.
+    /// Whether the request was ended from outside. After that, nothing more is delivered.
     var hasEnded: Bool { mutable.withLock { $0.end != nil } }
 
     /// Throws the error with which the request was ended from outside.
@@ -75,7 +75,7 @@ extension Request {
         if let end = mutable.withLock({ $0.end }) { throw end }
     }
 
-    /// Whether the request must not be sent yet.
+    /// Whether the request must be resumed before it can be sent.
     var mustWait: Bool { mutable.withLock { $0.mustWait } }
 
     /// Returns when the request can run: immediately, or when it is resumed or ended.

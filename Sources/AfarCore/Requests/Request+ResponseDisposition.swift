@@ -5,7 +5,7 @@ public import Foundation
 #endif
 
 extension Request {
-    /// Determines whether a request continues after its response's head has arrived.
+    /// A decision on whether a request continues after its response's head has arrived.
     public enum ResponseDisposition: Sendable {
         /// The request continues.
         case allow
@@ -15,9 +15,8 @@ extension Request {
 
     /// Adds a handler that is called with the response's head and decides whether the request continues.
     ///
-    /// If it is added before the request starts, it is called when the head arrives, once in each attempt. The body continues
-    /// to arrive in the meantime, but is neither validated nor delivered before the decision. Handlers are called one after the
-    /// other.
+    /// If it is added before the request starts, it is called when the head arrives, once in each attempt. Meanwhile, the body
+    /// continues to arrive, but it isn't validated or delivered before the decision. Handlers are called sequentially.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called. The default is the main queue.
@@ -40,9 +39,9 @@ extension Request {
 
     /// Adds a handler that is called with the response's head.
     ///
-    /// If it is added before the request starts, it is called when the head arrives, once in each attempt. The body continues
-    /// to arrive in the meantime, but is neither validated nor delivered before the handler returns. If the handler cancels the
-    /// request, no part of the body is delivered.
+    /// If it is added before the request starts, it is called when the head arrives, once in each attempt. Meanwhile, the body
+    /// continues to arrive, but it isn't validated or delivered before the handler returns. If the handler cancels the request,
+    /// no part of the body is delivered.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called. The default is the main queue. If the program blocks its main
@@ -61,8 +60,8 @@ extension Request {
 
     /// Adds an asynchronous handler that is called with the response's head and decides whether the request continues.
     ///
-    /// - Parameter handler: Called at the same times as a handler with a completion handler, in its own task, which is
-    ///   cancelled with the request.
+    /// - Parameter handler: Called in its own task, which is cancelled with the request, at the same times as a handler with a
+    ///   completion handler.
     @_disfavoredOverload
     @discardableResult
     public func onHTTPResponse(
@@ -87,8 +86,8 @@ extension Request {
 
     /// Returns an asynchronous sequence of the heads of the responses, one for each attempt.
     ///
-    /// An iteration that begins late first receives the last head. The sequence ends when the request finishes or is cancelled.
-    /// Ending the iteration doesn't affect the request.
+    /// A late iteration first receives the last head. The sequence ends when the request finishes or is cancelled. Ending the
+    /// iteration doesn't affect the request.
     ///
     /// - Parameter bufferingPolicy: Determines which elements are kept for a slow iteration. The default is `.unbounded`.
     public func httpResponses(
@@ -123,10 +122,10 @@ extension Request {
         return self
     }
 
-    /// Decides on a response whose head has arrived. Called wherever the transport reads the network.
+    /// Decides on a response whose head has arrived. Called on the thread on which the transport reads from the network.
     ///
     /// - Parameter control: The control of the exchange. A late decision must not affect the next attempt.
-    /// - Returns: The decision, and the work that calls the listeners, if there are any.
+    /// - Returns: The decision, and the work that calls the listeners, if the request has any.
     func decide(on head: ResponseHead, in control: ExchangeControl) -> (HeadDecision, asking: HopDriver.Work?) {
         guard mutable.withLock({ $0.attempt.control === control }) else { return (.refuse(CancellationError()), nil) }
         let decision = sink.decide(on: head, for: self)
@@ -134,10 +133,10 @@ extension Request {
         return (decision, receiveHead(head))
     }
 
-    /// Whether a listener has ended the request at the head, so that no part of the body is delivered.
+    /// Whether a listener has ended the request at the head. No part of the body is then delivered.
     var isRefusedAtHead: Bool { mutable.withLock { $0.attempt.isRefusedAtHead } }
 
-    /// Stores the head for listeners that are added later.
+    /// Stores the head, also for listeners that are added later.
     ///
     /// - Returns: Work that calls all listeners, to be run in one of the request's tasks, or nil if they have already been
     ///   called in this attempt.
@@ -165,7 +164,7 @@ extension Request {
         guard let response = head.httpURLResponse else { return }
         for listener in listeners {
             let disposition = await listener(response)
-            // If the request has already ended, its own error applies.
+            // A request that has ended keeps its own error.
             if !Task.isCancelled, case .cancel = disposition { cancel() }
             guard mutable.withLock({ $0.noteRefusal() }) == false else { return }
         }
@@ -185,8 +184,7 @@ extension RequestState {
     }
 }
 
-/// The pending decision about a head. The request waits for it. If the work that decides is released without running, it is
-/// fulfilled.
+/// A pending decision about a head, for which the request waits. It is fulfilled even if its work is released without running.
 private final class HeadQuestion: Sendable {
     let answer: Deferred<Void>
 

@@ -31,8 +31,8 @@ extension Request {
         return self
     }
 
-    /// Adds two validators. One requires a status code from 200 to 299. The other requires a media type that the request's
-    /// `Accept` header contains, if it has one.
+    /// Adds two validators. One requires a status code from 200 to 299. The other requires a media type that matches the
+    /// request's `Accept` header, if it has one.
     @discardableResult
     public func validate() -> Self {
         validate(statusCode: 200..<300)
@@ -49,7 +49,7 @@ extension Request {
         mutable.withLock { $0.settings.validators.append(validator) }
     }
 
-    /// Runs the validators on what was received, and notifies the monitors of each result.
+    /// Runs the validators on the response, and notifies the monitors of each result.
     ///
     /// - Parameter notifyMonitors: Calls the monitors' method for this kind of request.
     func validate<Kind: Request>(

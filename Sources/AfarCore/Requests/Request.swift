@@ -6,13 +6,12 @@ import Synchronization
     public import FoundationNetworking
 #endif
 
-/// A request in its whole life cycle: it is created, adapted, sent, possibly retried, and its response is delivered to its
-/// handlers.
+/// A request that is created, adapted, sent and possibly retried, and whose response is delivered to its handlers.
 ///
-/// A ``Session`` creates requests. You can use all members from any thread. This class contains what all kinds of requests
-/// share. `RequestPipeline` determines the order of the steps.
+/// A ``Session`` creates requests. You can use all members from any thread. This class contains the members that all kinds of
+/// requests share. `RequestPipeline` determines the order of the steps.
 public class Request: @unchecked Sendable {
-    // Sendable because the lock of `mutable` protects all mutable state.
+    // Sendable: the lock of `mutable` protects all state.
 
     /// A closure that changes a `URLRequest` immediately after it was created from the caller's values.
     public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
@@ -24,13 +23,14 @@ public class Request: @unchecked Sendable {
     let sink: any ResponseSink
     /// The body, if it is separate from the `URLRequest`.
     let uploadBody: UploadBody?
-    /// Creates the `URLRequest` for each attempt.
+    /// The value that creates the `URLRequest` for each attempt.
     public let convertible: any URLRequestConvertible
-    /// Whether the `URLRequest` is created without user code.
+    /// Whether the `URLRequest` can be created without running user code.
     let isPlain: Bool
     /// Whether to count bytes from the start, because the progress of a long transfer can be requested while it runs.
     private let countsBytes: Bool
-    /// Whether the first handler starts the request. Nil uses ``Session/startRequestsImmediately``.
+    /// A Boolean value that indicates whether the first handler starts the request. Nil uses
+    /// ``Session/startRequestsImmediately``.
     public let shouldAutomaticallyResume: Bool?
     let mutable: InlineLocked<RequestState>
     /// Whether the request has its own monitors.
@@ -67,7 +67,7 @@ public class Request: @unchecked Sendable {
     /// Discards the state of the last attempt.
     func prepareForAttempt() {
         if countsBytes { countBytes() }
-        // The caller's values are not released under the lock.
+        // Releases the caller's values outside the lock.
         let (sending, receiving, _) = mutable.withLock { state in
             state.endTask()
             return (
@@ -94,8 +94,8 @@ public class Request: @unchecked Sendable {
     /// The error that the completion reports.
     var completionError: AFError? { sink.completionError(for: error) }
 
-    /// Releases what was created only for this request, and the closures that will not be called again, because they can retain
-    /// the request. Called when the request has finished. Can be called more than once.
+    /// Removes the body's file if necessary, stops the deadline timer, and releases the closures that won't be called again,
+    /// because they can retain the request. Called after the request has finished. Can be called more than once.
     func cleanUp() {
         mutable.release { state in
             state.deadlineTimer?.cancel()
@@ -109,17 +109,17 @@ public class Request: @unchecked Sendable {
         uploadBody?.cleanUp()
     }
 
-    /// Records the error of the attempt. Call this method before the monitors are notified of the failure.
+    /// Records the error of the attempt. Must be called before the monitors are notified of the failure.
     ///
     /// - Returns: The request's error, which differs if the request was ended from outside.
     @discardableResult
     func fail(with failure: AFError) -> AFError {
-        // The caller's values are not released under the lock.
+        // Releases the caller's values outside the lock.
         let (end, _) = mutable.withLock { ($0.end, Swift.exchange(&$0.attempt.failure, with: failure)) }
         return end ?? failure
     }
 
-    /// The task or thread that waits for the response and can run jobs meanwhile.
+    /// The task or thread that waits for the response and can run jobs in the meantime.
     var inlineRunner: (any InlineJobRunner)? { mutable.withLock { $0.inlineRunner } }
 
     /// Cancels the request. It fails with ``AFError/explicitlyCancelled`` and its handlers are called. Does nothing if the
@@ -139,7 +139,7 @@ extension Request: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-// Properties that Alamofire's requests receive from their session.
+// Session properties that Alamofire's requests have.
 extension Request {
     /// The session's ``Session/rootQueue``.
     public var underlyingQueue: DispatchQueue { session.queues.root }
@@ -150,7 +150,7 @@ extension Request {
     /// The header fields that are added to each request that doesn't have a field of the same name.
     public var defaultFields: HTTPFields { (try? stack.options.get())?.defaultFields.fields ?? HTTPFields() }
 
-    /// The names of headers that the session's configuration calls sensitive, besides those that ``Redaction`` recognizes.
+    /// The additional names of sensitive headers in the session's configuration. ``Redaction`` recognizes the others.
     public var sensitiveHeaders: Set<String> { session.configuration.sensitiveHeaders }
 
     /// The monitor that is notified of this request's events: the session's monitors, followed by those from

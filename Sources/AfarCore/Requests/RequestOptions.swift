@@ -14,8 +14,9 @@ public import Foundation
 /// }
 /// ```
 ///
-/// An option that is nil has the session's value. For an option that is optional itself, `.some(nil)` overrides that value with nil.
-/// `idleTimeout` takes precedence over the `timeoutInterval` of a `URLRequest`. `network` and `defaultFields` replace the session's as a whole.
+/// An option that is nil uses the session's value. To override that value with nil, set an option of an optional type to
+/// `.some(nil)`. `idleTimeout` takes precedence over the `timeoutInterval` of a `URLRequest`. `network` and `defaultFields`
+/// replace the session's values entirely.
 @dynamicMemberLookup
 public struct RequestOptions: Sendable {
     private struct Override: Sendable {
@@ -28,13 +29,13 @@ public struct RequestOptions: Sendable {
     /// interceptors and suspension. After the deadline, the request fails with a `URLError` with the code `timedOut`.
     public var deadline: TimeInterval?
 
-    /// In the order in which they were set.
+    /// The overrides in the order in which they were set.
     private var overrides: [Override] = []
 
     /// Creates options that override nothing.
     public init() {}
 
-    /// An option that overrides the session's value, or nil if it doesn't.
+    /// The value that overrides the session's value, or nil to use the session's value.
     public subscript<Value: Sendable>(dynamicMember option: any WritableKeyPath<ExchangeOptions, Value> & Sendable)
         -> Value?
     {
@@ -89,12 +90,12 @@ extension Request {
     /// The options with which this request overrides its session's configuration.
     public var options: RequestOptions { mutable.withLock { $0.settings.options }?.options ?? RequestOptions() }
 
-    /// Schedules the end of the request at its deadline, relative to its start.
+    /// Schedules the end of the request at its deadline, measured from its start.
     func keepDeadline() {
         let (options, start) = mutable.withLock { ($0.settings.options, $0.startTime) }
         guard let start, let deadline = options?.options.deadline else { return }
         let rest = Duration(timeout: start + deadline - Date.timeIntervalSinceReferenceDate)
-        // The cancellation handlers of user code run on this queue.
+        // Users' cancellation handlers run on this queue.
         let timer = DelayedCall(after: rest, on: DispatchQueue(label: "afar.deadline")) { [weak self] in
             guard let self else { return }
             end(with: .deadlinePassed(deadline, url: url))
@@ -108,7 +109,7 @@ extension Request {
 }
 
 extension Request {
-    /// The URL of the last `URLRequest`, without userinfo, or nil before the first one.
+    /// The URL of the last `URLRequest`, without userinfo, or nil if none has been created.
     private var url: String? {
         guard let url = lastRequest.map(sink.httpForm(of:))?.url, let target = try? RequestTarget(url) else {
             return nil

@@ -11,7 +11,7 @@ struct RequestState {
     /// The error with which the request was ended from outside: a cancellation or the session's end. It takes precedence over
     /// an attempt's failure.
     var end: AFError?
-    /// When the request started, in seconds since the reference date, or nil before.
+    /// The time at which the request started, in seconds since the reference date, or nil if it hasn't started.
     var startTime: TimeInterval?
     var settings: Settings
     var history = History()
@@ -28,10 +28,10 @@ struct RequestState {
     var waiting: UnsafeContinuation<Void, Never>?
     /// The task that runs the request from its start to its end.
     var task: Task<Void, Never>?
-    /// The task or thread that waits for the response and can run jobs meanwhile.
+    /// The task or thread that waits for the response and can run jobs in the meantime.
     var inlineRunner: (any InlineJobRunner)?
 
-    /// The settings of the request's owner.
+    /// The settings made by the request's owner.
     struct Settings {
         var interceptor: (any RequestInterceptor)?
         var redirectHandler: (any RedirectHandler)?
@@ -45,9 +45,9 @@ struct RequestState {
     /// The requests and reports of all attempts.
     struct History {
         var requests: [URLRequest] = []
-        /// The value of `requests.count` when the last request for sending was broadcast.
+        /// The value of `requests.count` when the last request to send was broadcast.
         var finalRequestCount = 0
-        /// The last `URLRequest` for sending whose body has been created.
+        /// The last `URLRequest` to send whose body has been created.
         var finalRequest: URLRequest? { requests.prefix(finalRequestCount).last }
         var performedRequests: [URLRequest] = []
         var attempts: [AttemptReport] = []
@@ -56,9 +56,9 @@ struct RequestState {
 
     /// State that interceptors store for the request.
     struct InterceptorRecords {
-        /// The networks over which retriers that wait for connectivity last had the request sent.
+        /// The networks over which retriers that wait for connectivity last retried the request.
         var connectivityTried: [ObjectIdentifier: Connectivity] = [:]
-        /// What authenticating interceptors have done for the request.
+        /// The records of authentication interceptors.
         var authentications: [ObjectIdentifier: AuthenticationRecord] = [:]
     }
 
@@ -66,7 +66,7 @@ struct RequestState {
 
     var error: AFError? { end ?? attempt.failure }
     var isStarted: Bool { startTime != nil }
-    /// Whether the request must not be sent yet.
+    /// Whether the request must be resumed before it can be sent.
     var mustWait: Bool { error == nil && (state == .suspended || state == .initialized) }
     /// Whether the request hasn't finished and wasn't ended from outside.
     var isActive: Bool { end == nil && state != .finished }
@@ -78,15 +78,15 @@ struct RequestState {
         return observers
     }
 
-    /// Changes the state if that is allowed. Returns whether the state changed.
+    /// Changes the state if the transition is allowed. Returns whether the state changed.
     mutating func move(to other: Request.State) -> Bool {
         guard state.canTransition(to: other) else { return false }
         state = other
         return true
     }
 
-    /// Returns the next step for the handlers. When nothing is left to serialize, the request is finished and can't be
-    /// cancelled any more.
+    /// Returns the next step for the handlers. After the last serializer has run, the request is finished and can no longer be
+    /// cancelled.
     mutating func nextStep() -> HandlerQueue.Step {
         let step = handlers.step()
         if case .makeResponse = step { return step }
@@ -109,12 +109,12 @@ struct RequestState {
         return handlers.rewind()
     }
 
-    /// Returns what must be stopped when the request is ended from outside.
+    /// Returns the operations to stop when the request is ended from outside.
     mutating func takeEnding() -> Ending {
         Ending(task: task, driver: attempt.driver, work: attempt.work, waiting: waiting.take())
     }
 
-    /// Everything that works for a request and must be stopped.
+    /// The operations to stop when a request is ended from outside.
     struct Ending {
         let task: Task<Void, Never>?
         let driver: HopDriver?
@@ -139,16 +139,16 @@ struct AttemptState {
     var control: ExchangeControl?
     /// Runs the exchange to its end. Nil when none is running.
     var driver: HopDriver?
-    /// Set when monitors were notified of the attempt. Nil before that, and after they were notified of its end.
+    /// Set while monitors have been notified of the start of the attempt but not of its end.
     var sent: Sent?
     /// The last redirect that was reported.
     var redirect: Redirect?
     var head: ResponseHead?
     /// Fulfilled when the listeners have decided. Nil before the head arrives.
     var headDecided: Deferred<Void>?
-    /// Whether a listener ended the request at the head, so that no part of the body is delivered.
+    /// Whether a listener ended the request at the head. No part of the body is then delivered.
     var isRefusedAtHead = false
-    /// The number of bytes of the whole content that precede the body.
+    /// The number of bytes of the complete content that precede the body.
     var bytesBefore: Int64 = 0
     /// The error of the attempt.
     var failure: AFError?
@@ -222,15 +222,15 @@ extension Request {
     /// A Boolean value that indicates whether the request has finished.
     public var isFinished: Bool { state == .finished }
 
-    /// The error of the request, or nil. The error of a failed serialization is only in its response.
+    /// The error of the request, or nil. The error of a failed serialization is only in that handler's response.
     public var error: AFError? { mutable.withLock { $0.error } }
 
-    /// All `URLRequest`s that were created so far: for each attempt, the one created from the caller's values and, if there are
-    /// adapters, the adapted one.
+    /// All `URLRequest`s that were created so far: for each attempt, the request created from the caller's values and, with
+    /// adapters, the adapted request.
     public var requests: [URLRequest] { mutable.withLock { $0.history.requests } }
-    /// The first of ``requests``.
+    /// The first element of ``requests``.
     public var firstRequest: URLRequest? { mutable.withLock { $0.history.requests.first } }
-    /// The last of ``requests``.
+    /// The last element of ``requests``.
     public var lastRequest: URLRequest? { mutable.withLock { $0.history.requests.last } }
     /// The current request; the same as ``lastRequest``.
     public var request: URLRequest? { lastRequest }
@@ -240,16 +240,16 @@ extension Request {
     /// The number of times the request was retried.
     public var retryCount: Int { mutable.withLock { $0.history.retryCount } }
 
-    /// The response's head after it has arrived.
+    /// The response's head, or nil if it hasn't arrived.
     public var response: HTTPURLResponse? { responseHead?.httpURLResponse }
-    /// The response's head as the transport received it, after it has arrived.
+    /// The response's head as the transport received it, or nil if it hasn't arrived.
     public var responseHead: ResponseHead? { mutable.withLock { $0.attempt.head } }
 
     /// The metrics of each finished attempt.
     public var allMetrics: [TaskMetrics] { mutable.withLock { $0.history.attempts }.map(\.metrics) }
-    /// The first of ``allMetrics``.
+    /// The first element of ``allMetrics``.
     public var firstMetrics: TaskMetrics? { mutable.withLock { $0.history.attempts.first }?.metrics }
-    /// The last of ``allMetrics``.
+    /// The last element of ``allMetrics``.
     public var lastMetrics: TaskMetrics? { mutable.withLock { $0.history.attempts.last }?.metrics }
     /// The current metrics; the same as ``lastMetrics``.
     public var metrics: TaskMetrics? { lastMetrics }

@@ -13,18 +13,18 @@ extension Request {
     /// request. Setting other properties has no effect. If an attempt ended before the first access and isn't the last one, its
     /// response and error aren't available.
     public var tasks: [URLSessionTask] { mutable.withLock { $0.requestTasks(of: self) } }
-    /// The first of ``tasks``.
+    /// The first element of ``tasks``.
     public var firstTask: URLSessionTask? { tasks.first }
-    /// The last of ``tasks``.
+    /// The last element of ``tasks``.
     public var lastTask: URLSessionTask? { tasks.last }
     /// The current task; the same as ``lastTask``.
     public var task: URLSessionTask? { lastTask }
 
     /// Sets a closure that is called with each of ``tasks``, once for each attempt, immediately before it is sent. Only the
-    /// last closure set is called.
+    /// closure that was set last is called.
     ///
-    /// If it is set later, it is immediately called with the last task. If this method is called before the request starts, the
-    /// tasks report the number of bytes while they run.
+    /// If an attempt has already begun, the closure is immediately called with the last task. If this method is called before the
+    /// request starts, the tasks report the number of bytes while they run.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the closure is called. The default is the main queue.
@@ -40,9 +40,9 @@ extension Request {
 
     /// Returns an asynchronous sequence of ``tasks``, one for each attempt, immediately before it is sent.
     ///
-    /// An iteration that begins late first receives the last task. The sequence ends when the request finishes or is cancelled.
-    /// Ending the iteration doesn't affect the request. If this method is called before the request starts, the tasks report
-    /// the number of bytes while they run.
+    /// A late iteration first receives the last task. The sequence ends when the request finishes or is cancelled. Ending the
+    /// iteration doesn't affect the request. If this method is called before the request starts, the tasks report the number of
+    /// bytes while they run.
     ///
     /// - Parameter bufferingPolicy: Determines which elements are kept for a slow iteration. The default is `.unbounded`.
     public func urlSessionTasks(
@@ -78,14 +78,14 @@ extension Request {
         alignControl()
     }
 
-    /// Returns a snapshot of a task whose attempt isn't known to have ended.
+    /// Returns a snapshot of the last attempt, or nil for an earlier one.
     func snapshot(of attempt: TaskAttempt) -> TaskAttempt.Snapshot? {
         mutable.withLock { $0.observers?.tasks.last?.attempt === attempt ? $0.snapshot : nil }
     }
 }
 
 extension URLSessionTask {
-    /// The request that the task represents, while the request exists, or nil for a task that isn't Afar's.
+    /// The request that the task represents, or nil if the request was released or the task isn't one of Afar's.
     var afarRequest: Request? { (self as? any RequestTask)?.attempt?.request }
 }
 
@@ -149,7 +149,7 @@ extension AFError {
     var networkError: (any Error)? {
         switch self {
         case .sessionTaskFailed(let error): error
-        // Foundation's tasks report this error after a cancellation and after the end of their session.
+        // Foundation's error after a cancellation or the session's end.
         case .explicitlyCancelled, .sessionDeinitialized, .sessionInvalidated: URLError(.cancelled)
         case .requestRetryFailed(_, let original as AFError): original.networkError
         default: nil
@@ -159,7 +159,8 @@ extension AFError {
 
 // MARK: - Tasks
 
-/// One attempt of a request as a Foundation task, for code that requires one. All properties and methods use the attempt.
+/// A Foundation task that represents one attempt of a request, for code that requires a task. All properties and methods use the
+/// attempt.
 protocol RequestTask: URLSessionTask {
     init()
     var attempt: TaskAttempt? { get set }
@@ -177,8 +178,7 @@ func makeTask(resuming download: DownloadRequest, with urlRequest: URLRequest?) 
     instance(of: DownloadRequestTask.self, urlRequest.map { TaskAttempt($0, of: download) })
 }
 
-// Foundation deprecates this initializer on Apple platforms, to warn developers who would create tasks that do nothing. Called
-// through a protocol, it compiles the same way on all platforms.
+// Calls the initializer through a protocol, because Apple deprecates it to prevent tasks that do nothing.
 private func instance<Made: RequestTask>(of type: Made.Type, _ attempt: TaskAttempt?) -> Made {
     let task = type.init()
     task.attempt = attempt
@@ -187,7 +187,7 @@ private func instance<Made: RequestTask>(of type: Made.Type, _ attempt: TaskAtte
 
 /// The task of a request whose response is stored in memory or streamed.
 final class DataRequestTask: URLSessionUploadTask, RequestTask, @unchecked Sendable {
-    // Sendable because the attempt is set before the task is shared.
+    // Sendable: `attempt` is set before sharing.
 
     var attempt: TaskAttempt?
     private var snapshot: TaskAttempt.Snapshot { attempt?.snapshot ?? TaskAttempt.Snapshot() }
@@ -221,7 +221,7 @@ final class DataRequestTask: URLSessionUploadTask, RequestTask, @unchecked Senda
 
 /// The task of a download.
 final class DownloadRequestTask: URLSessionDownloadTask, RequestTask, @unchecked Sendable {
-    // Sendable because the attempt is set before the task is shared.
+    // Sendable: `attempt` is set before sharing.
 
     var attempt: TaskAttempt?
     private var snapshot: TaskAttempt.Snapshot { attempt?.snapshot ?? TaskAttempt.Snapshot() }
@@ -267,7 +267,7 @@ final class DownloadRequestTask: URLSessionDownloadTask, RequestTask, @unchecked
 }
 
 extension DownloadRequest {
-    /// Returns a task whose requests are the one for the missing bytes of resume data, without credentials.
+    /// Returns a task with the request for the missing bytes of resume data, without credentials.
     ///
     /// The task isn't an attempt. To resume a download, use
     /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. Resuming, suspending or cancelling the
@@ -292,10 +292,10 @@ extension ResumeData {
     }
 }
 
-/// One attempt of a request, as its Foundation tasks present it.
+/// An attempt of a request, as its Foundation task represents it.
 ///
-/// It doesn't perform the request: it reports the request's state, and forwards calls to it. It doesn't retain the request. The
-/// final state remains available after the attempt has ended.
+/// It reports the request's state and forwards calls to the request, but doesn't perform or retain it. The final state remains
+/// available after the attempt has ended.
 final class TaskAttempt: Sendable {
     /// The state of an attempt at one moment.
     struct Snapshot {
@@ -345,7 +345,7 @@ final class TaskAttempt: Sendable {
         return ending ?? request?.snapshot(of: self) ?? Snapshot()
     }
 
-    /// The request that was sent last: the original request or the target of a redirect.
+    /// The last request that was sent: the original request or the target of a redirect.
     var currentRequest: URLRequest {
         snapshot.redirect.flatMap { urlRequest.following($0) } ?? urlRequest
     }

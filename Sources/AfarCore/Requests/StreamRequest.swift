@@ -4,7 +4,7 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// A TCP connection, with or without TLS, over which bytes can be read and written. It doesn't use HTTP.
+/// A request for a TCP connection, with or without TLS, over which you can read and write bytes. It doesn't use HTTP.
 ///
 /// ```swift
 /// let connection = AF.stream(withHostName: "example.com", port: 7)
@@ -13,11 +13,11 @@ public import Foundation
 /// connection.close()
 /// ```
 ///
-/// The connection uses the session's proxies, server trust evaluators and client identities. Reads are performed in the order
-/// of their calls, and so are writes. If handlers start requests in the session, the first read or write starts the request.
-/// The request finishes when ``close()`` or `cancel()` is called, or when the connection is lost.
+/// The connection uses the session's proxies, server trust evaluators and client identities. Reads run in the order of their
+/// calls, and writes in the order of theirs. If handlers start requests in the session, the first read or write starts the
+/// request. The request finishes when ``close()`` or `cancel()` is called, or when the connection is lost.
 public final class StreamRequest: Request, @unchecked Sendable {
-    // Sendable because its own state is protected by locks.
+    // Sendable: locks protect its state.
 
     /// The requested host: a name or an IP address.
     public let hostName: String
@@ -30,7 +30,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
 
     private struct Reads {
         var isReadingClosed = false
-        /// The bytes that were received for a read that failed.
+        /// The bytes that were received for a failed read.
         var unread = Data()
     }
 
@@ -46,7 +46,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
 
     // MARK: The request
 
-    /// Returns the connection after it has opened.
+    /// Waits until the connection is open and returns it.
     private func opened() async throws -> any Connection {
         startIfHandlersDo()
         let opened = Deferred<(any Connection)?>()
@@ -96,7 +96,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         do {
             return try await operation(connection)
         } catch {
-            // A timeout or a cancellation leaves the connection unchanged.
+            // A timeout or cancellation doesn't affect the connection.
             if !Task.isCancelled, (error as? TransportError)?.code != .timedOut {
                 self.connection.closed.fulfill(.failure(error))
             }
@@ -111,10 +111,10 @@ public final class StreamRequest: Request, @unchecked Sendable {
     /// - Parameters:
     ///   - minBytes: The number of bytes to wait for. At the end of the stream, fewer can be returned.
     ///   - maxBytes: The maximum number of bytes to return.
-    ///   - timeout: How long to wait without receiving data, in seconds. The default is 0, which waits without a limit. After a
+    ///   - timeout: The maximum time during which no data arrives, in seconds. The default is 0, which means no limit. After a
     ///     timeout, the next read returns the bytes that had arrived.
-    /// - Returns: The bytes, or nil if none are left, and whether the stream has ended.
-    /// - Throws: The request's `AFError` if there is no connection. A `TransportError` if the connection is lost.
+    /// - Returns: The bytes, or nil if none remain, and a Boolean value that indicates whether the stream has ended.
+    /// - Throws: The request's `AFError` if the connection isn't open. A `TransportError` if the connection is lost.
     public func readData(
         ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval = 0
     ) async throws -> (Data?, Bool) {
@@ -126,7 +126,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
     /// - Parameters:
     ///   - minBytes: The number of bytes to wait for. At the end of the stream, fewer can be returned.
     ///   - maxBytes: The maximum number of bytes to return.
-    ///   - timeout: How long to wait without receiving data, in seconds. 0 waits without a limit.
+    ///   - timeout: The maximum time during which no data arrives, in seconds. 0 means no limit.
     ///   - queue: The queue on which the handler is called. The default is the main queue.
     ///   - completionHandler: Called once, with the bytes, whether the stream has ended, and the error.
     @preconcurrency
@@ -164,7 +164,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         return (data, false)
     }
 
-    /// Removes and returns up to this number of the bytes that a failed read has left.
+    /// Removes and returns at most this number of bytes from a failed read.
     private func takeUnread(_ maximum: Int) -> Data {
         reads.withLock { state in
             let data = state.unread.prefix(maximum)
@@ -175,13 +175,12 @@ public final class StreamRequest: Request, @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Writes bytes. It returns after the system has accepted them, so a slow peer slows down the writer.
+    /// Writes bytes. The method returns after the system has accepted them, so a slow peer slows down the writer.
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - timeout: How long to wait without any bytes being accepted, in seconds. The default is 0, which waits without a
-    ///     limit.
-    /// - Throws: The request's `AFError` if there is no connection. A `TransportError` if the connection is lost.
+    ///   - timeout: The maximum time during which no bytes are accepted, in seconds. The default is 0, which means no limit.
+    /// - Throws: The request's `AFError` if the connection isn't open. A `TransportError` if the connection is lost.
     public func write(_ data: Data, timeout: TimeInterval = 0) async throws {
         try await perform([Turn(writing)]) { try await $0.write(data, timeout: timeout > 0 ? timeout : nil) }
     }
@@ -190,7 +189,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - timeout: How long to wait without any bytes being accepted, in seconds. 0 waits without a limit.
+    ///   - timeout: The maximum time during which no bytes are accepted, in seconds. 0 means no limit.
     ///   - queue: The queue on which the handler is called. The default is the main queue.
     ///   - completionHandler: Called once, with the error, or with nil after the system has accepted the bytes.
     @preconcurrency
@@ -210,8 +209,8 @@ public final class StreamRequest: Request, @unchecked Sendable {
     /// Starts TLS after all earlier reads and writes have finished.
     ///
     /// - Parameter peerName: The host name that the certificate must match. The default is nil, which uses ``hostName``.
-    /// - Throws: The request's `AFError` if there is no connection. A `TransportError` if TLS can't be established. The request
-    ///   then ends.
+    /// - Throws: The request's `AFError` if the connection isn't open. A `TransportError` if TLS can't be established. The
+    ///   request then ends.
     public func startSecureConnection(expecting peerName: String? = nil) async throws {
         try await secure(expecting: peerName, turnsForBoth())
     }
@@ -224,7 +223,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         Task { try await secure(expecting: nil, turns) }
     }
 
-    /// Both turns are requested in one step. Otherwise two callers could each hold one and wait for the other.
+    /// Requests both turns atomically. Otherwise, two callers could each hold one turn and wait for the other.
     private func turnsForBoth() -> [Turn] { reads.withLock { _ in [Turn(reading), Turn(writing)] } }
 
     private func secure(expecting peerName: String?, _ turns: [Turn]) async throws {
@@ -234,7 +233,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
                 try await secure(connection, expecting: peerName ?? hostName)
             }
         } catch {
-            // Closes the connection before the next turn, because later writes must not be sent without TLS.
+            // Closes before the next turn, so no later write bypasses TLS.
             self.connection.pendingConnection.connection?.close()
             self.connection.closed.fulfill(.failure(error))
             throw error
@@ -242,11 +241,11 @@ public final class StreamRequest: Request, @unchecked Sendable {
     }
 
     private func secure(_ connection: any Connection, expecting host: String) async throws {
-        // A later read would mistake these bytes for data received over TLS.
+        // A later read would return this plaintext as data received over TLS.
         guard reads.withLock({ $0.unread.isEmpty }) else {
             throw TransportError(
                 .secureConnectionFailed, phase: .tlsHandshake, url: nil,
-                message: "bytes that came from \(hostName) before TLS have not been read")
+                message: "bytes received from \(hostName) before TLS haven't been read. Read them before you start TLS")
         }
         var target = ConnectionTarget(
             host: HostName(host).text, port: port, isSecure: true, options: try stack.options.get())
@@ -255,13 +254,13 @@ public final class StreamRequest: Request, @unchecked Sendable {
         try await connection.startTLS(to: target)
     }
 
-    /// Notifies the peer that no more data follows, after all earlier writes. Reading continues.
+    /// Notifies the peer after all earlier writes that no more data follows. Reads continue.
     public func closeWrite() {
         let turn = Turn(writing)
         Task { try await perform([turn]) { try await $0.finishWriting() } }
     }
 
-    /// Stops reading. From now on, reads return the end of the stream.
+    /// Stops reading. Later reads return the end of the stream.
     public func closeRead() { reads.withLock { $0.isReadingClosed = true } }
 
     /// Closes the connection after all earlier writes. The request finishes without an error. If it hasn't started, it is
@@ -279,7 +278,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
     }
 }
 
-/// A place in the queue of a lock.
+/// A position in the queue of a lock.
 private final class Turn: Sendable {
     private struct State {
         var hasCome = false
@@ -297,12 +296,12 @@ private final class Turn: Sendable {
                 state.hasCome = true
                 return state.isOver
             }
-            // Many consecutive turns may have been given up, and each would call the next one recursively.
+            // Asynchronous, because many consecutive abandoned turns would recurse.
             if isOver { DispatchQueue.global().async { lock.unlock() } } else { come.fulfill(()) }
         }
     }
 
-    /// Returns when the turn has come or the task is cancelled.
+    /// Waits until the lock is acquired or the task is cancelled.
     func wait() async {
         await withTaskCancellationHandler {
             await come.value
@@ -311,7 +310,7 @@ private final class Turn: Sendable {
         }
     }
 
-    /// Gives up the place, whether or not the turn has come.
+    /// Releases the lock, or skips this turn if the lock hasn't been acquired yet.
     func end() {
         let hasCome = state.withLock { state in
             state.isOver = true

@@ -13,7 +13,8 @@ public protocol URLConvertible: Sendable {
 }
 
 extension String: URLConvertible {
-    /// Returns the URL in this text. Characters that a `URL` can't contain are percent-encoded; existing escapes are preserved.
+    /// Returns the URL in this text. Characters that a `URL` can't contain are percent-encoded, and existing escapes are
+    /// preserved.
     ///
     /// - Throws: `AFError.invalidURL` if the text isn't a valid URL.
     public func asURL() throws -> URL {
@@ -46,7 +47,7 @@ public protocol URLRequestConvertible: Sendable {
 }
 
 extension URLRequestConvertible {
-    /// The request; nil if the conversion fails.
+    /// The request, or nil if the conversion fails.
     public var urlRequest: URLRequest? { try? asURLRequest() }
 }
 
@@ -57,22 +58,22 @@ extension URLRequest: URLRequestConvertible {
 
 /// A request that can preserve its URL's original text. A `URL` can't represent every URL that can be sent.
 package protocol WrittenURLConvertible: URLRequestConvertible {
-    /// The original text; nil if the URL wasn't given as text.
+    /// The original text, or nil if the URL wasn't created from text.
     var writtenURL: String? { get }
 }
 
 extension URLRequestConvertible {
-    /// The original text of the URL; nil if it is unknown.
+    /// The original text of the URL, or nil if it is unknown.
     package var writtenURL: String? { (self as? any WrittenURLConvertible)?.writtenURL }
 }
 
 // MARK: - Parameters
 
-/// Creates a `URLRequest` from a caller's parts. The modifier runs before the parameters are encoded.
+/// A value that creates a `URLRequest` from its parts. The modifier runs before the parameters are encoded.
 struct ParameterizedRequest: WrittenURLConvertible {
     typealias Modifier = @Sendable (inout URLRequest) throws -> Void
 
-    /// Whether the `URLRequest` is created without running the caller's code.
+    /// Whether the `URLRequest` can be created without running user code.
     let isPlain: Bool
     let writtenURL: String?
     private let make: @Sendable () throws -> URLRequest
@@ -82,7 +83,7 @@ struct ParameterizedRequest: WrittenURLConvertible {
         encode: (@Sendable (URLRequest) throws -> URLRequest)? = nil
     ) {
         let kind = type(of: url) as Any.Type
-        // A modifier sees only the `URL`, and may sign it.
+        // A modifier receives only the `URL`, and can sign it.
         writtenURL = modifier == nil ? url as? String : nil
         isPlain = modifier == nil && encode == nil && (kind == String.self || kind == URL.self)
         make = {

@@ -6,19 +6,19 @@ public import Foundation
 
 /// A request that sends a body from memory, a file or a stream, and whose response is stored in memory.
 public final class UploadRequest: DataRequest, @unchecked Sendable {
-    // Sendable because its own properties are constants.
+    // Sendable: adds only constants.
 
     /// The source of the body.
     public enum Uploadable: @unchecked Sendable {
-        // Sendable because an input stream is passed on: only the upload reads it.
+        // Sendable: only the upload reads an input stream.
 
         /// Bytes in memory.
         case data(Data)
-        /// A whole file, which is read while it is sent. It is removed after the request has finished if `shouldRemove` is
-        /// true.
+        /// A complete file, which is read while it is sent. If `shouldRemove` is true, it is removed after the request has
+        /// finished.
         case file(URL, shouldRemove: Bool)
-        /// A stream, which is opened, read to its end and closed while it is sent. It can be sent once. A `Content-Length`
-        /// header of the request determines its length. Without it, the body is sent with chunked transfer coding.
+        /// A stream, which is opened, read to its end and closed while it is sent. It can be sent only once. The request's
+        /// `Content-Length` header determines its length. Without this header, the body is sent with chunked transfer coding.
         case stream(InputStream)
         /// Chunks that are requested while they are sent.
         case chunks(RequestBodyStream)
@@ -39,11 +39,11 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
-    /// Creates the body.
+    /// The value that creates the body.
     public var upload: any UploadableConvertible { body.upload }
-    /// Removes the body's file if necessary.
+    /// The file manager that removes the body's file if necessary.
     public var fileManager: FileManager { body.fileManager }
-    /// The source of the body, or nil until it has been created, after the first `URLRequest` and its adapters.
+    /// The source of the body, or nil until it has been created. It is created after the first `URLRequest` has been adapted.
     public var uploadable: Uploadable? { body.uploadable }
 }
 
@@ -67,7 +67,7 @@ final class UploadBody: Sendable {
 
     func make(for request: Request) async throws(AFError) {
         guard uploadable == nil else { return }
-        // Encoding a form reads files and streams, which can take long.
+        // Encoding a form reads files and streams, which is slow.
         let formQueue = upload is MultipartUpload ? DispatchQueue(label: "afar.upload.form", qos: .utility) : nil
         try await request.onQueue(request.session.queues.request ?? formQueue) { () throws(AFError) in
             do {
@@ -119,24 +119,24 @@ final class UploadBody: Sendable {
     }
 }
 
-/// The body should be a file, but its URL isn't a file URL.
+/// The error of a file body whose URL isn't a file URL.
 private struct NoFileURL: LocalizedError {
     let url: URL
 
     var errorDescription: String? {
-        "\(Redaction.standard.url(url.absoluteString)) is not a file URL. Make one with URL(filePath:)."
+        "\(Redaction.standard.url(url.absoluteString)) is not a file URL. Create one with URL(filePath:)."
     }
 }
 
-/// The body doesn't exist yet or couldn't be created.
+/// The error of a body that hasn't been created yet or couldn't be created.
 struct BodyNotMade: LocalizedError {
-    var errorDescription: String? { "The body has not been made." }
+    var errorDescription: String? { "The body hasn't been created." }
 }
 
 /// A type that creates the body of an ``UploadRequest``.
 public protocol UploadableConvertible: Sendable {
-    /// Returns the body. Called once for each request, in the request's own task or on the session's ``Session/requestQueue``
-    /// if there is one, after the first `URLRequest` was created and adapted.
+    /// Returns the body. Called once for each request, after the first `URLRequest` was created and adapted. Runs on the
+    /// session's ``Session/requestQueue`` if one was passed to the initializer, otherwise in the request's own task.
     ///
     /// - Throws: Any error. An error that isn't an ``AFError`` is wrapped in ``AFError/createUploadableFailed(error:)``.
     func createUploadable() throws -> UploadRequest.Uploadable
@@ -150,7 +150,7 @@ extension UploadRequest.Uploadable: UploadableConvertible {
 /// A type that creates both a `URLRequest` and its body.
 public protocol UploadConvertible: UploadableConvertible & URLRequestConvertible {}
 
-/// An independent body and request.
+/// A body and a request that are created independently.
 struct Upload: UploadConvertible, WrittenURLConvertible {
     private let uploadable: UploadRequest.Uploadable
     private let request: any URLRequestConvertible

@@ -13,7 +13,7 @@ public struct DataResponse<Success, Failure: Error> {
     public let result: Result<Success, Failure>
     private let details: ResponseDetails
 
-    /// Creates a response from its parts, for tests.
+    /// Creates a response from its parts, for use in tests.
     public init(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -132,9 +132,9 @@ extension DataResponse where Success == Data?, Failure == AFError {
     ///   - request: The request that was sent.
     ///   - response: The response's head.
     ///   - data: The response's bytes.
-    ///   - error: The error. An error that isn't an ``AFError`` is wrapped in ``AFError/sessionTaskFailed(error:)``. With nil,
+    ///   - error: The error. An error that isn't an ``AFError`` is wrapped in ``AFError/sessionTaskFailed(error:)``. If nil,
     ///     the result is the data.
-    ///   - timeline: The timestamps of the request. The default has none.
+    ///   - timeline: The timestamps of the request. The default is an empty timeline.
     ///   - metrics: The metrics. The default is nil.
     public init(
         request: URLRequest?,
@@ -159,7 +159,7 @@ extension DataResponse {
     ///   - response: The response's head.
     ///   - data: The response's bytes.
     ///   - result: The value or the error.
-    ///   - timeline: The timestamps of the request. The default has none.
+    ///   - timeline: The timestamps of the request. The default is an empty timeline.
     public init(
         request: URLRequest?,
         response: HTTPURLResponse?,

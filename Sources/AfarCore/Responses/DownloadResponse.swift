@@ -22,7 +22,7 @@ public struct DownloadResponse<Success, Failure: Error> {
     public let result: Result<Success, Failure>
     private let details: ResponseDetails
 
-    /// Creates a response from its parts, for tests.
+    /// Creates a response from its parts, for use in tests.
     public init(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -170,9 +170,9 @@ extension DownloadResponse where Success == URL?, Failure == AFError {
     ///   - temporaryURL: The location where the file was written.
     ///   - destinationURL: The location to which the file was moved.
     ///   - resumeData: The data to resume the download.
-    ///   - error: The error. An error that isn't an ``AFError`` is wrapped in ``AFError/sessionTaskFailed(error:)``. With nil,
+    ///   - error: The error. An error that isn't an ``AFError`` is wrapped in ``AFError/sessionTaskFailed(error:)``. If nil,
     ///     the result is the location of the file.
-    ///   - timeline: The timestamps of the request. The default has none.
+    ///   - timeline: The timestamps of the request. The default is an empty timeline.
     ///   - metrics: The metrics. The default is nil.
     public init(
         request: URLRequest?,
@@ -204,7 +204,7 @@ extension DownloadResponse {
     ///   - destinationURL: The location to which the file was moved.
     ///   - resumeData: The data to resume the download.
     ///   - result: The value or the error.
-    ///   - timeline: The timestamps of the request. The default has none.
+    ///   - timeline: The timestamps of the request. The default is an empty timeline.
     public init(
         request: URLRequest?,
         response: HTTPURLResponse?,

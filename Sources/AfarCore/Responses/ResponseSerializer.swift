@@ -7,8 +7,8 @@ import HTTPTypes
 
 /// A type that creates a value from a response in memory.
 ///
-/// Implement ``serialize(request:response:data:error:)``. If a serializer processes very many small responses, also implement
-/// ``serialize(_:)``, which avoids creating Foundation's `HTTPURLResponse`.
+/// Implement ``serialize(request:response:data:error:)``. If a serializer processes many small responses, also implement
+/// ``serialize(_:)``, which doesn't require Foundation's `HTTPURLResponse`.
 public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
     /// The type of the value.
     associatedtype SerializedObject
@@ -64,7 +64,7 @@ extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerP
         let data: Data
         do {
             let size = try FileManager.default.attributesOfItem(atPath: fileURL.path)[.size] as? NSNumber
-            // Foundation on Linux leaks 4 KiB each time it reads an empty file.
+            // On Linux, Foundation leaks 4 KiB when it reads an empty file.
             data = size == 0 ? Data() : try Data(contentsOf: fileURL)
         } catch {
             throw AFError.responseSerializationFailed(reason: .inputFileReadFailed(at: fileURL))
@@ -138,7 +138,7 @@ extension ResponseSerializer {
     }
 }
 
-// Created once, because every request's serializer uses them.
+// Created once, because every serializer uses them.
 private let headOnly: Set<HTTPMethod> = [.head]
 private let withoutContent: Set<Int> = [204, 205]
 
@@ -293,7 +293,7 @@ extension PropertyListDecoder: DataDecoder {}
 public protocol DataPreprocessor: Sendable {
     /// Returns the bytes to serialize.
     ///
-    /// - Throws: Any error. It fails the serialization.
+    /// - Throws: Any error, which ends the serialization.
     func preprocess(_ data: Data) throws -> Data
 }
 

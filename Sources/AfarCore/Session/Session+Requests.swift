@@ -1,6 +1,5 @@
 public import Foundation
 
-// Operations on all requests of a session.
 extension Session {
     /// Calls a closure with the requests that have started and haven't finished.
     ///
@@ -33,9 +32,9 @@ extension Session {
 
     /// Shuts the session down gracefully.
     ///
-    /// Running requests can finish within the time limit. New requests fail with ``AFError/sessionInvalidated(error:)``.
-    /// WebSockets are closed with ``WebSocketCloseCode/goingAway``; raw connections continue until the
-    /// limit. Idle connections are closed at the beginning and at the end.
+    /// Running requests can finish within the time limit, and new requests fail with ``AFError/sessionInvalidated(error:)``.
+    /// WebSockets are closed with ``WebSocketCloseCode/goingAway``. Raw connections continue until the limit. Idle connections
+    /// are closed at the beginning and at the end.
     ///
     /// ```swift
     /// await session.shutdown(drainingFor: 20)
@@ -44,8 +43,8 @@ extension Session {
     /// Call this method when a service must stop, for example in `run()` of a `Service`. If the task that awaits it is cancelled,
     /// the limit expires immediately. You can call it more than once; the shortest limit applies.
     ///
-    /// - Parameter limit: The time that running requests have to finish, in seconds. Requests that are still running after it
-    ///   fail with ``AFError/sessionInvalidated(error:)``. The default is 30. 0 ends them immediately.
+    /// - Parameter limit: The time that running requests have to finish, in seconds. Requests that are still running then fail
+    ///   with ``AFError/sessionInvalidated(error:)``. The default is 30. With 0, they end immediately.
     /// - Returns: A Boolean value that indicates whether all requests finished within the limit.
     @discardableResult
     public func shutdown(drainingFor limit: TimeInterval = 30) async -> Bool {
@@ -65,7 +64,7 @@ extension Session {
         state.end(with: .sessionInvalidated(error: nil))
         let isDone = Deferred<Void>()
         state.whenFinished(rest) { isDone.fulfill(()) }
-        // A handler can be waiting for this method, or its queue can be blocked. Therefore the wait is limited.
+        // The wait is limited, because a handler can wait for this method or its queue can be blocked.
         let lastTimer = isDone.fulfill((), after: .seconds(Self.closeGracePeriod))
         await isDone.value
         lastTimer.cancel()

@@ -4,14 +4,14 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// Creates requests and holds what they share: a transport, default headers, timeouts and an interceptor.
+/// An object that creates requests and provides their shared transport, default headers, timeouts and interceptor.
 ///
-/// Keep a session as long as its requests run: when it is released, they fail with ``AFError/sessionDeinitialized``. You can
-/// call all methods from any thread.
+/// Retain a session while its requests run. When it is released, they fail with ``AFError/sessionDeinitialized``. You can call
+/// all methods from any thread.
 open class Session: @unchecked Sendable {
-    // Sendable because its only stored property is an immutable Sendable value.
+    // Sendable: its only stored property is constant.
 
-    /// When a request's `URLRequest` is created and adapted.
+    /// The time at which a request's `URLRequest` is created and adapted.
     public enum RequestSetup: Sendable {
         /// When the request is created.
         case eager
@@ -31,7 +31,7 @@ open class Session: @unchecked Sendable {
     ///   - delegate: Receives the session's events. Use a separate delegate for each session.
     ///   - rootQueue: The queue on which the delegate's closures are called. It must be serial.
     ///   - startRequestsImmediately: Whether a request starts when its first handler is added. The default is true.
-    ///   - requestSetup: When `URLRequest`s are created. The default is `.lazy`.
+    ///   - requestSetup: The time at which `URLRequest`s are created. The default is `.lazy`.
     ///   - requestQueue: The queue on which `URLRequest`s are created. The default is nil, which uses the request's own task.
     ///   - serializationQueue: The queue on which serializers run. The default is nil, which uses the request's own task.
     ///   - interceptor: Adapts and retries every request.
@@ -44,8 +44,8 @@ open class Session: @unchecked Sendable {
     ///   - stages: Process every exchange with a server, in this order. Redirects and answers to challenges are separate
     ///     exchanges. The default is none.
     ///   - transport: Sends the requests.
-    ///   - connectivity: Reports whether a network is available. The session observes it from its first request on, and closes
-    ///     its idle connections when the network changes. The default is nil: connectivity isn't observed.
+    ///   - connectivity: Reports whether a network is available. The session observes it when its first request starts, and
+    ///     closes idle connections when the network changes. The default is nil: connectivity isn't observed.
     public init(
         configuration: SessionConfiguration = .default,
         delegate: SessionDelegate = SessionDelegate(),
@@ -91,35 +91,37 @@ open class Session: @unchecked Sendable {
     public var cookieStore: (any CookieStore)? { state.configuration.cookieStore }
     /// The queue on which the ``delegate``'s closures are called.
     public var rootQueue: DispatchQueue { state.queues.root }
-    /// Whether a request starts when its first handler is added.
+    /// A Boolean value that indicates whether a request starts when its first handler is added.
     public var startRequestsImmediately: Bool { state.startRequestsImmediately }
-    /// When a request's `URLRequest` is made.
+    /// The time at which a request's `URLRequest` is created.
     public var requestSetup: RequestSetup { state.requestSetup }
-    /// The queue on which `URLRequest`s are created, if one was passed to the initializer. Otherwise each request creates its
-    /// own, and this is a queue that targets ``rootQueue`` and that Afar doesn't use.
+    /// The queue on which `URLRequest`s are created, if one was passed to the initializer. Otherwise, an unused queue that
+    /// targets ``rootQueue``, because each request's own task creates its `URLRequest`s.
     public var requestQueue: DispatchQueue { state.queues.shownRequest }
-    /// The queue on which serializers run, if one was passed to the initializer. Otherwise each request runs its own, and this
-    /// is a queue that targets ``rootQueue`` and that Afar doesn't use.
+    /// The queue on which serializers run, if one was passed to the initializer. Otherwise, an unused queue that targets
+    /// ``rootQueue``, because each request's own task runs its serializers.
     public var serializationQueue: DispatchQueue { state.queues.shownSerialization }
     /// The interceptor that adapts and retries every request, before the request's own interceptor.
     public var interceptor: (any RequestInterceptor)? { state.interceptor }
-    /// Provides the evaluators of servers' certificates, or nil if the transport validates them.
+    /// The manager that provides evaluators of servers' certificates, or nil if the transport validates certificates.
     public var serverTrustManager: ServerTrustManager? { state.serverTrustManager }
-    /// Decides whether and how redirects are followed, or nil to follow them. A request's own handler replaces it.
+    /// The handler that decides whether and how redirects are followed, or nil to follow them. A request's own handler takes
+    /// precedence.
     public var redirectHandler: (any RedirectHandler)? { state.redirectHandler }
-    /// Decides which responses the configuration's cache stores, or nil to store every cacheable response. A request's own
-    /// handler replaces it.
+    /// The handler that decides which responses the configuration's cache stores, or nil to store every cacheable response. A
+    /// request's own handler takes precedence.
     public var cachedResponseHandler: (any CachedResponseHandler)? { state.cachedResponseHandler }
-    /// Observes the events of every request. It contains the monitors with which the session was created.
+    /// The monitor of the events of every request. It contains the monitors that were passed to the initializer.
     public var eventMonitor: CompositeEventMonitor { state.ownMonitors }
-    /// Reports whether a network is available, or nil if connectivity isn't observed.
+    /// The provider that reports whether a network is available, or nil if connectivity isn't observed.
     public var connectivity: (any ConnectivityProvider)? { state.connectivity }
 
     // MARK: Invalidation
 
-    /// Ends the session. Running requests and requests started later fail with ``AFError/sessionInvalidated(error:)``.
+    /// Invalidates the session. Running requests, and requests that start later, fail with
+    /// ``AFError/sessionInvalidated(error:)``.
     ///
-    /// - Parameter error: The error that the requests' error contains. The default is nil.
+    /// - Parameter error: The error to include in the requests' error. The default is nil.
     public func invalidate(with error: (any Error)? = nil) {
         state.end(with: .sessionInvalidated(error: error))
     }
@@ -128,8 +130,8 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request with parameters that an encoding adds to its URL or its body.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
     /// receive the error.
     open func request(
         _ convertible: any URLConvertible,
@@ -149,8 +151,8 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request with `Encodable` parameters that an encoder adds to its URL or its body.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
     /// receive the error.
     open func request<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
@@ -168,10 +170,10 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
-    /// Creates a request from a value that creates a `URLRequest`.
+    /// Creates a request from a value that can be converted to a `URLRequest`.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func request(
         _ convertible: any URLRequestConvertible,
@@ -191,8 +193,8 @@ open class Session: @unchecked Sendable {
     ///
     /// If `automaticallyCancelOnStreamError` is true, the request is cancelled when a serializer throws.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
     /// receive the error.
     open func streamRequest(
         _ convertible: any URLConvertible,
@@ -214,8 +216,8 @@ open class Session: @unchecked Sendable {
     ///
     /// If `automaticallyCancelOnStreamError` is true, the request is cancelled when a serializer throws.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
     /// receive the error.
     open func streamRequest<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
@@ -235,12 +237,12 @@ open class Session: @unchecked Sendable {
             shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
-    /// Creates a request from a value that creates a `URLRequest`. The response is delivered as it arrives.
+    /// Creates a request from a value that can be converted to a `URLRequest`. The response is delivered as it arrives.
     ///
     /// If `automaticallyCancelOnStreamError` is true, the request is cancelled when a serializer throws.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func streamRequest(
         _ convertible: any URLRequestConvertible,
@@ -260,8 +262,8 @@ open class Session: @unchecked Sendable {
     ///
     /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
     /// receive the error.
     open func download(
         _ convertible: any URLConvertible,
@@ -284,8 +286,8 @@ open class Session: @unchecked Sendable {
     ///
     /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
     /// receive the error.
     open func download<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
@@ -304,12 +306,12 @@ open class Session: @unchecked Sendable {
             request, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
     }
 
-    /// Creates a download from a value that creates a `URLRequest`.
+    /// Creates a download from a value that can be converted to a `URLRequest`.
     ///
     /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func download(
         _ convertible: any URLRequestConvertible,
@@ -324,17 +326,17 @@ open class Session: @unchecked Sendable {
 
     /// Creates a download that resumes an earlier one.
     ///
-    /// The download requests the rest of the file, on the condition that the file hasn't changed. It starts over from the first
-    /// byte if the file has changed, if the server sends the whole file anyway, or if the partial file no longer exists. The
-    /// result is always one complete version of the file. A response with another status, such as 404 or 503, leaves the
-    /// partial file unchanged and is reported like any other response, so add ``Request/validate()``.
+    /// The download requests the rest of the file, provided that the file hasn't changed. It starts again at the first byte if
+    /// the file has changed, if the server sends the whole file anyway, or if the partial file no longer exists. The result is
+    /// always one complete version of the file. A response with another status, such as 404 or 503, leaves the partial file
+    /// unchanged and is reported like any other response, so add ``Request/validate()``.
     ///
-    /// Progress starts at the size of the partial file and is relative to the whole file.
+    /// Progress starts at the size of the partial file and is measured against the whole file.
     ///
     /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     ///
     /// - Parameters:
@@ -359,8 +361,8 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request that sends bytes from memory.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func upload(
         _ data: Data,
@@ -378,10 +380,10 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
-    /// Creates a request from a value that creates a `URLRequest`. It sends bytes from memory.
+    /// Creates a request from a value that can be converted to a `URLRequest`. It sends bytes from memory.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func upload(
         _ data: Data,
@@ -396,10 +398,10 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager)
     }
 
-    /// Creates a request that sends a file, which is read while it is sent.
+    /// Creates a request that sends a file. The file is read while it is sent.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func upload(
         _ fileURL: URL,
@@ -417,10 +419,10 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
-    /// Creates a request from a value that creates a `URLRequest`. It sends a file, which is read while it is sent.
+    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a file and reads it while sending.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func upload(
         _ fileURL: URL,
@@ -435,13 +437,13 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager)
     }
 
-    /// Creates a request that sends the content of a stream, which is read while it is sent.
+    /// Creates a request that sends the content of a stream. The stream is read while it is sent.
     ///
     /// Don't read the stream elsewhere. It can be sent only once. Without a `Content-Length` header, the body is sent with
     /// chunked transfer coding.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func upload(
         _ stream: InputStream,
@@ -457,7 +459,7 @@ open class Session: @unchecked Sendable {
             shouldAutomaticallyResume: nil, fileManager: fileManager, requestModifier: requestModifier)
     }
 
-    /// Creates a request that sends the content of a stream, which is read while it is sent.
+    /// Creates a request that sends the content of a stream. The stream is read while it is sent.
     ///
     /// Don't read the stream elsewhere. It can be sent only once. Without a `Content-Length` header, the body is sent with
     /// chunked transfer coding.
@@ -487,14 +489,14 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
     }
 
-    /// Creates a request from a value that creates a `URLRequest`. It sends the content of a stream, which is read while it is
-    /// sent.
+    /// Creates a request from a value that can be converted to a `URLRequest`. It sends the content of a stream and reads it
+    /// while sending.
     ///
     /// Don't read the stream elsewhere. It can be sent only once. Without a `Content-Length` header, the body is sent with
     /// chunked transfer coding.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func upload(
         _ stream: InputStream,
@@ -511,8 +513,8 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request that sends a sequence of chunks. The next chunk is requested after the previous one has been sent.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     ///
     /// - Parameters:
@@ -543,11 +545,11 @@ open class Session: @unchecked Sendable {
             fileManager: .default)
     }
 
-    /// Creates a request from a value that creates a `URLRequest`. It sends a sequence of chunks. The next chunk is requested
-    /// after the previous one has been sent.
+    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a sequence of chunks. The next chunk is
+    /// requested after the previous one has been sent.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     ///
     /// - Parameters:
@@ -571,8 +573,8 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request from a value that creates both a `URLRequest` and its body.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func upload(
         _ convertible: any UploadConvertible,
@@ -587,21 +589,21 @@ open class Session: @unchecked Sendable {
 
     // MARK: Multipart
 
-    /// Creates a request that sends a multipart form, which a closure fills.
+    /// Creates a request that sends a multipart form that a closure fills.
     ///
-    /// The form is encoded once, when the request runs, on its own queue or on the ``requestQueue`` if there is one. It is
-    /// encoded into memory or, beyond the threshold, into a temporary file that only the current user can read and that is
-    /// removed when the request finishes. The form's `Content-Type` replaces any other. If the form can't be encoded, handlers
-    /// receive ``AFError/multipartEncodingFailed(reason:)``.
+    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file, which
+    /// only the current user can read and which is removed when the request finishes. Encoding runs on the ``requestQueue`` if
+    /// one was passed to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the
+    /// form can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     ///
     /// - Parameters:
     ///   - multipartFormData: Appends the parts. It is called before this method returns.
     ///   - convertible: The URL.
-    ///   - encodingMemoryThreshold: The largest size of the encoded form that is held in memory, in bytes.
+    ///   - encodingMemoryThreshold: The maximum size of a form that is encoded in memory, in bytes.
     ///   - method: The method. The default is POST.
     ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
@@ -623,12 +625,12 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager, requestModifier: requestModifier)
     }
 
-    /// Creates a request that sends a multipart form, which a closure fills.
+    /// Creates a request that sends a multipart form that a closure fills.
     ///
     /// - Parameters:
     ///   - multipartFormData: Appends the parts. It is called before this method returns.
     ///   - convertible: The URL.
-    ///   - encodingMemoryThreshold: The largest size of the encoded form that is held in memory, in bytes.
+    ///   - encodingMemoryThreshold: The maximum size of a form that is encoded in memory, in bytes.
     ///   - method: The method. The default is POST.
     ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
@@ -654,21 +656,21 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager, requestModifier: requestModifier)
     }
 
-    /// Creates a request from a value that creates a `URLRequest`. It sends a multipart form, which a closure fills.
+    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a multipart form that a closure fills.
     ///
-    /// The form is encoded once, when the request runs, on its own queue or on the ``requestQueue`` if there is one. It is
-    /// encoded into memory or, beyond the threshold, into a temporary file that only the current user can read and that is
-    /// removed when the request finishes. The form's `Content-Type` replaces any other. If the form can't be encoded, handlers
-    /// receive ``AFError/multipartEncodingFailed(reason:)``.
+    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file, which
+    /// only the current user can read and which is removed when the request finishes. Encoding runs on the ``requestQueue`` if
+    /// one was passed to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the
+    /// form can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     ///
     /// - Parameters:
     ///   - multipartFormData: Appends the parts. It is called before this method returns.
     ///   - convertible: Creates the `URLRequest`.
-    ///   - encodingMemoryThreshold: The largest size of the encoded form that is held in memory, in bytes.
+    ///   - encodingMemoryThreshold: The maximum size of a form that is encoded in memory, in bytes.
     ///   - interceptor: Adapts and retries this request. The default is none.
     ///   - fileManager: Determines the sizes of files, and removes the temporary file.
     open func upload(
@@ -683,12 +685,12 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: nil, fileManager: fileManager)
     }
 
-    /// Creates a request from a value that creates a `URLRequest`. It sends a multipart form, which a closure fills.
+    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a multipart form that a closure fills.
     ///
     /// - Parameters:
     ///   - multipartFormData: Appends the parts. It is called before this method returns.
     ///   - convertible: Creates the `URLRequest`.
-    ///   - encodingMemoryThreshold: The largest size of the encoded form that is held in memory, in bytes.
+    ///   - encodingMemoryThreshold: The maximum size of a form that is encoded in memory, in bytes.
     ///   - interceptor: Adapts and retries this request. The default is none.
     ///   - shouldAutomaticallyResume: Whether handlers start the request. nil uses ``startRequestsImmediately``.
     ///   - fileManager: Determines the sizes of files, and removes the temporary file.
@@ -709,19 +711,19 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request that sends a multipart form.
     ///
-    /// The form is encoded once, when the request runs, on its own queue or on the ``requestQueue`` if there is one. It is
-    /// encoded into memory or, beyond the threshold, into a temporary file that only the current user can read and that is
-    /// removed when the request finishes. The form's `Content-Type` replaces any other. If the form can't be encoded, handlers
-    /// receive ``AFError/multipartEncodingFailed(reason:)``.
+    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file, which
+    /// only the current user can read and which is removed when the request finishes. Encoding runs on the ``requestQueue`` if
+    /// one was passed to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the
+    /// form can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     ///
     /// - Parameters:
     ///   - multipartFormData: The form.
     ///   - convertible: The URL.
-    ///   - encodingMemoryThreshold: The largest size of the encoded form that is held in memory, in bytes.
+    ///   - encodingMemoryThreshold: The maximum size of a form that is encoded in memory, in bytes.
     ///   - method: The method. The default is POST.
     ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
@@ -748,15 +750,15 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager)
     }
 
-    /// Creates a request from a value that creates a `URLRequest`. It sends a multipart form.
+    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a multipart form.
     ///
-    /// The form is encoded once, when the request runs, on its own queue or on the ``requestQueue`` if there is one. It is
-    /// encoded into memory or, beyond the threshold, into a temporary file that only the current user can read and that is
-    /// removed when the request finishes. The form's `Content-Type` replaces any other. If the form can't be encoded, handlers
-    /// receive ``AFError/multipartEncodingFailed(reason:)``.
+    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file, which
+    /// only the current user can read and which is removed when the request finishes. Encoding runs on the ``requestQueue`` if
+    /// one was passed to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the
+    /// form can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
-    /// The request is sent after it is started by `resume()` or by its first handler. `shouldAutomaticallyResume` determines
-    /// whether handlers start it; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
+    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func upload(
         multipartFormData: MultipartFormData,
@@ -777,7 +779,7 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request for a WebSocket.
     ///
-    /// The request is started by `resume()`, or by its first handler if ``startRequestsImmediately`` is true.
+    /// The request starts when you call `resume()`, or when you add its first handler if ``startRequestsImmediately`` is true.
     ///
     /// - Parameters:
     ///   - url: A URL with the scheme `ws` or `wss`. `http` and `https` are equivalent.
@@ -822,7 +824,7 @@ open class Session: @unchecked Sendable {
             configuration: configuration, interceptor: interceptor)
     }
 
-    /// Creates a request for a WebSocket from a value that creates a `URLRequest`.
+    /// Creates a request for a WebSocket from a value that can be converted to a `URLRequest`.
     ///
     /// - Parameters:
     ///   - convertible: Creates a GET request.

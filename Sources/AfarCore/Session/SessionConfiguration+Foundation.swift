@@ -7,7 +7,7 @@
 
 /// Properties that apply only to Foundation's `URLSession`.
 extension SessionConfiguration {
-    /// ``protocolClasses``, if it contains a class that isn't one of Foundation's own.
+    /// The ``protocolClasses``, or nil if all of them are Foundation's own.
     var foreignProtocolClasses: [AnyClass]? {
         guard let protocolClasses else { return nil }
         let own = [URLSessionConfiguration.default, .ephemeral].flatMap { $0.protocolClasses ?? [] }
@@ -18,18 +18,18 @@ extension SessionConfiguration {
     func checkIdentifier(for transport: any Transport) throws {
         guard let identifier else { return }
         throw unsupported(
-            "no transport has background sessions (\(identifier)), \(transport.capabilities.name) neither. "
+            "no transport, including \(transport.capabilities.name), supports background sessions (\(identifier)). "
                 + "Use a configuration without an identifier, such as URLSessionConfiguration.default")
     }
 
-    /// Returns ``network``, or the proxies of Foundation's configuration if the transport doesn't apply those itself.
+    /// Returns ``network``, with the proxies of Foundation's configuration if the transport doesn't apply them itself.
     func networkSettings(for transport: any Transport) throws -> NetworkSettings? {
         let features = transport.capabilities.features
         guard let foundationProxies, !features.contains(.proxies) else { return network }
         guard features.contains(.networkSettings), case .settings(let proxies) = foundationProxies else {
             throw unsupported(
                 "the configuration has a connectionProxyDictionary, and the \(transport.capabilities.name) transport would "
-                    + "connect without a proxy. Give it to URLSessionTransport(configuration:) too, or leave it out")
+                    + "connect without a proxy. Also pass it to URLSessionTransport(configuration:), or remove it")
         }
         var settings = network ?? NetworkSettings()
         settings.proxies = proxies
@@ -46,7 +46,7 @@ extension SessionConfiguration {
         guard !wanted.isEmpty, !transport.capabilities.features.contains(.serverTrust) else { return }
         throw unsupported(
             "the configuration has \(wanted.joined(separator: ", ")), which the \(transport.capabilities.name) transport "
-                + "would ignore. Leave it out, or use HTTPTransport")
+                + "would ignore. Remove these settings, or use HTTPTransport")
     }
 
     private func unsupported(_ message: String) -> AFError {
@@ -62,9 +62,9 @@ extension SessionConfiguration {
     /// and cookie settings, cache policy, and the cache unless it is the shared one. On Apple platforms, it also copies
     /// `waitsForConnectivity`.
     ///
-    /// It copies a `connectionProxyDictionary` with HTTP and SOCKS proxies and a list of exceptions, for use with Afar's transports for Linux.
-    /// With a transport that would bypass the proxies, each request fails before it is sent. Pass them to
-    /// `URLSessionTransport(configuration:)` too.
+    /// It copies a `connectionProxyDictionary` with HTTP and SOCKS proxies and a list of exceptions, for use with Afar's
+    /// transports for Linux. With a transport that would bypass the proxies, each request fails before it is sent. Pass the
+    /// proxies to `URLSessionTransport(configuration:)` too.
     public init(_ configuration: URLSessionConfiguration) {
         self.init()
         timeoutIntervalForRequest = configuration.timeoutIntervalForRequest
@@ -115,7 +115,7 @@ extension Session {
 /// The proxy settings of a Foundation configuration.
 enum FoundationProxies: Sendable {
     case settings(ProxySettings)
-    /// The settings include something that only Foundation supports, such as a proxy auto-configuration script.
+    /// Settings that only Foundation supports, such as a proxy auto-configuration script.
     case unknown
 
     /// Reads a `connectionProxyDictionary`. Returns nil if the dictionary is nil or empty.

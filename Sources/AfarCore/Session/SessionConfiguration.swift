@@ -7,24 +7,24 @@ import HTTPTypes
 
 /// The settings of a session. Properties that mean the same as in `URLSessionConfiguration` have the same names.
 public struct SessionConfiguration: Sendable {
-    /// The options of every exchange. Properties with the names of `URLSessionConfiguration`, such as ``timeoutIntervalForRequest``, are aliases
-    /// for some of them. ``headers`` replace the option `defaultFields`, and ``network``, if it isn't nil, the option `network`.
+    /// The options of every exchange. Properties with the names of `URLSessionConfiguration`, such as
+    /// ``timeoutIntervalForRequest``, are aliases for some of them. ``headers`` replace the option `defaultFields`. If
+    /// ``network`` isn't nil, it replaces the option `network`.
     public var exchangeOptions = ExchangeOptions()
 
     /// Headers that are added to each request that doesn't have a header of the same name. The default is
     /// ``HTTPHeaders/default``.
     ///
-    /// If `Accept-Encoding` has its default value, the session sends the codings that its transport can decode. A header that
-    /// can't be sent fails every request, as it would in the request itself.
+    /// If `Accept-Encoding` has its default value, the session sends the codings that its transport can decode. An invalid header
+    /// fails every request, as it would if the request contained it.
     public var headers = HTTPHeaders.default
-    /// How long a request can go without sending or receiving data before it times out, in seconds. The default is 60. A
-    /// `URLRequest` whose `timeoutInterval` isn't 60 uses its own value.
+    /// The time after which a request that sends and receives no data times out, in seconds. The default is 60. A `URLRequest`
+    /// whose `timeoutInterval` isn't 60 uses its own value.
     public var timeoutIntervalForRequest: TimeInterval {
         get { exchangeOptions.idleTimeout }
         set { exchangeOptions.idleTimeout = newValue }
     }
-    /// The transfer rate up to which a server counts as idle, in bytes per second over the length of
-    /// ``timeoutIntervalForRequest``.
+    /// The transfer rate up to which a server counts as idle, in bytes per second, measured over ``timeoutIntervalForRequest``.
     ///
     /// Without it, a server that sends one byte per second could hold a request for as long as ``timeoutIntervalForResource``.
     /// Stream requests are exempt because their events can be rare. The default is 1. With 0, any byte counts as activity. This
@@ -50,12 +50,13 @@ public struct SessionConfiguration: Sendable {
     /// A request waits until the session's ``Session/connectivity`` reports a network, until the request is cancelled, or until
     /// ``timeoutIntervalForResource`` has passed. ``timeoutIntervalForRequest`` starts only when the request is sent. A request
     /// that failed because the host was unreachable or no name server could resolve it also waits if the network is unavailable
-    /// then or within the next 0.3 seconds. Requests to the local machine never wait. All others do, even requests to nearby
-    /// hosts that could be reached without the network that the provider checks. Without a connectivity provider, this property
-    /// has no effect.
+    /// then or within the next 0.3 seconds. Requests to the local machine never wait. All other requests wait, even for nearby
+    /// hosts that are reachable without the network that the provider checks. Without a connectivity provider, this property has
+    /// no effect.
     public var waitsForConnectivity = false
-    /// The maximum number of open connections to one host. The default is 6. Transports read it when they are created. Connections with
-    /// other TLS or network settings, and those for WebSockets and raw streams until they are open, have a limit of their own.
+    /// The maximum number of open connections to one host. The default is 6. Transports read it when they are created.
+    /// Connections with other TLS or network settings, and those for WebSockets and raw streams until they are open, have a
+    /// separate limit.
     public var httpMaximumConnectionsPerHost = 6
     /// The lowest TLS version that is accepted. The default is 1.2. With `URLSessionTransport` on Linux, the system's OpenSSL
     /// must enforce 1.2, and 1.3 fails each request.
@@ -89,11 +90,11 @@ public struct SessionConfiguration: Sendable {
     /// The ciphers for TLS 1.3, as a list in OpenSSL's format. The default is nil, which uses OpenSSL's default. Transports
     /// read it when they are created.
     public var tls13CipherSuites: String?
-    /// A file to which the secrets of each TLS handshake are appended, for debugging with Wireshark. The file makes it
-    /// possible to decrypt the traffic. The default is nil. Transports read it when they are created.
+    /// A file to which the secrets of each TLS handshake are appended, for debugging with Wireshark. The traffic can be decrypted
+    /// with this file. The default is nil. Transports read it when they are created.
     public var tlsKeyLogFile: URL?
-    /// The certificate that the client presents if the requested server asks for one. It is never presented to another server
-    /// that a redirect leads to. The default is nil. A transport that doesn't support client certificates fails https requests.
+    /// The certificate that the client presents if the requested server requests one. It is never presented to another server
+    /// after a redirect. The default is nil. A transport that doesn't support client certificates fails https requests.
     public var clientIdentity: ClientIdentity?
     /// The certificates that the client presents to specific hosts (names or addresses, without ports), also after redirects,
     /// instead of ``clientIdentity``. The default is none.
@@ -113,10 +114,10 @@ public struct SessionConfiguration: Sendable {
         get { exchangeOptions.decodesContent }
         set { exchangeOptions.decodesContent = newValue }
     }
-    /// The limit on the growth of a compressed body by decoding. A body that exceeds it fails its request with
+    /// The maximum growth of a compressed body during decoding. A body that exceeds it fails its request with
     /// ``TransportError/Code-swift.struct/responseTooLarge``, whether it is received in memory, in a file or as a stream. By
-    /// default, a body exceeds the limit if it is larger than 1 GiB and more than 1,000 times the size of the received data.
-    /// nil means no limit.
+    /// default, a body exceeds the limit if it is larger than 1 GiB and more than 1,000 times the size of the received data. nil
+    /// means no limit.
     public var decompressionLimit: DecompressionLimit? {
         get { exchangeOptions.decompressionLimit }
         set { exchangeOptions.decompressionLimit = newValue }
@@ -142,14 +143,14 @@ public struct SessionConfiguration: Sendable {
     /// Provides credentials for challenges (401) to requests without their own credentials. The default is nil.
     /// ``URLCredentialStorageProvider`` reads them from Foundation's storage.
     public var credentialProvider: (any CredentialProvider)?
-    /// The authentication schemes that requests use, strongest first. The default is ``StandardAuthentication/allCases``: Negotiate, Digest, NTLM
-    /// and Basic.
+    /// The authentication schemes that requests use, from strongest to weakest. The default is
+    /// ``StandardAuthentication/allCases``: Negotiate, Digest, NTLM and Basic.
     ///
-    /// A credential goes to the first scheme that the server offers. So if a key of your own scheme must not be sent as a password, leave out
-    /// ``StandardAuthentication/basic``.
+    /// The first of these schemes that the server offers uses the credential. If a credential is a key for your own scheme, leave
+    /// out ``StandardAuthentication/basic``, which would send the key as a password.
     public var authenticationSchemes: [any AuthenticationScheme] = StandardAuthentication.allCases
 
-    /// The store for the session's cookies, or nil to neither store nor send cookies. The default is a new
+    /// The store for the session's cookies, or nil if the session doesn't store or send cookies. The default is a new
     /// ``MemoryCookieStore``. Sessions created with copies of one configuration share it.
     ///
     /// ``FileCookieStore`` keeps cookies between runs of a program. A request that has a `Cookie` header is sent unchanged,
@@ -177,7 +178,7 @@ public struct SessionConfiguration: Sendable {
     /// next one is sent. If its response can't be stored, all are sent. The default is false, which sends each request
     /// immediately.
     public var coalescesRequests = false
-    /// How requests use the cache, unless their `URLRequest` specifies it. The default follows the HTTP caching rules.
+    /// The cache policy of requests whose `URLRequest` doesn't specify one. The default follows the HTTP caching rules.
     public var requestCachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
     /// The Foundation cache in which ``cacheStore`` stores responses, or nil if it stores them elsewhere.
     public var urlCache: URLCache? {
@@ -191,7 +192,7 @@ public struct SessionConfiguration: Sendable {
         get { exchangeOptions.httpVersion }
         set { exchangeOptions.httpVersion = newValue }
     }
-    /// How requests reach their hosts: through proxies, over a Unix domain socket, or from a specific interface.
+    /// The settings for connections to hosts: proxies, a Unix domain socket, or a specific interface.
     ///
     /// The default is nil: `Afar`'s own sessions on Linux use the proxies of the environment (``ProxySettings/environment``);
     /// other sessions use their transport's defaults. With a setting that the transport doesn't support, each request fails.

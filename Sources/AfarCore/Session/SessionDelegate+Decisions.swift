@@ -4,11 +4,11 @@ import Foundation
     import FoundationNetworking
 #endif
 
-// The pipeline calls these methods for the closures that make decisions. The closures run on the session's root queue.
+// Called by the pipeline. The closures run on the session's root queue.
 extension SessionDelegate {
     typealias Challenge = (URLSession.AuthChallengeDisposition, URLCredential?)
 
-    /// Whether a closure must be called for a request before its response is complete.
+    /// Returns whether a closure must be called for a request before its response is complete.
     func takesPart(in request: Request) -> Bool {
         guard isListening else { return false }
         return decidesAboutRedirects || decidesAboutChallenges
@@ -56,7 +56,7 @@ extension SessionDelegate {
     /// Whether a closure receives the bodies of responses that aren't downloads.
     var takesBodies: Bool { isListening && dataTaskDidReceiveData != nil }
 
-    /// Passes a chunk to the closure instead of to its request. Returns false if no closure receives chunks.
+    /// Passes a chunk to the closure and not to its request. Returns false if no closure receives chunks.
     func take(_ chunk: Data, of request: Request) async -> Bool {
         guard isListening, dataTaskDidReceiveData != nil, let task = request.lastTask as? URLSessionDataTask
         else { return false }
@@ -89,15 +89,15 @@ extension SessionDelegate {
         isListening && (taskDidReceiveChallenge != nil || taskDidReceiveChallengeWithCompletion != nil)
     }
 
-    /// Whether a closure decides on servers' certificates. The closures for tasks count only if the transport supports this
-    /// decision, because they handle credentials too.
+    /// Returns whether a closure decides on servers' certificates. Task closures count only if the transport supports this
+    /// decision, because they also handle credentials.
     func decidesAboutServerTrust(over features: TransportCapabilities.Features) -> Bool {
         guard isListening else { return false }
         return sessionDidReceiveChallenge != nil || sessionDidReceiveChallengeWithCompletion != nil
             || decidesAboutChallenges && features.contains(.serverTrust)
     }
 
-    /// Returns the closures' answer to a challenge, or nil if no closure decides, so that the default applies.
+    /// Returns a closure's answer to a challenge, or nil if no closure decides and the default applies.
     func answer(to challenge: URLAuthenticationChallenge, of request: Request) async -> Challenge? {
         guard challenge.isAboutServerTrust || decidesAboutChallenges, let task = request.lastTask else { return nil }
         return await withCancellableCallback(ifCancelled: (.cancelAuthenticationChallenge, nil)) { answer in
@@ -137,10 +137,10 @@ private struct DelegateRedirects: RedirectHandler {
     }
 }
 
-/// The delegate tried to turn a request into another kind of request, which isn't supported.
+/// The error of a delegate that tried to turn a request into another kind of request.
 private struct UnsupportedDisposition: LocalizedError {
     var errorDescription: String? {
-        "The session's delegate wants a request to become another kind of request when its response has come. "
-            + "Make it with Session.download or Session.streamRequest instead."
+        "The session's delegate tried to turn a request into a download or a stream, which isn't supported. "
+            + "Create the request with Session.download or Session.streamRequest instead."
     }
 }

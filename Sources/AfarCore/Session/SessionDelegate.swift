@@ -4,16 +4,16 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Receives a session's events and calls closures for them. Some closures also make decisions.
+/// An object that calls closures for a session's events. Some closures also make decisions.
 ///
 /// The closures are called one at a time on the session's ``Session/rootQueue``. Set them before the session starts requests.
-/// An event without a closure has no cost. Use a separate delegate for each session.
+/// Events without a closure have no cost. Use a separate delegate for each session.
 ///
 /// The closures receive Foundation's tasks. Each attempt of a request has a task with every transport, as in ``Request/tasks``.
 /// Use the subscript to get a task's request. The `URLSession` argument is always `URLSession.shared` and exists only for
 /// compatible signatures. Use an ``EventMonitor`` to observe more events.
 open class SessionDelegate: @unchecked Sendable {
-    // Sendable because the closures must be set before use, and everything else is protected by a lock.
+    // Sendable: closures must be set before use, and a lock protects everything else.
 
     private struct Attached {
         weak var session: SessionState?
@@ -21,7 +21,7 @@ open class SessionDelegate: @unchecked Sendable {
 
     // MARK: Notifications
 
-    /// Called when the session was invalidated, or was released (the error is nil then).
+    /// Called after the session has been invalidated or released. After a release, the error is nil.
     open var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)? {
         didSet { isListening = true }
     }
@@ -32,12 +32,12 @@ open class SessionDelegate: @unchecked Sendable {
     }
 
     /// Called when no network is available and the task starts to wait for one (``SessionConfiguration/waitsForConnectivity``).
-    /// Called once for each wait.
+    /// The closure is called once for each wait.
     open var taskIsWaitingForConnectivity: ((URLSession, URLSessionTask) -> Void)? {
         didSet { isListening = true }
     }
 
-    /// Called when bytes of a body were sent, with the bytes since the last call, the total, and the expected total (−1 if
+    /// Called after bytes of a body have been sent, with the bytes since the last call, the total, and the expected total (−1 if
     /// unknown).
     open var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)?
     {
@@ -50,15 +50,15 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Called when bytes of a download were written, with the bytes since the last call, the total including resumed bytes, and
-    /// the expected total (−1 if unknown).
+    /// Called after bytes of a download have been written, with the bytes since the last call, the total including resumed bytes,
+    /// and the expected total (−1 if unknown).
     open var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)?
     {
         didSet { isListening = true }
     }
 
-    /// Called when a download is complete, with its temporary file. After the closure returns, the request validates the
-    /// response and moves the file.
+    /// Called after a download is complete, with its temporary file. When the closure returns, the request validates the response
+    /// and moves the file.
     open var downloadTaskDidFinishDownloadingToURL: ((URLSession, URLSessionDownloadTask, URL) -> Void)?
     {
         didSet { isListening = true }
@@ -66,22 +66,22 @@ open class SessionDelegate: @unchecked Sendable {
 
     // MARK: Decisions
 
-    /// Receives the chunks of every response that isn't a download, instead of the request: data requests have no data, and
-    /// stream requests deliver no chunks. The next chunk is read after the closure returns.
+    /// Receives the chunks of every response that isn't a download. The requests don't receive them: data requests have no data,
+    /// and stream requests deliver no chunks. The next chunk is read after the closure returns.
     open var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)? {
         didSet { isListening = true }
     }
 
-    /// Decides whether a request continues or is cancelled after the head of a response that isn't a download has arrived.
-    /// Turning the request into a download or a stream fails it; create one with ``Session`` instead.
+    /// Decides whether a request continues or is cancelled after the head of a response that isn't a download has arrived. If the
+    /// closure turns the request into a download or a stream, the request fails. Create those with ``Session`` instead.
     open var dataTaskDidReceiveResponse:
         ((URLSession, URLSessionDataTask, URLResponse) -> URLSession.ResponseDisposition)?
     {
         didSet { isListening = true }
     }
 
-    /// Like ``dataTaskDidReceiveResponse``, but takes precedence over it. The closure must call its last argument once. If it
-    /// never does, the request waits until it is cancelled. A question about certificates must be answered within the connect timeout.
+    /// Like ``dataTaskDidReceiveResponse``, but takes precedence over it. The closure must call its last argument once.
+    /// Otherwise, the request waits until it is cancelled.
     open var dataTaskDidReceiveResponseWithCompletion:
         (
             (
@@ -93,15 +93,15 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Decides which request follows a redirect; nil means that the redirect isn't followed. Called only if neither the request
-    /// nor the session has a redirect handler.
+    /// Decides which request follows a redirect. If it returns nil, the redirect isn't followed. Called only if neither the
+    /// request nor the session has a redirect handler.
     open var taskWillPerformHTTPRedirection: ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> URLRequest?)?
     {
         didSet { isListening = true }
     }
 
-    /// Like ``taskWillPerformHTTPRedirection``, but takes precedence over it. The closure must call its last argument once. If
-    /// it never does, the request waits until it is cancelled.
+    /// Like ``taskWillPerformHTTPRedirection``, but takes precedence over it. The closure must call its last argument once.
+    /// Otherwise, the request waits until it is cancelled.
     open var taskWillPerformHTTPRedirectionWithCompletion:
         (
             (
@@ -112,8 +112,8 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Decides whether a server's certificates are trusted, instead of ``taskDidReceiveChallenge``, before any byte of a
-    /// request is sent. With a transport that doesn't support this decision, https requests fail.
+    /// Decides whether a server's certificates are trusted, before any byte of a request is sent. It takes precedence over
+    /// ``taskDidReceiveChallenge``. With a transport that doesn't support this decision, https requests fail.
     ///
     /// The challenge's `protectionSpace.af.serverTrust` contains the certificates that the server presented. `.useCredential`
     /// with `URLCredential.af.trusting(_:)` accepts them. With any other credential, and with `.performDefaultHandling`, the
@@ -127,8 +127,8 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Like ``sessionDidReceiveChallenge``, but takes precedence over it. The closure must call its last argument once. If it
-    /// never does, the request waits until it is cancelled. A question about certificates must be answered within the connect timeout.
+    /// Like ``sessionDidReceiveChallenge``, but takes precedence over it. The closure must call its last argument once, within
+    /// the connect timeout. If it never does, the request waits until it is cancelled.
     open var sessionDidReceiveChallengeWithCompletion:
         (
             (
@@ -140,15 +140,16 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Decides how to answer when a server requests credentials with status 401 (Negotiate, Digest, NTLM, Basic).
+    /// Decides how to respond when a server requests credentials with status 401 (Negotiate, Digest, NTLM, Basic).
     ///
-    /// The closure is called for the original server and for each one that a redirect leads to, but never for proxies or when
-    /// the body is a stream that can be read only once. `.performDefaultHandling` uses the credential of
-    /// ``Request/authenticate(with:)`` or of the session's provider. `.rejectProtectionSpace` continues with the next scheme
-    /// that the server offers; after the last one, the response is delivered unchanged.
+    /// The closure is called for the original server and for the target of each redirect. It isn't called for proxies, or if the
+    /// body is a stream that can be read only once. `.performDefaultHandling` uses the credential of
+    /// ``Request/authenticate(with:)`` or of the session's provider. `.rejectProtectionSpace` continues with the next scheme that
+    /// the server offers. After the last one, the response is delivered unchanged.
     ///
-    /// With a transport that supports it (on Linux, the default), the closure also decides on servers' certificates, as described in
-    /// ``sessionDidReceiveChallenge``, if that is nil. Return `.performDefaultHandling` for those challenges.
+    /// If ``sessionDidReceiveChallenge`` is nil and the transport supports it, as the default on Linux does, the closure also
+    /// decides on servers' certificates, as described there. To keep the default validation, return `.performDefaultHandling` for
+    /// those challenges.
     open var taskDidReceiveChallenge:
         (
             (URLSession, URLSessionTask, URLAuthenticationChallenge) -> (
@@ -159,8 +160,8 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Like ``taskDidReceiveChallenge``, but takes precedence over it. The closure must call its last argument once. If it
-    /// never does, the request waits until it is cancelled. A question about certificates must be answered within the connect timeout.
+    /// Like ``taskDidReceiveChallenge``, but takes precedence over it. The closure must call its last argument once. Otherwise,
+    /// the request waits until it is cancelled. For a server trust challenge, it must do so within the connect timeout.
     open var taskDidReceiveChallengeWithCompletion:
         (
             (
@@ -178,8 +179,8 @@ open class SessionDelegate: @unchecked Sendable {
 
     /// Creates a delegate without closures.
     ///
-    /// - Parameter fileManager: Unused. A ``DownloadRequest`` moves its file atomically, which a `FileManager` can't do. The
-    ///   parameter exists for source compatibility with Alamofire.
+    /// - Parameter fileManager: Unused. A ``DownloadRequest`` moves its file atomically, and a `FileManager` can't. The parameter
+    ///   exists for source compatibility with Alamofire.
     public init(fileManager: FileManager = .default) {}
 
     /// The requests that have started and haven't finished.
@@ -190,7 +191,7 @@ open class SessionDelegate: @unchecked Sendable {
 
     /// Adds a session that was created with this delegate.
     func attach(_ session: SessionState) {
-        // One of the other sessions can be released at this moment.
+        // Another session could be released here.
         sessions.release { sessions in
             let others = sessions.compactMap(\.session)
             sessions = (others + [session]).map(Attached.init)
@@ -198,7 +199,7 @@ open class SessionDelegate: @unchecked Sendable {
         }
     }
 
-    /// Returns the request that a task represents, while the request exists, or nil for a task that isn't Afar's.
+    /// The request that a task represents, or nil if the request was released or the task isn't one of Afar's.
     public subscript(task: URLSessionTask) -> Request? { task.afarRequest }
 }
 

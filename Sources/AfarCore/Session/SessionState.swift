@@ -41,7 +41,7 @@ final class SessionState: Sendable {
     let listeners: CompositeEventMonitor
     /// Whether there are monitors besides the delegate and the notifications.
     let hasEventMonitors: Bool
-    /// Nil without a connectivity provider.
+    /// Nil if the session has no connectivity provider.
     private let connectivityListener: ConnectivityListener?
     private let mutable = Locked(Mutable())
 
@@ -80,7 +80,7 @@ final class SessionState: Sendable {
         delegate.attach(self)
     }
 
-    /// Creates a stack like the session's own over another transport.
+    /// Creates a stack that is like the session's own but uses another transport.
     func makeStack(_ configuration: SessionConfiguration, over transport: any Transport) -> TransportStack {
         TransportStack(
             configuration, over: transport, ownStages: ownStages, connectivity: connectivity,
@@ -98,9 +98,9 @@ final class SessionState: Sendable {
     /// The requests that have started and haven't finished.
     var running: [Request] { mutable.withLock { $0.running.all } }
 
-    /// Registers a request that starts.
+    /// Registers a starting request.
     ///
-    /// - Returns: The error that prevents it from running, or nil while the session is in use.
+    /// - Returns: The error that prevents it from running, or nil if the session accepts requests.
     func start(_ request: Request) -> AFError? {
         let end = mutable.withLock { state in
             state.running.insert(request)
@@ -117,15 +117,15 @@ final class SessionState: Sendable {
         for proceed in mutable.withLock({ $0.running.remove(request) }) { proceed() }
     }
 
-    /// Calls a closure when none of these requests is running any more, or immediately if none is.
+    /// Calls a closure after all of these requests have finished, or immediately if none is running.
     func whenFinished(_ requests: [Request], _ proceed: @escaping @Sendable () -> Void) {
         for proceed in mutable.withLock({ $0.running.whenFinished(requests, proceed) }) { proceed() }
     }
 
-    /// Rejects new requests from now on.
+    /// Starts to reject new requests.
     func drain() { mutable.withLock { $0.isDraining = true } }
 
-    /// Ends the session. Running requests and requests started later fail with `error`.
+    /// Ends the session. Running requests, and requests that start later, fail with `error`.
     func end(with error: AFError) {
         let running = mutable.withLock { state -> [Request]? in
             guard state.end == nil else { return nil }
@@ -140,12 +140,12 @@ final class SessionState: Sendable {
     }
 }
 
-/// The queues of a session: those that were passed to its initializer, and the ones that its properties return.
+/// The queues of a session: those passed to its initializer, and those that its properties return.
 struct SessionQueues {
     let root: DispatchQueue
-    /// Nil if none was passed: each request creates its own `URLRequest`s.
+    /// Nil if none was passed. Each request's task then creates its `URLRequest`s.
     let request: DispatchQueue?
-    /// Nil if none was passed: each request runs its own serializers.
+    /// Nil if none was passed. Each request's task then runs its serializers.
     let serialization: DispatchQueue?
     /// The value of ``Session/requestQueue``, whether or not it is used.
     let shownRequest: DispatchQueue
@@ -161,8 +161,8 @@ struct SessionQueues {
     }
 }
 
-/// The requests that have started and haven't finished, and the closures that wait for some of them to finish. It performs no
-/// calls itself.
+/// The requests that have started and haven't finished, and the closures that wait for some of them to finish. It calls no
+/// closures itself.
 ///
 /// Methods return the closures to call, because user code must not run under the lock that protects this value.
 struct RunningRequests<Subject: AnyObject & Sendable> {
@@ -188,7 +188,7 @@ struct RunningRequests<Subject: AnyObject & Sendable> {
         return takeReady()
     }
 
-    /// Registers a closure to call when none of these subjects is running any more.
+    /// Registers a closure to call after all of these subjects have finished.
     ///
     /// - Returns: The closures to call now.
     mutating func whenFinished(_ subjects: [Subject], _ proceed: @escaping Proceed) -> [Proceed] {

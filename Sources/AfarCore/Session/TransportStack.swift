@@ -4,14 +4,14 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// A transport and the stages that a request passes on the way to it.
+/// A transport and the stages between a request and the transport.
 final class TransportStack: Sendable {
     let configuration: SessionConfiguration
     let transport: any Transport
     let sender: ExchangeSender
-    /// The stages between a request and the transport, outermost first, which is the order in which a request passes them.
+    /// The stages that a request passes, in order, from the outermost to the innermost.
     let stages: [any ExchangeStage]
-    /// Whether some of the stages are the user's.
+    /// Whether the stages include the user's.
     let hasUserStages: Bool
     /// The stages for requests that only open a connection.
     let connectionStages: [any ExchangeStage]
@@ -51,7 +51,7 @@ final class TransportStack: Sendable {
         stages.append(RedirectStage(rules: RedirectRules(configuration, hsts)))
         stages.append(AuthenticationStage(configuration, over: transport))
         if let store = configuration.cacheStore {
-            // The cache distinguishes requests by their cookies too. Cookies from the network are stored even if the cache
+            // Cookies are added outside the cache, which distinguishes requests by them. They are stored even if the cache
             // ignores the response.
             if let sending = configuration.cookieStage(accepts: false) { stages.append(sending) }
             if let accepting = configuration.cookieStage(sends: false) { innerStages.insert(accepting, at: 0) }
@@ -77,7 +77,8 @@ extension RedirectRules {
     }
 }
 
-/// A user's stage. Waiting for it ends with the request or its total timeout, even if its code ignores cancellation.
+/// A wrapper for a user's stage. The wait for the stage ends with the request or its total timeout, even if the stage ignores
+/// cancellation.
 struct CancellableStage: ExchangeStage {
     private let stage: any ExchangeStage
 
@@ -119,11 +120,11 @@ extension Reply {
 
 // MARK: - Another transport
 
-/// Replaces a session's transport for the requests that are created in a task and its child tasks.
+/// A replacement for a session's transport, for requests that are created in a task and its child tasks.
 ///
 /// Sessions keep their configuration but use separate cookie, cache and HSTS stores, so tests don't share state.
 final class TransportOverride: Sendable {
-    /// The override of the current task, or nil without one.
+    /// The override of the current task, if it has one.
     @TaskLocal static var current: TransportOverride?
 
     private let replacement: @Sendable (any Transport) -> any Transport
@@ -138,11 +139,11 @@ final class TransportOverride: Sendable {
     func stack(for session: SessionState) -> TransportStack {
         let id = ObjectIdentifier(session)
         if let known = stacks.withLock({ $0[id] }) { return known.stack }
-        // Requests that the replacement makes are not replaced: that would never end.
+        // Prevents endless recursion if the replacement creates requests.
         let transport = Self.$current.withValue(nil) { replacement(session.stack.transport) }
         let new = session.makeStack(session.configuration.isolated, over: transport)
         return stacks.withLock { stacks in
-            // Another thread may have been faster.
+            // Another thread can be faster.
             if let known = stacks[id] { return known.stack }
             stacks[id] = (session, new)
             return new
@@ -151,14 +152,14 @@ final class TransportOverride: Sendable {
 }
 
 extension Session {
-    /// Replaces the transports of all sessions for the requests that are created in a closure and in the tasks that it starts. For tests:
-    /// AfarTesting's `withTransport(_:operation:)` uses it.
+    /// Replaces the transports of all sessions for the requests that are created in a closure and in the tasks that it starts. It
+    /// exists for tests: AfarTesting's `withTransport(_:operation:)` calls it.
     ///
     /// Sessions keep their configuration, but use separate cookies, cached responses and hosts that require https.
     ///
     /// - Parameters:
-    ///   - replacement: Returns the transport to use instead of a session's own, which it can wrap. It is called for each session, on any
-    ///     thread.
+    ///   - replacement: Returns the transport to use instead of a session's own transport. It can wrap the original, and is
+    ///     called for each session, on any thread.
     ///   - isolation: The actor that the operation runs on. The default is the caller's.
     ///   - operation: The closure that creates the requests.
     public static func replacingTransports<Value>(
@@ -188,10 +189,10 @@ extension SessionConfiguration {
 }
 
 extension DispatchQueue {
-    /// Calls a closure asynchronously. If a test has replaced the transport of sessions for the calling task, that also applies to
-    /// requests that the closure makes.
+    /// Calls a closure asynchronously. If a test has replaced the sessions' transports for the calling task, the replacement also
+    /// applies to requests that the closure creates.
     ///
-    /// Libraries use it to call their users' handlers on a queue.
+    /// Libraries use this method to call their users' handlers on a queue.
     public func asyncKeepingTransport(_ work: @escaping @Sendable () -> Void) {
         guard let override = TransportOverride.current else { return async(execute: work) }
         async { TransportOverride.$current.withValue(override, operation: work) }

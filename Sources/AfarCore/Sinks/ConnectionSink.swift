@@ -5,7 +5,7 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// Opens a connection, which the request's owner reads from and writes to.
+/// Opens a connection for the request's owner to read from and write to.
 final class ConnectionSink: ResponseSink {
     let pendingConnection = PendingConnection<any Connection>()
     /// Fulfilled when the connection has been closed or lost.
@@ -44,13 +44,13 @@ final class ConnectionSink: ResponseSink {
             throw receive(
                 TransportError(
                     .unsupportedByTransport, phase: .awaitingResponse, url: response.head.url,
-                    message: "the \(request.stack.capabilities.name) transport has delivered no connection"),
+                    message: "the \(request.stack.capabilities.name) transport didn't return a connection"),
                 for: request)
         }
         return connection
     }
 
-    /// Another connection would not have the bytes that were read and written.
+    /// False after the connection has opened, because another connection can't continue its byte stream.
     var mayBeRetried: Bool { wasOpen.withLock { !$0 } }
 
     func end() {
@@ -61,8 +61,8 @@ final class ConnectionSink: ResponseSink {
 
 // MARK: - Connections that open later
 
-/// A connection that opens later, and that can be replaced by another one when the request is retried. It calls closures when
-/// the connection opens, or when it is certain that none will.
+/// A connection that opens later and that a retry of the request can replace. It calls the waiting closures when the connection
+/// opens, or with nil when no connection can open anymore.
 final class PendingConnection<Connection: Sendable>: Sendable {
     typealias Waiter = @Sendable (Connection?) -> Void
 
@@ -76,12 +76,12 @@ final class PendingConnection<Connection: Sendable>: Sendable {
 
     deinit { for waiter in state.withLock({ $0.waiters }) { waiter(nil) } }
 
-    /// The connection, if it is open now.
+    /// The connection, or nil if none is open.
     var connection: Connection? { state.withLock { $0.connection } }
     /// Whether closures are waiting for the connection.
     var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty } }
 
-    /// Calls the waiting closures in order. After that, closures are called immediately.
+    /// Calls the waiting closures in order. Closures added later are called immediately.
     func open(_ connection: Connection) {
         while true {
             let waiters = state.withLock { state in
@@ -93,10 +93,10 @@ final class PendingConnection<Connection: Sendable>: Sendable {
         }
     }
 
-    /// Removes the connection. Another one can follow.
+    /// Removes the connection. Another connection can follow.
     func close() { state.withLock { $0.connection = nil } }
 
-    /// Ends the wait permanently. No other connection follows.
+    /// Calls the waiting closures with nil. No other connection follows.
     func end() {
         let waiters = state.withLock { state in
             state.isOver = true

@@ -4,14 +4,14 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Writes the body of a response to a file, and moves the file to its destination.
+/// Writes the body of a response to a file and moves the file to its destination.
 final class FileSink: ResponseSink {
     let storage: DownloadStorage
     private let destination: DownloadRequest.Destination?
-    /// Whether resume data is produced when the request is cancelled.
+    /// Whether cancelling the request produces resume data.
     private let keepsPartWhenCancelled = Locked(false)
 
-    /// - Parameter part: The partial file with which the first attempt begins.
+    /// - Parameter part: The partial file that the first attempt resumes.
     init(to destination: DownloadRequest.Destination?, resuming part: ResumeData? = nil) {
         self.destination = destination
         storage = DownloadStorage(resuming: part)
@@ -59,7 +59,7 @@ final class FileSink: ResponseSink {
     func receive(_ error: TransportError, for request: Request) -> AFError {
         interrupt(request)
         if let refusal = error.trustFailure { return refusal }
-        // An error of the storage is more specific than the transport's error, which only reports that the head was refused.
+        // The storage's error is more specific. The transport's error only reports a refused head.
         return .sessionTaskFailed(
             error: (error.underlying as? TransportError ?? error).urlError(resumeData: storage.resumeData))
     }
@@ -78,7 +78,7 @@ final class FileSink: ResponseSink {
         }
         guard let file else { return }
         if let destination, let response = request.response {
-            // Moving to another file system copies the file, which can take long.
+            // Moving the file to another file system copies it, which is slow.
             let queue = DispatchQueue(label: "afar.download.move", qos: .utility)
             try await request.onQueue(queue) { () throws(AFError) in
                 try move(file, to: destination(file, response), of: request)
@@ -123,7 +123,7 @@ final class FileSink: ResponseSink {
         callWaiting(request)
     }
 
-    /// Stops writing. The partial file is kept, unless the request was cancelled without producing resume data.
+    /// Stops writing. Keeps the partial file unless the request was cancelled without producing resume data.
     private func interrupt(_ request: Request) {
         let isCancelled = if case .explicitlyCancelled = request.mutable.withLock({ $0.end }) { true } else { false }
         storage.interrupt(keeping: !isCancelled || keepsPartWhenCancelled.withLock { $0 })
@@ -154,7 +154,7 @@ extension Request {
 }
 
 extension TransportError {
-    /// `urlError` with the resume data.
+    /// Returns ``urlError`` with the resume data.
     fileprivate func urlError(resumeData: Data?) -> URLError {
         let error = urlError
         guard let resumeData else { return error }

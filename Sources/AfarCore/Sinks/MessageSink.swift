@@ -6,12 +6,12 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// Uses a connection as a WebSocket, and passes its messages to listeners, one after the other.
+/// Uses a connection as a WebSocket and passes each message to all listeners sequentially.
 final class MessageSink: ResponseSink {
-    /// A listener for events. The next message is read when it returns.
+    /// A listener for events. The next message is read after it returns.
     typealias Listener = @Sendable (Incoming) async -> Void
 
-    /// An event, before a serializer has decoded its message.
+    /// An event whose message hasn't been decoded yet.
     enum Incoming: Sendable {
         case connected(protocol: String?)
         case message(URLSessionWebSocketTask.Message)
@@ -20,14 +20,14 @@ final class MessageSink: ResponseSink {
 
     private struct State {
         var listeners: [Listener] = []
-        /// Whether events before the first listener are kept.
+        /// Whether events that precede the first listener are buffered.
         var buffersEarlyEvents = false
         var early: [Incoming] = []
-        /// Whether this side has started to close the WebSocket.
+        /// Whether the client has started to close the WebSocket.
         var isClosing = false
     }
 
-    /// The number of events that are kept for the first listener. Reading stops when the limit is reached.
+    /// The maximum number of events to buffer for the first listener. Reading pauses at the limit.
     private static let earlyLimit = 64
 
     private static let httpSchemes = ["ws": "http", "wss": "https"]
@@ -57,7 +57,7 @@ final class MessageSink: ResponseSink {
         guard exchange.request.method == .get, exchange.body.isNone else {
             throw TransportError(
                 .invalidUse, phase: .queued, url: exchange.url,
-                message: "a WebSocket is asked for by GET without a body")
+                message: "a WebSocket requires a GET request without a body")
         }
         exchange.policies.redirectSchemes = Self.httpSchemes
         WebSocketHandshake.mark(&exchange.request.headerFields)
@@ -136,8 +136,7 @@ final class MessageSink: ResponseSink {
                 while true {
                     try? await Task.sleep(until: start + interval, clock: .continuous)
                     if Task.isCancelled || isAnswered.withLock({ $0 }) { break }
-                    // The pong can follow a long message. While a handler is busy, nothing is read, so the pong may already
-                    // have arrived.
+                    // The pong can be queued behind a long message, or unread while a handler is busy.
                     var silence: ContinuousClock.Instant?
                     if let sent = sent.withLock({ $0 }) { silence = channel.silenceStart.map { max($0, sent) } }
                     if let silence, silence <= start { return channel.giveUp() }
@@ -149,7 +148,7 @@ final class MessageSink: ResponseSink {
 
     // MARK: Closing
 
-    /// Records that this side has started to close the WebSocket.
+    /// Records that the client has started to close the WebSocket.
     func willClose() { state.withLock { $0.isClosing = true } }
 
     var isClosing: Bool { state.withLock { $0.isClosing } }
@@ -168,12 +167,12 @@ final class MessageSink: ResponseSink {
 
     // MARK: Listeners
 
-    /// Keeps the events before the first listener.
+    /// Starts to buffer the events that precede the first listener.
     func bufferEarlyEvents() { state.withLock { $0.buffersEarlyEvents = true } }
 
     /// Adds a listener, which first receives the buffered events.
     ///
-    /// - Parameter proceed: Called when the listener has received them.
+    /// - Parameter proceed: Called after the listener has received them.
     func append(
         _ listener: @escaping Listener, of request: Request, then proceed: @escaping @Sendable () -> Void
     ) {
@@ -198,7 +197,7 @@ final class MessageSink: ResponseSink {
 }
 
 extension URLRequest {
-    /// Returns a copy with the scheme that replaces the current one, or the request itself if there is no replacement.
+    /// Returns a copy with a replaced scheme, or the unchanged request if `schemes` doesn't contain its scheme.
     func replacingScheme(_ schemes: [String: String]) -> URLRequest {
         guard let url, let scheme = url.scheme?.lowercased(), let other = schemes[scheme] else { return self }
         var copy = self

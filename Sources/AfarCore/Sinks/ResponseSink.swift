@@ -4,51 +4,51 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// Receives the responses of a request in all of its attempts. Each kind of request has its own type.
+/// A type that receives the responses of a request in all of its attempts. Each kind of request uses its own type.
 ///
-/// The request's pipeline calls one method at a time. ``decide(on:for:)`` is called wherever the transport reads the network.
+/// The request's pipeline calls one method at a time. It calls ``decide(on:for:)`` on the thread on which the transport reads
+/// from the network.
 protocol ResponseSink: Sendable {
     // MARK: Sending
 
-    /// Discards what the last attempt received, because another one begins.
+    /// Discards the data of the last attempt before the next one begins.
     func begin()
 
-    /// Adds what this kind of response requires to a `URLRequest` before its adapters run.
+    /// Prepares a `URLRequest` for this kind of response, before its adapters run.
     func prepare(_ urlRequest: inout URLRequest, of request: Request) throws
 
     /// Returns the `URLRequest` with an http or https URL. The default returns it unchanged.
     func httpForm(of urlRequest: URLRequest) -> URLRequest
 
-    /// Prepares the destination of the next response, and returns how it is delivered.
+    /// Prepares the destination of the next response and returns how it is delivered.
     func openDelivery(for request: Request) throws -> ResponseDelivery
 
-    /// Adds what this kind of response requires to an exchange.
+    /// Prepares an exchange for this kind of response.
     func prepare(_ exchange: inout Exchange) throws
 
-    /// Returns the stages that the exchange passes on its way to the transport, outermost first. The default returns the
-    /// stack's stages.
+    /// Returns the stages between the exchange and the transport, outermost first. The default returns the stack's stages.
     func stages(of stack: TransportStack) -> [any ExchangeStage]
 
     // MARK: Receiving
 
-    /// Decides on a response whose head has arrived. The default accepts it.
+    /// Decides how to handle a response after its head has arrived. The default accepts every response.
     func decide(on head: ResponseHead, for request: Request) -> HeadDecision
 
     /// Uses a streamed body or a connection until it ends. An error fails the attempt.
     func read(_ response: TransportResponse, for request: Request) async throws
 
-    /// Receives a response that has ended.
+    /// Receives a response after its end.
     func receive(_ response: TransportResponse, for request: Request) throws
 
     /// Receives the error of a failed exchange, which can contain a partial body.
     ///
-    /// - Returns: The error for the handlers. The default is the error that corresponds to the transport's.
+    /// - Returns: The error for the handlers. The default wraps the transport's error.
     func receive(_ error: TransportError, for request: Request) -> AFError
 
-    /// Validates what was received, and stores it.
+    /// Validates and stores the response.
     nonisolated(nonsending) func commit(for request: Request) async throws(AFError)
 
-    /// Discards what was received, because the attempt has failed.
+    /// Discards the received data after a failed attempt.
     func abandon(for request: Request)
 
     // MARK: Completion
@@ -59,7 +59,7 @@ protocol ResponseSink: Sendable {
     /// Returns the error that the completion reports.
     func completionError(for error: AFError?) -> AFError?
 
-    /// Releases the closures that will not be called again. Can be called more than once.
+    /// Releases the closures that won't be called again. Can be called more than once.
     func end()
 }
 
@@ -96,13 +96,13 @@ final class MemorySink: ResponseSink {
 
     private let state = InlineLocked(State())
 
-    /// The body, or nil before it has arrived and without one.
+    /// The body, or nil if it hasn't arrived or is empty.
     var data: Data? {
         get { state.withLock { $0.data } }
         set { state.release { Swift.exchange(&$0.data, with: newValue) } }
     }
 
-    /// Passes the body to a closure from now on. With nil, the body is stored.
+    /// Sets a closure that receives the body instead of storing it. If nil, the body is stored.
     func stream(to consume: (@Sendable (Data) -> Void)?) {
         state.release { Swift.exchange(&$0.consume, with: consume) }
     }
@@ -125,7 +125,7 @@ final class MemorySink: ResponseSink {
     }
 
     func receive(_ error: TransportError, for request: Request) -> AFError {
-        // If no head was reported, the data can be the body of a redirect.
+        // Without a reported head, the data can be a redirect's body.
         if let data = error.partialBody, request.responseHead != nil { keep(data, of: request) }
         return AFError(error)
     }

@@ -5,9 +5,9 @@ public import Foundation
 /// For a host without an evaluator, the transport performs its default validation, or the request fails if all hosts must be
 /// evaluated. Pass a manager to ``Session``.
 open class ServerTrustManager: @unchecked Sendable {
-    // Sendable because it doesn't change.
+    // @unchecked because it is immutable.
 
-    /// Whether a request to a host without an evaluator fails.
+    /// Whether requests to a host without an evaluator fail.
     public let allHostsMustBeEvaluated: Bool
     /// The evaluators by host.
     public let evaluators: [String: any ServerTrustEvaluating]
@@ -25,7 +25,7 @@ open class ServerTrustManager: @unchecked Sendable {
         self.evaluators = evaluators
         evaluatorsByName = Dictionary(
             evaluators.map { (HostName($0.key), $0.value) },
-            // Two spellings of one host: both evaluators must trust it.
+            // If a host has two spellings, both evaluators must trust it.
             uniquingKeysWith: { CompositeTrustEvaluator(evaluators: [$0, $1]) })
     }
 
@@ -50,9 +50,9 @@ open class ServerTrustManager: @unchecked Sendable {
 
 /// A type that decides whether to trust a server.
 ///
-/// An evaluator is called for each new connection to its host in a ``ServerTrustManager``, including those for redirects and
-/// retries, before any byte of a request is sent. A positive decision is valid for ten minutes for further connections with the
-/// same certificates. The evaluator replaces the transport's validation, so anything that it doesn't check isn't checked.
+/// An evaluator is called for each new connection to its host in a ``ServerTrustManager``, including connections for redirects
+/// and retries, before any byte of a request is sent. A positive decision is valid for ten minutes for further connections with
+/// the same certificates. The evaluator replaces the transport's validation, so it must perform all checks itself.
 ///
 /// ```swift
 /// final class StagingEvaluator: ServerTrustEvaluating {
@@ -92,7 +92,7 @@ public protocol AsyncServerTrustEvaluating: ServerTrustEvaluating {
 }
 
 extension AsyncServerTrustEvaluating {
-    /// Always throws, because the decision requires the asynchronous method.
+    /// Always throws, because only the asynchronous method can decide.
     ///
     /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)`` with the reason `trustEvaluationFailed`.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
@@ -115,9 +115,9 @@ extension ServerTrustEvaluating {
     }
 }
 
-/// The synchronous method of an asynchronous evaluator was called.
+/// An error thrown if the synchronous method of an asynchronous evaluator is called.
 private struct EvaluationNotAwaited: Error, CustomStringConvertible {
-    var description: String { "this evaluator takes time to decide: call its asynchronous evaluate(_:forHost:)" }
+    var description: String { "this evaluator is asynchronous: call its async method evaluate(_:forHost:)" }
 }
 
 // MARK: - Policies
@@ -138,7 +138,7 @@ public enum ServerTrustPolicy: ServerTrustEvaluating {
     /// Calls a closure with the server's certificates and the host.
     case customEvaluation(@Sendable (_ serverTrust: ServerTrust, _ host: String) -> Bool)
 
-    /// Throws the error of the case's evaluator.
+    /// Throws the error of the evaluator that the case represents.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
         try evaluator.evaluate(trust, forHost: host)
     }
@@ -184,7 +184,7 @@ private struct ClosureTrustEvaluator: ServerTrustEvaluating {
 public typealias ServerTrustPolicyManager = ServerTrustManager
 
 extension ServerTrustManager {
-    /// Creates a manager that leaves hosts without a policy to the transport, as in 4.x.
+    /// Creates a manager that uses the transport's default validation for hosts without a policy, as in 4.x.
     public convenience init(policies: [String: ServerTrustPolicy]) {
         self.init(allHostsMustBeEvaluated: false, evaluators: policies)
     }
@@ -203,9 +203,9 @@ extension ServerTrustManager {
 
 /// Runs synchronous trust evaluators, which are user code that can block.
 ///
-/// Each one runs in a task of the request, so it has the request's task-local values, on its own serial queue: Dispatch provides
-/// a thread for such a queue even if all its other threads and those of the task pool are blocked. The number of evaluators that
-/// run at a time is limited. The others wait in order of arrival.
+/// Each evaluator runs in a task of the request, so it has the request's task-local values. The task uses its own serial queue,
+/// for which Dispatch provides a thread even if all its other threads and those of the task pool are blocked. The number of
+/// evaluators that run at a time is limited. The others wait in order of arrival.
 final class EvaluatorThreads: Sendable {
     static let shared = EvaluatorThreads(limit: 16, queueLimit: 1_024)
 
@@ -226,7 +226,7 @@ final class EvaluatorThreads: Sendable {
 
     init(limit: Int, queueLimit: Int) { (self.limit, self.queueLimit) = (limit, queueLimit) }
 
-    /// Runs an evaluator. If the task is cancelled, returns immediately, although the evaluator may still be running.
+    /// Runs an evaluator. If the task is cancelled, returns immediately, even if the evaluator is still running.
     ///
     /// - Throws: The evaluator's error, ``NoTrustDecision`` if it couldn't run, or `CancellationError`.
     func run(waitingAtMost longestWait: Duration, _ evaluate: @escaping @Sendable () throws -> Void) async throws {
@@ -273,7 +273,7 @@ final class EvaluatorThreads: Sendable {
         }
     }
 
-    /// Ends a wait, unless its turn has come.
+    /// Ends a wait with an outcome, unless it has already ended.
     private func leave(_ turn: Deferred<Outcome>, _ outcome: Outcome) {
         let hasLeft = state.withLock { state in
             let index = state.waiting.firstIndex { $0 === turn }

@@ -11,11 +11,12 @@ final class SessionSecurity: ConnectionSecurityProvider {
 
     private struct Known {
         let security: ConnectionSecurity
-        /// Retained, so that no other object gets its address.
+        /// Retained, because its address is part of the key.
         let evaluator: AnyObject?
     }
 
-    /// The maximum number of cached hosts. Beyond it, the cache is cleared, which only costs time for new connections.
+    /// The maximum number of cached hosts. When the limit is reached, the cache is cleared, which only slows down new
+    /// connections.
     private static let limit = 1_000
 
     private let manager: ServerTrustManager?
@@ -75,8 +76,7 @@ final class SessionSecurity: ConnectionSecurityProvider {
         func make() -> ConnectionSecurity {
             ConnectionSecurity(identity: identity, evaluation: evaluator.map { Self.evaluation(by: $0) })
         }
-        // Evaluators that are values can't be compared, so cache them only if they come from a manager whose evaluators never
-        // change.
+        // Evaluators that are values can't be compared, so cache them only if the manager is immutable.
         let isLasting = object != nil || evaluator == nil || manager.map { type(of: $0) } == ServerTrustManager.self
         guard isLasting else { return make() }
         let key = Key(host: host, identity: identity, evaluator: object.map { ObjectIdentifier($0) })
@@ -91,7 +91,7 @@ final class SessionSecurity: ConnectionSecurityProvider {
 
     private static func evaluation(by evaluator: any ServerTrustEvaluating) -> ConnectionSecurity.Evaluation {
         { trust, longestWait in
-            // An evaluator that never returns doesn't prevent the request from being cancelled.
+            // The request can be cancelled even if the evaluator never returns.
             try await withCancellableTask {
                 do {
                     try await evaluator.decide(on: trust, forHost: trust.host, waitingAtMost: longestWait)

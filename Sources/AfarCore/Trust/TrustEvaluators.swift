@@ -6,7 +6,7 @@ public import Foundation
 public final class CompositeTrustEvaluator: AsyncServerTrustEvaluating {
     private let evaluators: [any ServerTrustEvaluating]
 
-    /// Creates an evaluator from others. If there are none, it trusts no server.
+    /// Creates an evaluator from others. Without any, it trusts no server.
     public init(evaluators: [any ServerTrustEvaluating]) { self.evaluators = evaluators }
 
     /// Throws the error of the first evaluator that doesn't trust the server, or that is asynchronous.
@@ -50,10 +50,11 @@ extension [any ServerTrustEvaluating] {
 }
 
 private struct NoEvaluators: Error, CustomStringConvertible {
-    var description: String { "a CompositeTrustEvaluator without evaluators trusts nobody" }
+    var description: String { "a CompositeTrustEvaluator without evaluators trusts no server" }
 }
 
-/// An evaluator that performs the default validation: the chain against the authorities that the transport trusts, and the host.
+/// An evaluator that performs the default validation: it validates the chain with the authorities that the transport trusts,
+/// and the host.
 public final class DefaultTrustEvaluator: ServerTrustEvaluating {
     private let validateHost: Bool
 
@@ -85,11 +86,11 @@ public final class DisabledTrustEvaluator: ServerTrustEvaluating {
 
 // MARK: - Pinning
 
-/// An evaluator that requires one of the pinned certificates, either the server's own or one that signed it, in addition to the
-/// default validation.
+/// An evaluator that performs the default validation, and requires that the server's certificate, or a certificate that signed
+/// it, is pinned.
 ///
-/// When a certificate expires and is replaced, all requests fail unless the new one is pinned too. ``PublicKeysTrustEvaluator``
-/// pins keys, which can stay the same.
+/// When a certificate expires and is replaced, all requests fail unless the new certificate is also pinned.
+/// ``PublicKeysTrustEvaluator`` pins keys, which can stay the same.
 public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     private let certificates: [Certificate]
     private let acceptSelfSignedCertificates: Bool
@@ -99,11 +100,11 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     /// Creates an evaluator.
     ///
     /// - Parameters:
-    ///   - certificates: The certificates to pin. The default is those in the main bundle. If there are none, no server is
-    ///     trusted.
+    ///   - certificates: The certificates to pin. The default is the certificates in the main bundle. If there are none, no
+    ///     server is trusted.
     ///   - acceptSelfSignedCertificates: Whether the pinned certificates are the trusted roots, in place of the authorities that
     ///     the transport trusts. Use this for certificates of your own authority. The default is false.
-    ///   - performDefaultValidation: Whether to validate the chain too: signatures, dates, usage and strength. The default is
+    ///   - performDefaultValidation: Whether to also validate the chain: signatures, dates, usage and strength. The default is
     ///     true.
     ///   - validateHost: Whether the certificate must be for the host. This also validates the chain. The default is true.
     public init(
@@ -151,8 +152,8 @@ extension ServerTrustEvaluating where Self == PinnedCertificatesTrustEvaluator {
     }
 }
 
-/// An evaluator that requires one of the pinned public keys, either that of the server's certificate or of one that signed it, in
-/// addition to the default validation.
+/// An evaluator that performs the default validation, and requires a pinned public key in the server's certificate or in a
+/// certificate that signed it.
 ///
 /// Pin at least two keys: the current one and a backup that can replace it.
 public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
@@ -165,7 +166,7 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     /// - Parameters:
     ///   - keys: The keys to pin. `PublicKey(pin:)` creates one from "sha256//…". The default is the keys of the certificates in
     ///     the main bundle. If there are none, no server is trusted.
-    ///   - performDefaultValidation: Whether to validate the chain too: signatures, dates, usage and strength. The default is
+    ///   - performDefaultValidation: Whether to also validate the chain: signatures, dates, usage and strength. The default is
     ///     true.
     ///   - validateHost: Whether the certificate must be for the host. This also validates the chain. The default is true.
     public init(
@@ -242,7 +243,7 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
         public static let requirePositiveResponse = Options(rawValue: 1 << 3)
         /// Has no effect: the network is never accessed.
         public static let networkAccessDisabled = Options(rawValue: 1 << 4)
-        /// All available sources: a response and lists. If both are available, both must be good.
+        /// All available sources. If both a response and lists are available, both must be good.
         public static let any: Options = [.crl, .ocsp]
 
         /// The raw value of the options.
@@ -260,8 +261,8 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
     /// Creates an evaluator.
     ///
     /// - Parameters:
-    ///   - performDefaultValidation: The chain is always validated, because a revocation status is meaningful only for a known
-    ///     issuer.
+    ///   - performDefaultValidation: Whether to perform the default validation first. The default is true. Even if this is
+    ///     false, the chain is validated, because a revocation status is meaningful only for a known issuer.
     ///   - validateHost: Whether the certificate must be for the host. The default is true.
     ///   - options: The sources to check. The default is `.any`: the response that the server sends, and the lists.
     ///   - revocationLists: Revocation lists (RFC 5280, section 5) in DER or PEM form, one for each authority in the chain. The
@@ -315,7 +316,7 @@ extension ServerTrustEvaluating where Self == RevocationTrustEvaluator {
 extension ServerTrust: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType == ServerTrust {
-    /// The certificates as the server sent them, its own first.
+    /// The certificates that the server sent, beginning with its own.
     public var certificates: [Certificate] { type.certificates }
 
     /// The keys of these certificates.
@@ -341,7 +342,7 @@ extension AlamofireExtension where ExtendedType == ServerTrust {
 
     /// Validates the chain, if either validation is requested, and the host.
     ///
-    /// - Returns: The certificates to compare with pins. A server can also send unrelated certificates; these aren't included.
+    /// - Returns: The certificates to compare with pins. Unrelated certificates that a server can also send aren't included.
     @discardableResult
     func validate(
         forHost host: String, performDefaultValidation: Bool, validateHost: Bool

@@ -9,24 +9,25 @@ import Foundation
 extension URLProtectionSpace: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: URLProtectionSpace {
-    /// The certificates that the server presented; nil except in a ``SessionDelegate`` challenge about a server's certificates.
+    /// The certificates that the server presented, or nil if this isn't a ``SessionDelegate`` challenge about a server's
+    /// certificates.
     public var serverTrust: ServerTrust? { (type as? ServerTrustSpace)?.trust }
 }
 
 extension URLCredential: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: URLCredential {
-    /// Returns the credential that accepts exactly the certificates that a server presented, for
-    /// ``SessionDelegate/taskDidReceiveChallenge``. No other credential accepts them.
+    /// Returns a credential that accepts exactly the certificates that a server presented. Return it from
+    /// ``SessionDelegate/taskDidReceiveChallenge``; no other credential accepts them.
     public static func trusting(_ trust: ServerTrust) -> URLCredential {
         URLCredential(user: URLCredential.trustUser, password: URLCredential.acceptance(of: trust), persistence: .none)
     }
 }
 
 extension URLCredential {
-    // On Linux, Foundation's credentials can't hold a trust.
 
-    /// Unknown to other code.
+    /// Marks the credential, because Foundation's credentials can't contain a trust on Linux. Random, so that other code can't
+    /// create such a credential.
     private static let secret = UUID().uuidString
     fileprivate static let trustUser = "server trust"
 
@@ -40,11 +41,11 @@ extension URLCredential {
     var isServerTrust: Bool { user == Self.trustUser && password?.hasPrefix(Self.secret) == true }
 }
 
-/// A protection space with a server trust, which Foundation's type can't hold on Linux.
+/// A protection space with a server trust, which Foundation's type can't contain on Linux.
 private final class ServerTrustSpace: URLProtectionSpace, @unchecked Sendable {
-    // Sendable because it doesn't change.
+    // @unchecked because it is immutable.
 
-    /// Foundation's constant of this name is not available on Linux.
+    /// Foundation's constant of this name isn't available on Linux.
     private static let method = "NSURLAuthenticationMethodServerTrust"
 
     let trust: ServerTrust

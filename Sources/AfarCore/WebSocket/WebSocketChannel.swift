@@ -6,9 +6,9 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// An open WebSocket that sends and receives messages over a connection. One task reads. Any thread can send.
+/// An open WebSocket that sends and receives messages over a connection. Only one task reads; any thread can send.
 final class WebSocketChannel: Sendable {
-    /// A ping that has not been answered.
+    /// A ping that hasn't been answered.
     private struct Ping {
         let payload: Data
         let date = Date()
@@ -26,13 +26,13 @@ final class WebSocketChannel: Sendable {
         var isOver = false
         /// Whether the server has stopped answering pings.
         var isUnanswered = false
-        /// When the current read started to wait for data.
+        /// The time when the current read started to wait for data.
         var silenceStart: ContinuousClock.Instant?
     }
 
     /// The state of the task that reads.
     private final class Incoming: @unchecked Sendable {
-        // Sendable because only one task reads at a time.
+        // @unchecked because only one task reads at a time.
         @exclusivity(unchecked) var reader: WebSocketReader
         @exclusivity(unchecked) var violation: WebSocketViolation?
 
@@ -41,7 +41,7 @@ final class WebSocketChannel: Sendable {
 
     /// The state that the lock for writing protects.
     private final class Outgoing: @unchecked Sendable {
-        // Sendable because only one task writes at a time.
+        // @unchecked because only one task writes at a time.
         let deflater: MessageDeflater?
 
         init(_ deflater: MessageDeflater?) { self.deflater = deflater }
@@ -63,7 +63,7 @@ final class WebSocketChannel: Sendable {
     private let writing = CallbackLock()
     private let state = Locked(State())
 
-    /// - Parameter head: The response's head with which the server accepted the WebSocket.
+    /// - Parameter head: The head of the response that accepted the WebSocket.
     init(
         over connection: any Connection, after head: ResponseHead, maximumMessageSize: Int
     ) throws(WebSocketViolation) {
@@ -85,7 +85,7 @@ final class WebSocketChannel: Sendable {
         case closed(WebSocketCloseCode, reason: Data?)
     }
 
-    /// Returns the next events, at least one.
+    /// Returns one or more events.
     ///
     /// - Throws: A ``TransportError`` if the connection is lost or the server violates the protocol.
     func receive() async throws -> [Event] {
@@ -110,7 +110,7 @@ final class WebSocketChannel: Sendable {
         return try await connection.read(atMost: 64 * 1024, timeout: nil)
     }
 
-    /// Since when a read has received nothing, or nil if no read is waiting.
+    /// The time when the current read started to wait for data, or nil if no read is waiting.
     var silenceStart: ContinuousClock.Instant? { state.withLock { $0.silenceStart } }
 
     private func read(_ bytes: Data) -> [Event] {
@@ -118,7 +118,7 @@ final class WebSocketChannel: Sendable {
         var isClosed = false
         do {
             try incoming.reader.read(bytes) { event in
-                // Frames after a close frame are ignored (RFC 6455, section 5.5.1).
+                // Ignores frames after a close frame (RFC 6455, section 5.5.1).
                 guard !isClosed else { return }
                 switch event {
                 case .text(let text): events.append(.message(.string(text)))
@@ -145,7 +145,7 @@ final class WebSocketChannel: Sendable {
             message: "the server closed the connection without a close frame")
     }
 
-    /// Notifies the server of its protocol violation and closes the connection.
+    /// Sends a close frame for a protocol violation of the server, and closes the connection.
     private func refuse(_ violation: WebSocketViolation) async -> TransportError {
         await sendClose(violation.closeCode, reason: violation.description)
         connection.close()
@@ -187,7 +187,8 @@ final class WebSocketChannel: Sendable {
 
     private var silence: TransportError {
         TransportError(
-            .timedOut, phase: .receiving, url: url, message: "the server did not answer a ping before the next was due")
+            .timedOut, phase: .receiving, url: url,
+            message: "the server did not answer a ping within the ping interval")
     }
 
     // MARK: Sending
@@ -220,7 +221,7 @@ final class WebSocketChannel: Sendable {
         closeConnection(after: Self.closeTimeout)
     }
 
-    /// Closes the connection after a delay, in seconds, so that nothing waits for a server that neither reads nor answers.
+    /// Closes the connection after a delay, in seconds, in case the server doesn't read or respond.
     @discardableResult
     private func closeConnection(after delay: TimeInterval) -> Task<Void, Never> {
         Task { [weak connection] in
@@ -262,8 +263,8 @@ final class WebSocketChannel: Sendable {
         }
     }
 
-    /// Answers a ping. Of a large number of pings, only the last ones are answered, which is sufficient (RFC 6455, section
-    /// 5.5.3).
+    /// Answers a ping. If a large number of pings is waiting, only the latest ones are answered, which is sufficient (RFC 6455,
+    /// section 5.5.3).
     private func answer(_ payload: Data) {
         let isFirst = state.withLock { state in
             state.pongs.append(payload)
@@ -277,7 +278,7 @@ final class WebSocketChannel: Sendable {
         }) { _ in }
     }
 
-    /// Sends the last frame.
+    /// Sends a close frame, which is the last frame.
     private func sendClose(_ code: UInt16?, reason: String = "") async {
         state.withLock { $0.sentClose = $0.sentClose ?? .protocolError }
         let timer = closeConnection(after: Self.closeGracePeriod)
@@ -310,7 +311,7 @@ final class WebSocketChannel: Sendable {
                 } catch {
                     result = .failure(error)
                 }
-                // Called before the next frame is written.
+                // Before the next frame is written.
                 completion(result)
                 writing.unlock()
             }
@@ -318,7 +319,7 @@ final class WebSocketChannel: Sendable {
     }
 
     private var ended: TransportError {
-        TransportError(.cancelled, phase: .sending, url: url, message: "the WebSocket is closed, or about to be")
+        TransportError(.cancelled, phase: .sending, url: url, message: "the WebSocket is closed or closing")
     }
 
     private func located(_ error: any Error) -> any Error {
@@ -346,8 +347,8 @@ extension Data {
     }
 }
 
-/// Adds the fields of the WebSocket handshake to each request on its way to the transport (RFC 6455, section 4.1), and checks
-/// the response of a server that accepts.
+/// A stage that adds the fields of the WebSocket handshake to each request (RFC 6455, section 4.1) and, if the server accepts,
+/// checks the response.
 struct WebSocketHandshakeStage: ExchangeStage {
     func begin(_ hop: Hop) -> (any StageRun)? { Run() }
 

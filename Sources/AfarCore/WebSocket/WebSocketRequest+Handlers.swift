@@ -13,9 +13,9 @@ extension WebSocketRequest {
     /// - Parameters:
     ///   - serializer: Creates values from messages, on the session's serialization queue if there is one, otherwise in the
     ///     request's task.
-    ///   - queue: The queue on which the handler is called. The default is the main queue. If the program blocks its main
-    ///     thread, the handler is never called and the request waits.
-    ///   - handler: Called for each event. The completion is the last one.
+    ///   - queue: The queue on which the handler is called. The default is the main queue. If the main thread is blocked, the
+    ///     handler isn't called and the request waits.
+    ///   - handler: Called for each event. The last event is the completion.
     @preconcurrency
     @discardableResult
     public func streamSerializer<Serializer: WebSocketMessageSerializer>(
@@ -32,7 +32,7 @@ extension WebSocketRequest {
     ///   - type: The type to decode.
     ///   - queue: The queue on which the handler is called. The default is the main queue.
     ///   - decoder: Decodes the values. The default is a `JSONDecoder`.
-    ///   - handler: Called for each event. The completion is the last one.
+    ///   - handler: Called for each event. The last event is the completion.
     @preconcurrency
     @discardableResult
     public func streamDecodableEvents<Value: Decodable & Sendable>(
@@ -64,7 +64,7 @@ extension WebSocketRequest {
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called. The default is the main queue.
-    ///   - handler: Called for each event. The completion is the last one.
+    ///   - handler: Called for each event. The last event is the completion.
     @preconcurrency
     @discardableResult
     public func streamMessageEvents(
@@ -128,7 +128,7 @@ extension WebSocketRequest.Event.Kind {
         case .disconnected(let code, let reason): self = .disconnected(closeCode: code, reason: reason)
         case .message(let message):
             do { self = .receivedMessage(try serializer.decode(message)) } catch {
-                // Not reached by serializers that never fail.
+                // Serializers that can't fail don't reach this.
                 self =
                     (error as? Failure).map { .serializerFailed($0) }
                     ?? .disconnected(closeCode: .invalid, reason: nil)
@@ -168,7 +168,7 @@ extension WebSocketMessageSerializer {
 
 /// A serializer that returns messages unchanged.
 public struct PassthroughWebSocketMessageDecoder: WebSocketMessageSerializer {
-    /// This serializer never fails.
+    /// The type of errors. This serializer never throws.
     public typealias Failure = Never
 
     /// Creates a serializer.

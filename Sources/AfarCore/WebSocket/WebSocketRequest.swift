@@ -6,17 +6,18 @@ import HTTPTypes
     public import FoundationNetworking
 #endif
 
-/// A WebSocket (RFC 6455): a request that becomes a connection for messages in both directions.
+/// A request that opens a WebSocket (RFC 6455): a connection for messages in both directions.
 ///
 /// Until the server accepts the WebSocket, adapters, retriers, credentials, cookies, redirects and server trust evaluation work
-/// as for any request. After that, handlers receive messages in order. The next message is read after all handlers have
+/// as for any other request. Afterwards, handlers receive messages in order. The next message is read after all handlers have
 /// processed the previous one, so a slow handler slows down the server. Messages of up to ``Configuration/maximumMessageSize``
-/// bytes are accepted. Messages are compressed (RFC 7692) if the server supports it. Pings are answered.
+/// bytes are accepted. Messages are compressed (RFC 7692) if the server supports compression. Pings from the server are
+/// answered automatically.
 ///
 /// If the server closes the WebSocket, the request finishes without an error. If the connection is lost, it finishes with an
 /// error, and retriers can retry it.
 public final class WebSocketRequest: Request, @unchecked Sendable {
-    // Sendable because its own properties are constants.
+    // @unchecked because its own properties are constants.
 
     /// The settings of the WebSocket.
     public let configuration: Configuration
@@ -73,19 +74,19 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         messages.pendingConnection.whenOpen { [weak self] channel in
             if let channel { return channel.send(message, completion: completion) }
             let failure = TransportError(
-                .cancelled, phase: .sending, url: nil, message: "the WebSocket is not open any more")
+                .cancelled, phase: .sending, url: nil, message: "the WebSocket is no longer open")
             completion(.failure(self?.completionError ?? failure))
         }
     }
 
     /// Closes the WebSocket with the closing handshake.
     ///
-    /// Messages that were sent earlier are still transmitted, and messages that the server has sent are still received. The
+    /// Messages that are waiting to be sent are still sent, and messages that the server has sent are still received. The
     /// request then finishes without an error. If the WebSocket isn't open yet and has no messages to send, it ends
     /// immediately.
     ///
     /// - Parameters:
-    ///   - closeCode: The reason. A code that must not be sent is omitted.
+    ///   - closeCode: The reason. A code that RFC 6455 doesn't allow in a close frame is omitted.
     ///   - reason: Text of at most 123 bytes in UTF-8. Longer text is truncated. The default is nil.
     @discardableResult
     public func close(sending closeCode: WebSocketCloseCode, reason: Data? = nil) -> Self {
@@ -96,8 +97,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         return self
     }
 
-    /// Ends the request immediately, without notifying the server. If the WebSocket is already closing, it has ten seconds to
-    /// complete that.
+    /// Ends the request immediately, without notifying the server. If the WebSocket is already closing, the request ends when
+    /// the closing handshake is complete, or after ten seconds.
     @discardableResult
     public override func cancel() -> Self {
         guard messages.isClosing, messages.pendingConnection.connection != nil else { return super.cancel() }
@@ -119,8 +120,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called. The default is the main queue.
-    ///   - onResponse: Called once, when the answer has arrived or can't arrive anymore, or with `unsent` if the WebSocket
-    ///     isn't open.
+    ///   - onResponse: Called once: when the answer has arrived, when it can no longer arrive, or with `unsent` if the
+    ///     WebSocket isn't open.
     @preconcurrency
     public func sendPing(
         respondingOn queue: DispatchQueue = .main, onResponse: @escaping @Sendable (PingResponse) -> Void
@@ -140,7 +141,7 @@ extension WebSocketRequest {
         /// The maximum size of a message after decompression, in bytes. A longer message ends the request.
         public let maximumMessageSize: Int
         /// The time between pings, in seconds, or nil for none. If the server sends nothing for this time after a ping, the
-        /// request fails. The time during which a handler is busy doesn't count.
+        /// request fails. The time during which a handler runs doesn't count.
         public let pingInterval: TimeInterval?
 
         /// Creates a configuration.
@@ -173,11 +174,11 @@ extension WebSocketRequest {
     public enum PingResponse: Sendable {
         /// The answer to a ping.
         public struct Pong: Sendable {
-            /// When the ping was sent.
+            /// The time when the ping was sent.
             public let start: Date
             /// The time between the ping and its answer, in seconds.
             public let latency: TimeInterval
-            /// When the answer arrived.
+            /// The time when the answer arrived.
             public var end: Date { start.addingTimeInterval(latency) }
         }
 
@@ -189,7 +190,7 @@ extension WebSocketRequest {
         case unsent
     }
 
-    /// The end of a WebSocket. It contains an error unless the WebSocket was closed. If the server accepted the WebSocket, the
+    /// The end of a WebSocket. It contains no error if the WebSocket was closed. If the server accepted the WebSocket, the
     /// response's status is 101.
     public typealias Completion = DataStreamRequest.Completion
 
@@ -197,7 +198,7 @@ extension WebSocketRequest {
     public struct Event<Success: Sendable, Failure: Error>: Sendable {
         /// The kinds of events.
         public enum Kind: Sendable {
-            /// The WebSocket has opened, with this subprotocol. After a retry, this event occurs again.
+            /// The WebSocket has opened with this subprotocol. This event occurs again after a retry.
             case connected(protocol: String?)
             /// A message arrived.
             case receivedMessage(Success)

@@ -14,10 +14,10 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Events that occur before the first iteration are buffered. Without a buffering policy, the next message is read when the loop
-/// requests it, so a slow loop slows the server down. With a buffering policy, messages are buffered accordingly. Leaving a loop
-/// early cancels the request without a close message to the server, unless ``close(sending:reason:)-(WebSocketCloseCode,_)`` was
-/// called before.
+/// Events that occur before the first iteration are buffered. Without a buffering policy, each message is read when the loop
+/// requests it, so a slow loop slows the server down. With a buffering policy, messages are read and buffered as they arrive.
+/// Leaving a loop early cancels the request. The server receives no close message unless
+/// ``close(sending:reason:)-(WebSocketCloseCode,_)`` was called before.
 public struct WebSocketTask: Sendable {
     /// A sequence of the events of a WebSocket.
     public typealias EventStreamOf<Success: Sendable, Failure: Error> = StreamOf<
@@ -41,7 +41,8 @@ public struct WebSocketTask: Sendable {
     /// - Parameters:
     ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
     ///     true.
-    ///   - bufferingPolicy: How events are buffered for a slow loop. The default, nil, buffers none and slows the server down.
+    ///   - bufferingPolicy: The policy for buffering events until the loop receives them. With nil, the default, no events are
+    ///     buffered, and a slow loop slows the server down.
     public func streamingMessageEvents(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: EventStreamOf<URLSessionWebSocketTask.Message, Never>.BufferingPolicy? = nil
@@ -56,7 +57,8 @@ public struct WebSocketTask: Sendable {
     ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
     ///     true.
     ///   - decoder: The decoder. The default is a `JSONDecoder`.
-    ///   - bufferingPolicy: How events are buffered for a slow loop. The default, nil, buffers none and slows the server down.
+    ///   - bufferingPolicy: The policy for buffering events until the loop receives them. With nil, the default, no events are
+    ///     buffered, and a slow loop slows the server down.
     public func streamingDecodableEvents<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         using decoder: any DataDecoder = JSONDecoder(),
@@ -71,7 +73,7 @@ public struct WebSocketTask: Sendable {
     /// - Parameters:
     ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
     ///     true.
-    ///   - bufferingPolicy: How messages are buffered for a slow loop. The default buffers all.
+    ///   - bufferingPolicy: The policy for buffering messages until the loop receives them. The default is to buffer all.
     public func streamingMessages(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: StreamOf<URLSessionWebSocketTask.Message>.BufferingPolicy = .unbounded
@@ -87,7 +89,7 @@ public struct WebSocketTask: Sendable {
     ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
     ///     true.
     ///   - decoder: The decoder. The default is a `JSONDecoder`.
-    ///   - bufferingPolicy: How values are buffered for a slow loop. The default buffers all.
+    ///   - bufferingPolicy: The policy for buffering values until the loop receives them. The default is to buffer all.
     public func streamingDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         using decoder: any DataDecoder = JSONDecoder(),
@@ -133,8 +135,8 @@ public struct WebSocketTask: Sendable {
         { [request] in if cancels { request.cancel() } }
     }
 
-    /// Sends a message and waits until the system has accepted it, so that a slow server slows the sender down. Waits until the
-    /// WebSocket is open. This starts the request, unless requests must be started explicitly.
+    /// Sends a message after the WebSocket has opened, and waits until the system has accepted it, so a slow server slows the
+    /// sender down. This starts the request, unless requests must be started explicitly.
     ///
     /// - Throws: The request's ``AFError`` if the WebSocket can't be opened; a `TransportError` if it is closed.
     public func send(_ message: URLSessionWebSocketTask.Message) async throws {
@@ -147,7 +149,7 @@ public struct WebSocketTask: Sendable {
         request.close(sending: closeCode, reason: reason)
     }
 
-    /// Closes the WebSocket with Foundation's type of close code.
+    /// Closes the WebSocket with one of Foundation's close codes.
     @_disfavoredOverload
     public func close(sending closeCode: URLSessionWebSocketTask.CloseCode, reason: Data? = nil) {
         request.close(sending: closeCode, reason: reason)
@@ -175,10 +177,10 @@ public struct WebSocketMessages: AsyncSequence, Sendable {
 
     init(_ events: StreamOf<WebSocketRequest.Event<Element, Never>>) { self.events = events }
 
-    /// Starts an iteration.
+    /// Creates an iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(events: events.makeAsyncIterator()) }
 
-    /// One iteration.
+    /// An iterator over the messages.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var events: StreamOf<WebSocketRequest.Event<Element, Never>>.Iterator
 

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The sockets that a pool has open, what each is used for, and which of libcurl's connections it is. libcurl names a
-/// connection by its addresses only.
+/// The open sockets of a pool, the requests that use them, and the libcurl connections they belong to. libcurl identifies a
+/// connection only by its addresses.
 struct Connections {
-    /// A connection's addresses in one number.
+    /// A hash of a connection's addresses and ports.
     struct Name: Hashable {
         private let hash: UInt64
 
         init(remoteAddress: UnsafePointer<CChar>?, remotePort: Int32, localPort: Int32) {
-            // FNV-1a; two connections of one local port differ in what follows.
+            // FNV-1a
             var hash: UInt64 = 0xcbf2_9ce4_8422_2325
             func add(_ value: UInt64) { hash = (hash ^ value) &* 0x0000_0100_0000_01b3 }
             var next = remoteAddress
@@ -24,9 +24,9 @@ struct Connections {
 
     enum Use {
         case inUse(by: ObjectIdentifier, and: [ObjectIdentifier] = [])
-        /// Kept without a request, since then in nanoseconds.
+        /// Idle since a time in nanoseconds.
         case idle(since: UInt64)
-        /// Shut down; libcurl has yet to close it.
+        /// Shut down, but not closed by libcurl yet.
         case ended
     }
 
@@ -34,17 +34,17 @@ struct Connections {
         let host: String
         var use: Use
         var name: Name?
-        /// Whether several requests may use it at once.
+        /// Whether several requests can use the connection at the same time.
         var isShared = false
         /// Nil without TLS.
         var tls: TLSConnection?
     }
 
-    /// By their sockets.
+    /// The connections, by socket.
     private var connections: [Connection?] = []
     private var nameless: Set<Int32> = []
     private var named: [Name: Int32] = [:]
-    /// How many are open, idle, and ended.
+    /// The number of open connections, including idle and ended ones.
     private var count = 0
     private(set) var idleCount = 0
     private(set) var endedCount = 0
@@ -74,7 +74,7 @@ struct Connections {
 
     func tls(of socket: Int32) -> TLSConnection? { contains(socket) ? connections[Int(socket)]?.tls : nil }
 
-    /// The sockets of those that several requests may use, and some do.
+    /// The sockets of shared connections that are in use.
     var sharedInUse: [Int32] {
         connections.indices.compactMap { socket in
             guard let connection = connections[socket], connection.isShared, case .inUse = connection.use else {
@@ -84,7 +84,7 @@ struct Connections {
         }
     }
 
-    /// A request goes out on a connection.
+    /// Adds a request to a connection.
     mutating func take(_ socket: Int32, by user: ObjectIdentifier, isShared: Bool, tls: TLSConnection? = nil) {
         guard contains(socket), let use = connections[Int(socket)]?.use else { return }
         connections[Int(socket)]?.tls = tls
@@ -97,7 +97,8 @@ struct Connections {
         }
     }
 
-    /// A request on a connection has ended. The last one leaves it idle. Returns whether it was the request's at all.
+    /// Removes a request from a connection, which becomes idle with the last one. Returns false if the connection wasn't in use by
+    /// the request.
     mutating func release(_ socket: Int32, by user: ObjectIdentifier, at now: UInt64) -> Bool {
         guard isUsed(socket, by: user), case .inUse(let first, var others) = connections[Int(socket)]?.use else {
             return false
@@ -113,7 +114,7 @@ struct Connections {
         return true
     }
 
-    /// A socket is opened for a request to a host.
+    /// Adds a connection for a socket that was opened for a request.
     mutating func open(_ socket: Int32, to host: String, by user: ObjectIdentifier) {
         while connections.count <= Int(socket) { connections.append(nil) }
         close(socket)
@@ -146,7 +147,7 @@ struct Connections {
         }
     }
 
-    /// Those that are kept without a request, and since when.
+    /// The idle connections.
     var idle: [(socket: Int32, since: UInt64)] {
         connections.indices.compactMap { socket in
             guard case .idle(let since)? = connections[socket]?.use else { return nil }
@@ -154,7 +155,7 @@ struct Connections {
         }
     }
 
-    /// All that have not ended: the host, and whether it is idle.
+    /// The connections that were not shut down.
     var connected: [(socket: Int32, host: String, isIdle: Bool)] {
         connections.indices.compactMap { socket in
             guard let connection = connections[socket] else { return nil }
@@ -166,7 +167,7 @@ struct Connections {
         }
     }
 
-    /// The socket of a connection, nil when there is none that fits; most likely the last that was opened for it.
+    /// Returns the socket of a connection; nil if none matches. It is most likely the last one that was opened for the transfer.
     mutating func find(_ name: Name, localPort: Int32, likely: Int32?) -> Int32? {
         if let socket = named[name] { return socket }
         let hasLocalPort = { (socket: Int32) in Self.localPort(of: socket) == localPort }
@@ -184,7 +185,7 @@ struct Connections {
         return withUnsafeMutablePointer(to: &address) { pointer -> Int32? in
             let raw = UnsafeMutableRawPointer(pointer)
             guard getsockname(socket, raw.assumingMemoryBound(to: sockaddr.self), &length) == 0 else { return nil }
-            // The port stands at the same place in the addresses of IPv4 and IPv6.
+            // The port is at the same offset in IPv4 and IPv6 addresses.
             return Int32(UInt16(bigEndian: raw.load(fromByteOffset: 2, as: UInt16.self)))
         }
     }

@@ -1,7 +1,7 @@
 import AfarTransport
 
 extension CurlLoop {
-    /// What other threads leave for the loop's.
+    /// A message from another thread.
     enum Message {
         case submit(Transfer)
         case cancel(Transfer)
@@ -15,7 +15,6 @@ extension CurlLoop {
         case shutDown
     }
 
-    /// The messages that were left.
     struct Mailbox {
         var messages: [Message] = []
         /// Whether the thread has ended.

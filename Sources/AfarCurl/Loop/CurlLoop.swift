@@ -3,18 +3,18 @@ import CLibcurl
 import Foundation
 import Synchronization
 
-/// The thread that drives libcurl. Everything of libcurl's is touched on this thread only; others leave messages.
+/// The event loop that drives libcurl on a thread of its own. Only this thread calls libcurl; other threads post messages.
 final class CurlLoop: @unchecked Sendable {
-    // Sendable because other threads reach only the mailbox and the poller's `wake`; the rest is the thread's own.
+    // Sendable because other threads use only the mailbox and the poller's `wake`.
 
-    /// What is handed back once the loop has finished its ready events.
+    /// A result that is passed to its completion after the loop has processed its ready events.
     private struct Ending {
         var completion: Transfer.Completion
         var result: Result<TransportResponse, any Error>
     }
 
-    /// How many requests may share a connection of HTTP/2. Servers allow a hundred or more, and a few are on their way when it is
-    /// found that they may share one.
+    /// The maximum number of requests that share an HTTP/2 connection. Servers allow a hundred or more, and a few requests are
+    /// already running when the loop learns that they can share one.
     private static let streamLimit = 90
     private static let knownHostLimit = 1_000
 
@@ -23,33 +23,33 @@ final class CurlLoop: @unchecked Sendable {
     private let poller: Poller
     private let thread = Atomic<pthread_t>(0)
 
-    // Only the loop's thread touches these, so there is nothing for the runtime to check at each access. The same holds
-    // for pools, and for transfers after they were submitted.
+    // Only the loop's thread accesses these, so exclusivity checks are unnecessary. The same applies to pools and submitted
+    // transfers.
 
     @exclusivity(unchecked) private var pools: CurlPools
     @exclusivity(unchecked) private var hostLimiter: HostLimiter<Transfer>
     @exclusivity(unchecked) private var lookupLimiter: LookupLimiter<Transfer>
     @exclusivity(unchecked) private var transfers: [Transfer] = []
-    /// Whether the thread has left messages for itself, so that it must not sleep.
+    /// Whether the loop's thread has posted messages to itself, so it must not sleep.
     @exclusivity(unchecked) private var hasOwnMessages = false
-    /// The messages that are being handled.
+    /// The messages that are being processed.
     @exclusivity(unchecked) private var messages: [Message] = []
     @exclusivity(unchecked) private var endings: [Ending] = []
-    /// Those whose completions are being called, which may bring about more.
+    /// The endings whose completions are being called. A completion can add to ``endings``.
     @exclusivity(unchecked) private var readyEndings: [Ending] = []
     @exclusivity(unchecked) private var gathering: [Transfer] = []
-    /// Transfers whose answers make the rest of their bodies needless.
+    /// Transfers whose response makes the rest of the request body unnecessary.
     @exclusivity(unchecked) private var refused: [Transfer] = []
-    /// Counts the turns of the loop.
+    /// The number of turns of the loop.
     @exclusivity(unchecked) private(set) var iteration: UInt64 = 0
-    /// Hosts that waiting transfers need not look up any more, perhaps.
+    /// Hosts whose addresses, or an idle connection, may have become available to transfers that wait for a look-up.
     @exclusivity(unchecked) private var knownHosts: Set<String> = []
-    /// What hosts were found to speak over TLS.
+    /// The HTTP version that was negotiated with each host over TLS.
     @exclusivity(unchecked) private var hostVersions: [String: HTTPVersion] = [:]
     @exclusivity(unchecked) private var nextExpiry = UInt64.max
     @exclusivity(unchecked) private var isSettled = true
     @exclusivity(unchecked) private var isShutDown = false
-    /// When the events that are being handled were found.
+    /// When the events that are being processed arrived.
     @exclusivity(unchecked) private(set) var now = MonotonicClock.now
 
     init(configuration: CurlTransport.Configuration, tls: TLSSettings) throws {
@@ -61,8 +61,8 @@ final class CurlLoop: @unchecked Sendable {
         try DetachedThread.start("afar.curl") { [self] in run() }
     }
 
-    /// Leaves a message. May be called from any thread. When the thread has ended, messages about transfers, which are
-    /// all over by then, mean nothing any more.
+    /// Posts a message. Can be called from any thread. Messages that arrive after the thread has ended are dropped; all transfers
+    /// have ended by then.
     func post(_ message: Message) {
         let mustWake = mailbox.withLock { mailbox in
             guard !mailbox.isClosed else { return false }
@@ -104,7 +104,8 @@ final class CurlLoop: @unchecked Sendable {
         pools.closeAll()
     }
 
-    /// Whether all is done; from then on the mailbox is closed, or its messages would keep the loop and themselves alive.
+    /// Returns whether the thread can end. If so, closes the mailbox, because its messages would retain the loop, and with it
+    /// themselves.
     private func hasEnded() -> Bool {
         guard isShutDown, transfers.isEmpty else { return false }
         return mailbox.withLock { mailbox in
@@ -113,7 +114,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// How long the loop may sleep, in milliseconds.
+    /// The maximum time to sleep, in milliseconds; −1 means no limit.
     private func pollTimeout() -> Int32 {
         guard isSettled, !hasOwnMessages else { return 0 }
         let next = pools.all.reduce(min(nextExpiry, pools.nextSweep)) { min($0, $1.nextDeadline) }
@@ -132,7 +133,7 @@ final class CurlLoop: @unchecked Sendable {
             case .submit(let transfer): submit(transfer)
             case .cancel(let transfer): cancel(transfer)
             case .suspensionChanged(let transfer):
-                // Read here and not sent along: two threads may leave their messages in the wrong order.
+                // Messages of two threads can arrive in the wrong order.
                 transfer.state.setSuspended(transfer.exchange.control.isSuspended, at: now)
                 pauseChanged(transfer)
             case .demand(let transfer) where transfer.response.early == nil:
@@ -155,9 +156,10 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Lets happen what can happen without waiting: adding a transfer can complete it at once, which makes room for the
-    /// next. Where a server sends faster than is read there is always more to do, so that messages and other sockets have
-    /// their turn after some rounds.
+    /// Runs everything that doesn't need to wait. Adding a transfer can complete it at once, which makes room for the next.
+    ///
+    /// The number of rounds is limited: while a server sends faster than the client reads, there is always more to do, and messages
+    /// and other sockets must get their turn.
     private func settle() {
         isSettled = false
         for _ in 0..<4 where !isSettled {
@@ -190,8 +192,8 @@ final class CurlLoop: @unchecked Sendable {
         pools.endSurplus(at: now)
     }
 
-    /// Ends the transfers whose time is up. Deadlines only ever move later, so a look at all of them is needed no more
-    /// often than the shortest timeout.
+    /// Ends the transfers whose deadline has passed. Deadlines only move later, so checking all transfers once per shortest timeout
+    /// is enough.
     private func expire() {
         guard nextExpiry <= now else { return }
         let expired = transfers.compactMap { transfer in transfer.state.expiry(at: now).map { (transfer, $0) } }
@@ -202,7 +204,7 @@ final class CurlLoop: @unchecked Sendable {
         nextExpiry = transfers.reduce(.max) { min($0, $1.state.nextDeadline) }
     }
 
-    /// A transfer has gathered pieces of its body, to be handed over when the ready events are done with.
+    /// Schedules a transfer's gathered body pieces for delivery after the ready events have been processed.
     func flushLater(_ transfer: Transfer) {
         guard !transfer.isGathering else { return }
         transfer.isGathering = true
@@ -218,15 +220,15 @@ final class CurlLoop: @unchecked Sendable {
         gathering.removeAll(keepingCapacity: true)
     }
 
-    /// The rest of a request's body is not wanted any more.
+    /// Records that the rest of a request's body is unnecessary.
     func noteRefusal(of transfer: Transfer) {
         refused.append(transfer)
         post(.bodyReady(transfer))
     }
 
-    /// libcurl stops sending once an answer makes the rest of the body needless, in some cases only when the answer is whole;
-    /// but not while the sending stands still, because the body's maker has nothing ready. So it is resumed each time
-    /// that something has happened.
+    /// Resumes sending for refused transfers after each turn. Once a response makes the rest of the body unnecessary, libcurl stops
+    /// sending, in some cases only when the response is complete. It doesn't stop while sending is paused because the body's source
+    /// has no bytes ready.
     private func resumeAfterRefusals() {
         for transfer in refused where transfer.state.isSendingPaused {
             transfer.state.isSendingPaused = false
@@ -253,7 +255,7 @@ final class CurlLoop: @unchecked Sendable {
         enqueue(transfer)
     }
 
-    /// Has a transfer wait for its turn at its host. Where many share a connection, it is not the connections that are counted.
+    /// Adds a transfer to its host's queue. For shared connections, the limit counts streams.
     private func enqueue(_ transfer: Transfer) {
         let host = transfer.limitedHost
         let version = transfer.plan.version
@@ -264,11 +266,11 @@ final class CurlLoop: @unchecked Sendable {
             : hostLimiter.enqueue(transfer, host: host)
     }
 
-    /// A handshake has shown which version of HTTP a host speaks. Called back on the loop's thread.
+    /// Records the HTTP version that a host negotiated. Called by a libcurl callback on the loop's thread.
     func serverAgreed(toHTTP2 speaksHTTP2: Bool, with transfer: Transfer) {
         let (host, version) = (transfer.limitedHost, speaksHTTP2 ? HTTPVersion.http2 : .http1)
         guard hostVersions[host] != version else { return }
-        // Of all that were ever asked, nobody would make an end.
+        // Limits the memory for hosts that are never requested again.
         if hostVersions.count == Self.knownHostLimit { hostVersions.removeAll() }
         hostVersions[host] = version
         for waiter in hostLimiter.withdrawAll(host: speaksHTTP2 ? host : "2 " + host) { enqueue(waiter) }
@@ -287,8 +289,8 @@ final class CurlLoop: @unchecked Sendable {
             for: transfer.exchange.options.security, over: plan.route?.identity, isHTTP1Beside2: isBeside)
     }
 
-    /// Gives a transfer to libcurl, in a handle that was not used before: for the first time, on a new connection, or after it
-    /// has waited to look up its host.
+    /// Adds a transfer to libcurl with a new handle: for the first time, to start over on a new connection, or after it waited for
+    /// a look-up.
     private func add(_ transfer: Transfer) {
         guard let pool = pool(of: transfer), let handle = pool.makeHandle() else {
             transfer.state.fail(Fault(.outOfResources, "no memory for another transfer"))
@@ -305,7 +307,7 @@ final class CurlLoop: @unchecked Sendable {
             return finish(transfer, code: CURLE_UNKNOWN_OPTION)
         }
         guard pool.add(handle) == CURLM_OK else {
-            transfer.state.fail(Fault(.outOfResources, "libcurl could not take the transfer"))
+            transfer.state.fail(Fault(.outOfResources, "libcurl did not accept the transfer"))
             return finish(transfer, code: CURLE_OUT_OF_MEMORY)
         }
         transfer.attempt.start = Date()
@@ -320,11 +322,11 @@ final class CurlLoop: @unchecked Sendable {
 
     private func cancel(_ transfer: Transfer) {
         transfer.state.fail(.cancelled)
-        // A cancel can arrive before the submission; it then waits in the state.
+        // The cancellation can arrive before the submission.
         if transfer.index != nil { finish(transfer, code: CURLE_ABORTED_BY_CALLBACK) }
     }
 
-    /// It is known what is done with a response whose head has come.
+    /// Applies the decision about a response whose head has arrived.
     private func decided(_ transfer: Transfer, _ decision: HeadDecision) {
         guard transfer.state.phase != .finished else { return }
         transfer.attempt { () throws(Fault) in try transfer.decide(decision) }
@@ -340,7 +342,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Releases the transfer's slot while it waits for its decision, so that another to the host may begin.
+    /// Releases the slot of a transfer that waits for a decision, so another transfer to the host can start.
     func releaseSlot(of transfer: Transfer) {
         guard let slot = transfer.slot, transfer.isAdmitted else { return }
         transfer.slot = nil
@@ -350,7 +352,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private func pauseChanged(_ transfer: Transfer) {
         guard transfer.state.phase >= .connected, let handle = transfer.attempt.handle else { return }
-        // When waiting data is refused now, libcurl says so here and nowhere else.
+        // If paused data is refused now, libcurl reports that only here.
         let code = transfer.applyPauses(to: handle)
         transfer.state.pauseDidChange(at: now)
         noteDeadline(of: transfer)
@@ -359,8 +361,9 @@ final class CurlLoop: @unchecked Sendable {
 
     // MARK: Look-ups
 
-    /// libcurl is about to look up a host's name, which it knows of no earlier transfer and for which no kept connection
-    /// would do. Called back on the loop's thread. If the answer is no, libcurl gives the transfer up, and it waits.
+    /// Returns whether libcurl can look up a transfer's host now. If not, libcurl ends the transfer, and it waits for its turn.
+    ///
+    /// libcurl calls this on the loop's thread when it has neither a cached address nor a suitable idle connection.
     func mayLookUp(_ transfer: Transfer) -> Bool {
         guard transfer.plan.needsLookup, transfer.sendCount == 0, case .none = transfer.lookup else { return true }
         let (slot, isAdmitted) = lookupLimiter.enter(transfer)
@@ -368,14 +371,14 @@ final class CurlLoop: @unchecked Sendable {
         return isAdmitted
     }
 
-    /// It is the turn of a transfer that waited for its look-up.
+    /// Starts the look-up of a transfer that waited for it.
     private func lookUp(for transfer: Transfer) {
         guard case .waiting(let slot) = transfer.lookup else { return }
         transfer.lookup = .running(slot)
         add(transfer)
     }
 
-    /// Others have found an address since, or have left a connection: who waits to look up the same host may do without.
+    /// Adds transfers that wait for the look-up of a host for which an address or an idle connection may have become available.
     private func tryWithoutLookup() {
         let hosts = knownHosts
         knownHosts = []
@@ -388,7 +391,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// A callback of libcurl's saw the host's address; it is the loop's thread.
+    /// Ends a transfer's look-up, because libcurl has the host's address or the transfer has ended. Called on the loop's thread.
     func lookupEnded(_ transfer: Transfer) {
         guard case .running(let slot) = transfer.lookup else { return }
         transfer.lookup = .none
@@ -400,13 +403,13 @@ final class CurlLoop: @unchecked Sendable {
         nextExpiry = min(nextExpiry, transfer.state.nextDeadline)
     }
 
-    /// The head of a streamed response is there: its task goes on.
+    /// Delivers the head of a streamed response.
     func deliver(_ response: TransportResponse, of transfer: Transfer) {
         guard let completion = transfer.takeCompletion() else { return }
         endings.append(Ending(completion: completion, result: .success(response)))
     }
 
-    /// libcurl is done with a transfer.
+    /// Handles a transfer that libcurl has finished.
     private func ended(_ transfer: Transfer, code: CURLcode) {
         if case .waiting = transfer.lookup {
             closeHandle(of: transfer)
@@ -419,7 +422,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// - Parameter isDone: Whether libcurl is done with the transfer. If not, it is stopped, all but a look-up.
+    /// - Parameter isDone: Whether libcurl has finished the transfer. If not, it is stopped, except for a look-up.
     private func finish(_ transfer: Transfer, code: CURLcode, isDone: Bool = false) {
         let phase = transfer.phase
         if code == CURLE_OK { transfer.attempt(transfer.deliverRefusal) }
@@ -428,20 +431,20 @@ final class CurlLoop: @unchecked Sendable {
         }
         if code == CURLE_OK, transfer.state.fault == nil, !transfer.isDiscarded { transfer.attempt(transfer.checkBody) }
         guard transfer.state.finish() else { return }
-        // Before the end is reported: the next exchange may have the same control.
+        // Earlier than the completion, because the next exchange can have the same control.
         transfer.exchange.control.attach(nil)
         let result = transfer.result(of: code, phase: phase)
         releaseHandle(of: transfer, isDone: isDone)
         leave(transfer)
         refused.removeAll { $0 === transfer }
         transfer.release()
-        // A streamed response has used up its completion and needs no second result.
+        // A streamed response has used its completion.
         if let completion = transfer.takeCompletion(), let result {
             endings.append(Ending(completion: completion, result: result))
         }
     }
 
-    /// libcurl is done with a transfer whose decision is still awaited. Its connection and its slot are for others.
+    /// Keeps a transfer that libcurl has finished until the pending decision is made. Releases its connection and its slot.
     private func setAside(_ transfer: Transfer, code: CURLcode, phase: TransportError.Phase) {
         let report = transfer.report
         let failure = code == CURLE_OK ? nil : transfer.failure(code, phase: phase, report: report)
@@ -475,7 +478,7 @@ final class CurlLoop: @unchecked Sendable {
         pool.abandon(handle)
     }
 
-    /// Takes a transfer out of the loop's lists.
+    /// Removes a transfer from the loop's lists.
     private func leave(_ transfer: Transfer) {
         lookupEnded(transfer)
         if case .waiting(let slot) = transfer.lookup { lookupLimiter.withdraw(slot) }

@@ -2,41 +2,41 @@ import AfarTransport
 import CLibcurl
 import Foundation
 
-/// One of libcurl's multi handles with its connections. All of it belongs to one loop's thread.
+/// A libcurl multi handle and its connections. It belongs to the thread of one loop.
 final class CurlPool {
     let number: UInt32
     private let multi: UnsafeMutableRawPointer
     private let share: CurlShare
     private let tls: TLSSettings
-    /// What its connections are for.
+    /// Which requests can use the pool's connections.
     let purpose: CurlPools.Purpose
-    /// Under what its connections are opened; nil where nothing beyond the defaults is required.
+    /// The requirements on the security of the pool's connections; nil for the defaults.
     let security: ConnectionSecurity?
     private let poller: Poller
     private let keepsConnections: Bool
     private let maximumIdleSeconds: Int
     @exclusivity(unchecked) private var interests = SocketInterests()
     @exclusivity(unchecked) private var connections = Connections()
-    /// Sockets with unsolicited data: whose peer sent something, or closed, while no request was under way.
+    /// Sockets whose peer sent data, or closed the connection, while no request was running.
     @exclusivity(unchecked) private var socketsWithUnsolicitedData: Set<Int32> = []
-    /// Sockets of shared connections that take no more requests, because one timed out there.
+    /// Sockets of shared connections that accept no more requests, because a request timed out.
     @exclusivity(unchecked) private var unresponsive: Set<Int32> = []
-    /// Sockets whose transfers have ended since the kernel was last asked.
+    /// Sockets whose transfers have ended since the last poll.
     @exclusivity(unchecked) private var justFreed: [Int32] = []
-    /// Handles whose transfers have gone and whose look-ups run on.
+    /// Handles without a transfer whose look-up, or response, continues.
     @exclusivity(unchecked) private var abandoned: [EasyHandle] = []
     @exclusivity(unchecked) private var deadline: UInt64?
     @exclusivity(unchecked) private var watchdog: StreamWatchdog?
-    /// Whether libcurl was called, so that transfers may have ended.
+    /// Whether libcurl was called since ``nextDone()`` last returned nil, so transfers can have ended.
     @exclusivity(unchecked) private var wasCalled = false
-    /// A handle without a transfer: see ``sweep()``.
+    /// The transfer that ``sweep()`` starts.
     @exclusivity(unchecked) private var sweeper: UnsafeMutableRawPointer?
     @exclusivity(unchecked) private var isSweeping = false
-    /// The handles that transfers have, or had until they abandoned them.
+    /// The number of handles, including the abandoned ones.
     @exclusivity(unchecked) private var handlesInUse = 0
-    /// Whether nothing is under way here.
+    /// Whether no handle is in use.
     var isUnused: Bool { handlesInUse == 0 }
-    /// Set when new requests go to another pool; this one closes when its last transfer is over.
+    /// Whether new requests use another pool. A retired pool closes when its last transfer has ended.
     @exclusivity(unchecked) private(set) var isRetired = false
 
     init?(
@@ -54,7 +54,7 @@ final class CurlPool {
         keepsConnections = configuration.maximumIdleConnections > 0 && configuration.maximumIdleSeconds > 0
         maximumIdleSeconds = configuration.maximumIdleSeconds
         let context = Unmanaged.passUnretained(self).toOpaque()
-        // 0 would mean that there is no limit.
+        // To libcurl, 0 means no limit.
         _ = afar_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maximumIdleConnections))
         _ = afar_multi_set_long(multi, CURLMOPT_PIPELINING, afar_multiplex())
         _ = afar_multi_set_socket_function(
@@ -78,7 +78,7 @@ final class CurlPool {
 
     // MARK: Handles
 
-    /// Makes a handle for one transfer; nil when memory ran out.
+    /// Creates a handle for one transfer. Returns nil if there is no memory left.
     func makeHandle() -> EasyHandle? {
         guard let handle = EasyHandle() else { return nil }
         handlesInUse += 1
@@ -90,7 +90,7 @@ final class CurlPool {
         return curl_multi_add_handle(multi, handle.raw)
     }
 
-    /// Takes a handle away from libcurl, if it was added, and frees it.
+    /// Removes a handle from the multi handle, if it was added, and frees it.
     func release(_ handle: EasyHandle) {
         curl_multi_remove_handle(multi, handle.raw)
         handlesInUse -= 1
@@ -98,15 +98,15 @@ final class CurlPool {
         handle.close()
     }
 
-    /// Leaves a handle to libcurl until the look-up is over that it is at, or the response: ``abandonedEnded(_:)``. No connection is
-    /// made then.
+    /// Detaches a handle from its transfer, and frees it when its look-up or its response has ended: ``abandonedEnded(_:)``. After
+    /// a look-up, libcurl opens no connection for it.
     func abandon(_ handle: EasyHandle) {
         handle.transfer = nil
         handle.forgetTransfer()
         abandoned.append(handle)
     }
 
-    /// libcurl is done with a handle that no transfer has any more. Returns it, closed, if it was an abandoned one.
+    /// Returns the abandoned handle that libcurl has finished, closed; nil if the handle is not an abandoned one.
     func abandonedEnded(_ easy: UnsafeMutableRawPointer) -> EasyHandle? {
         guard let index = abandoned.firstIndex(where: { $0.raw == easy }) else { return nil }
         let handle = abandoned.remove(at: index)
@@ -140,12 +140,12 @@ final class CurlPool {
         try route.apply(to: options, tls.authorities.file?.path)
     }
 
-    /// The certificates that are trusted.
+    /// The certificate authorities that are trusted.
     var authorities: CertificateAuthorities { tls.authorities }
 
     // MARK: Sockets
 
-    /// A socket has been opened for a transfer.
+    /// Records a socket that was opened for a transfer.
     func opened(_ socket: Int32, for transfer: Transfer) {
         interests.forget(socket)
         connections.open(socket, to: transfer.plan.host, by: ObjectIdentifier(transfer))
@@ -161,15 +161,15 @@ final class CurlPool {
     private func want(_ events: UInt32, of socket: Int32) {
         if events != 0, !socketsWithUnsolicitedData.isEmpty { socketsWithUnsolicitedData.remove(socket) }
         interests.want(events, of: socket)
-        // A look-up's own socket is closed without a word, and its number comes back. Not always at once: it may still become
-        // readable, when the address was found by another look-up meanwhile.
+        // libcurl closes a look-up's socket without a callback, and its number is reused. The socket can still become readable if
+        // another look-up has found the address.
         guard events == 0, !connections.contains(socket), let change = interests.dismiss(socket) else { return }
         poller.apply(change, pool: number)
     }
 
-    /// The transfer on a socket has ended; libcurl may use its connection again.
+    /// Records that the transfer on a socket has ended. libcurl can use the connection again.
     func freed(_ socket: Int32, by transfer: Transfer, at now: UInt64) {
-        // libcurl may have closed it, and another transfer may have opened one of that number.
+        // libcurl may have closed it, and its number may have been reused.
         guard connections.release(socket, by: ObjectIdentifier(transfer), at: now), connections.isIdle(socket) else {
             return
         }
@@ -177,26 +177,27 @@ final class CurlPool {
         justFreed.append(socket)
     }
 
-    /// A request on a connection has timed out. Requests that share the connection continue, but it takes no more.
+    /// Records that a request on a connection timed out. Other requests continue on a shared connection, but it accepts no new
+    /// ones.
     func timedOut(_ socket: Int32) {
         if connections.isShared(socket) { unresponsive.insert(socket) }
     }
 
-    /// Whether a connection was shut down, so that libcurl has yet to close it.
+    /// Whether a connection was shut down, and libcurl hasn't closed it yet.
     func hasEnded(_ socket: Int32) -> Bool { connections.hasEnded(socket) }
 
-    /// Whether the next request may not go out on a kept connection.
+    /// Whether an idle connection can't be used for the next request.
     ///
-    /// - Parameter tls: The connection's TLS; nil without.
+    /// - Parameter tls: The connection's TLS; nil without TLS.
     func isUnfit(_ socket: Int32, _ tls: TLSConnection?) -> Bool {
         unresponsive.contains(socket) || hasUnsolicitedData(socket, tls)
     }
 
-    /// A request goes out on a connection.
+    /// Records that a request uses a connection.
     ///
     /// - Parameters:
-    ///   - isShared: Whether others may use it at the same time.
-    ///   - tls: The connection's TLS; nil without.
+    ///   - isShared: Whether other requests can use it at the same time.
+    ///   - tls: The connection's TLS; nil without TLS.
     func taken(_ socket: Int32, by transfer: Transfer, isShared: Bool, tls: TLSConnection?) {
         connections.take(socket, by: ObjectIdentifier(transfer), isShared: isShared, tls: tls)
         if isShared, !CurlLibrary.shared.pausesStreams, watchdog == nil {
@@ -204,7 +205,7 @@ final class CurlPool {
         }
     }
 
-    /// Has libcurl look for what it has in its buffers, on the connections that are shared and in use.
+    /// Makes libcurl process the data in its buffers for shared connections in use.
     private func readStreams(at now: UInt64) {
         let sockets = connections.sharedInUse
         guard !sockets.isEmpty else {
@@ -217,28 +218,28 @@ final class CurlPool {
         for socket in sockets { curl_multi_socket_action(multi, socket, CURL_CSELECT_IN, &running) }
     }
 
-    /// How many connections are kept without a request.
+    /// The number of idle connections.
     var idleCount: Int { connections.idleCount }
 
-    /// Since when the one of them is kept that is kept longest.
+    /// When the connection that has been idle longest became idle.
     var oldestIdle: UInt64? { connections.idleCount > 0 ? connections.idle.lazy.map(\.since).min() : nil }
 
-    /// Whether connections have ended that libcurl has yet to close.
+    /// Whether connections were shut down that libcurl hasn't closed yet.
     var hasEnded: Bool { connections.endedCount > 0 }
 
     var isEmpty: Bool { connections.isEmpty }
 
-    /// All connections that have not ended: their hosts, and whether they are idle.
+    /// The connections that were not shut down, with their hosts.
     var connected: [(socket: Int32, host: String, isIdle: Bool)] { connections.connected }
 
-    /// Ends so many of the connections without a request, those that are kept longest. Returns how many there were.
+    /// Shuts down the connections that have been idle longest, up to a number. Returns how many there were.
     func endIdle(_ count: Int) -> Int {
         let oldest = connections.idle.sorted { $0.since < $1.since }.prefix(count)
         end(oldest.map(\.socket))
         return oldest.count
     }
 
-    /// Shuts connections down. libcurl closes them when it next looks for such: ``sweep()``.
+    /// Shuts connections down. libcurl closes them during the next ``sweep()``.
     private func end(_ sockets: some Sequence<Int32>) {
         for socket in sockets {
             shutdown(socket, Int32(SHUT_RDWR))
@@ -246,11 +247,12 @@ final class CurlPool {
         }
     }
 
-    /// Whether anything has come over a kept connection since its last transfer ended. The kernel tells, except of a
-    /// connection that was freed after it was last asked, or of whose last transfer's end is yet to be heard: there it is
-    /// asked now. Bytes that OpenSSL has read are no longer in the kernel.
+    /// Whether anything has arrived over an idle connection since its last transfer ended.
+    ///
+    /// Poll events cover most connections. The socket is read directly if the connection was freed after the last poll, or if the
+    /// end of its last transfer hasn't been reported yet. Bytes that OpenSSL has read are no longer in the kernel.
     private func hasUnsolicitedData(_ socket: Int32, _ tls: TLSConnection?) -> Bool {
-        // The frames of HTTP/2 say what they belong to.
+        // HTTP/2 frames identify their stream.
         guard !connections.isShared(socket) else { return false }
         guard !socketsWithUnsolicitedData.contains(socket) else { return true }
         let mustAsk = justFreed.contains(socket) || !connections.isIdle(socket)
@@ -264,13 +266,13 @@ final class CurlPool {
         return connections.tls(of: socket)?.hasUnsolicitedData(on: socket) == false
     }
 
-    /// Whether a connection stands, and no byte and no end has come over it.
+    /// Whether a connection is open, and neither a byte nor the end has arrived.
     private static func hasNothingToRead(_ socket: Int32) -> Bool {
         var byte: UInt8 = 0
         return recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN
     }
 
-    /// The socket of a connection that libcurl describes.
+    /// Returns the socket of a connection that libcurl describes.
     func socket(
         remoteAddress: UnsafePointer<CChar>?, remotePort: Int32, localPort: Int32, likely: Int32?
     ) -> Int32? {
@@ -278,10 +280,10 @@ final class CurlPool {
         return connections.find(name, localPort: localPort, likely: likely)
     }
 
-    /// Takes no more transfers, and ends the connections that none of the running ones uses.
+    /// Accepts no more transfers, and shuts down the connections that no running transfer uses.
     ///
-    /// libcurl closes idle connections only together with the rest, which a long download can put off for hours, or at a
-    /// sweep, of which there is one a second at most. So the peer is told at once.
+    /// libcurl closes idle connections only with the whole multi handle, which a long download can delay for hours, or during a
+    /// sweep, at most once a second. Shutting the sockets down notifies the peers at once.
     func retire(running: [Transfer]) {
         isRetired = true
         let inUse = Set(running.compactMap(\.attempt.socket))
@@ -293,7 +295,7 @@ final class CurlPool {
 
     // MARK: Events
 
-    /// Tells the kernel which sockets to watch, before it is asked.
+    /// Registers the changed interests with the kernel. Call it before each poll.
     func applyInterests() {
         interests.drain { poller.apply($0, pool: number) }
         justFreed.removeAll(keepingCapacity: true)
@@ -301,15 +303,15 @@ final class CurlPool {
 
     func socketIsReady(_ socket: Int32, bits: Int32) {
         guard interests.isWatched(socket) else { return }
-        // libcurl may have read the answer since the kernel told of it.
+        // libcurl may have read the response since the event arrived.
         if bits == CURL_CSELECT_IN, !interests.isWanted(socket), Self.hasNothingToRead(socket) { return }
         guard interests.isWanted(socket) || !hasOnlyTickets(socket) else { return }
         if let change = interests.dismiss(socket) {
             poller.apply(change, pool: number)
-            // A server may have settings to tell at any time. If it has closed, libcurl sees that before the next request.
+            // An HTTP/2 server can send settings at any time. libcurl notices a closed connection before the next request.
             guard !connections.isShared(socket) else { return }
             socketsWithUnsolicitedData.insert(socket)
-            // Most likely the server has closed it. In any case nobody is going to use it any more.
+            // Probably closed by the server. In any case, it can't be used.
             if connections.isIdle(socket) { end([socket]) }
             return
         }
@@ -319,10 +321,10 @@ final class CurlPool {
         watchdog?.reset(at: MonotonicClock.now)
     }
 
-    /// When libcurl wants to be called next.
+    /// When ``runTimers(at:)`` must be called.
     var nextDeadline: UInt64 { min(deadline ?? .max, watchdog?.next ?? .max) }
 
-    /// Calls libcurl when its time has come. Returns whether it was called.
+    /// Calls libcurl if its timer has expired. Returns whether it was called.
     func runTimers(at now: UInt64) -> Bool {
         if watchdog?.isDue(at: now) == true { readStreams(at: now) }
         guard let deadline, deadline <= now else { return false }
@@ -334,7 +336,7 @@ final class CurlPool {
         return true
     }
 
-    /// The next transfer that has ended.
+    /// Returns the next transfer that libcurl has finished.
     func nextDone() -> (easy: UnsafeMutableRawPointer, code: CURLcode)? {
         guard wasCalled else { return nil }
         var code = CURLE_OK
@@ -343,8 +345,10 @@ final class CurlPool {
         return nil
     }
 
-    /// Lets libcurl close the connections that have ended or were kept too long. It looks for those when a transfer begins,
-    /// at most once a second, and there is no other way to ask it: so one begins that fails before anything is sent.
+    /// Makes libcurl close the connections that were shut down or have been idle too long.
+    ///
+    /// libcurl looks for them only when a transfer begins, and at most once a second, so this starts a transfer that fails before
+    /// anything is sent.
     func sweep() {
         guard !isSweeping, let easy = sweeper ?? makeSweeper() else { return }
         sweeper = easy
@@ -370,7 +374,7 @@ final class CurlPool {
         }
     }
 
-    /// libcurl is done with a handle that no transfer has. Returns whether that was the sweeper.
+    /// Handles the end of the sweeper. Returns false if the handle is not the sweeper.
     func sweepEnded(_ easy: UnsafeMutableRawPointer) -> Bool {
         guard easy == sweeper else { return false }
         curl_multi_remove_handle(multi, easy)
@@ -378,7 +382,7 @@ final class CurlPool {
         return true
     }
 
-    /// Closes everything. No transfer may be running.
+    /// Closes everything. Call it only when no transfer is running.
     func shutDown() {
         for handle in abandoned { release(handle) }
         abandoned = []

@@ -1,26 +1,26 @@
 import AfarTransport
 
-/// A loop's pools. Connections that libcurl would use for requests that they are not for are in pools of their own: see ``Purpose``.
+/// The pools of a loop. Connections that libcurl would mistake for each other belong to separate pools: see ``Purpose``.
 struct CurlPools {
-    /// What some connections are for, and others are not, though libcurl does not tell them apart.
+    /// What distinguishes connections that libcurl treats as equal.
     struct Purpose: Hashable {
-        /// Under what they are opened.
+        /// The requirements on their security.
         var security: ObjectIdentifier?
-        /// Where they leave from, and who they have shown a proxy.
+        /// The local interface, and the credential that a proxy has received.
         var route: ConnectionRoute.Identity?
-        /// Whether they are of HTTP/1.1, to a host that speaks HTTP/2 as well.
+        /// Whether they use HTTP/1.1 to a host that may support HTTP/2 as well.
         var isHTTP1Beside2 = false
     }
 
     private let poller: Poller
     private let configuration: CurlTransport.Configuration
     private let tls: TLSSettings
-    /// By their numbers. Those that are not current were retired and still have transfers running.
+    /// The pools by number. Those that aren't current were retired, and still have running transfers.
     private var numbered: [CurlPool?] = []
-    /// The pools of new requests. They retain the securities.
+    /// The pools for new requests. They retain the security objects.
     private var current: [Purpose: CurlPool] = [:]
     private var hasRetired = false
-    /// When connections may have been kept too long.
+    /// When the next sweep may be needed.
     private(set) var nextSweep = UInt64.max
 
     private static let second: UInt64 = 1_000_000_000
@@ -37,7 +37,7 @@ struct CurlPools {
         numbered.indices.contains(Int(number)) ? numbered[Int(number)] : nil
     }
 
-    /// The pool of requests with a purpose, nil when memory ran out.
+    /// Returns the pool for a request; nil if there is no memory left.
     mutating func pool(
         for security: ConnectionSecurity?, over route: ConnectionRoute.Identity? = nil, isHTTP1Beside2: Bool = false
     ) -> CurlPool? {
@@ -56,7 +56,7 @@ struct CurlPools {
         return pool
     }
 
-    /// New requests get new pools, which know no addresses of hosts any more.
+    /// Retires all pools. New requests use new pools, which have no cached addresses.
     mutating func retire(running transfers: [Transfer], at now: UInt64) {
         for pool in current.values { pool.retire(running: transfers.filter { $0.attempt.pool === pool }) }
         current = [:]
@@ -64,7 +64,7 @@ struct CurlPools {
         hasRetired = true
     }
 
-    /// Closes the pools that were retired and whose transfers are over.
+    /// Closes the retired pools whose transfers have ended.
     mutating func closeRetired() {
         guard hasRetired else { return }
         removeAll { $0.isUnused && $0.isRetired }
@@ -86,28 +86,28 @@ struct CurlPools {
 
     // MARK: Idle connections
 
-    /// Something has happened on a pool's socket.
+    /// Passes a poll event to a pool.
     mutating func socketIsReady(_ socket: Int32, ofPool number: UInt32, bits: Int32, at now: UInt64) {
         guard let pool = self[number] else { return }
         pool.socketIsReady(socket, bits: bits)
         if pool.hasEnded { nextSweep = min(nextSweep, now + Self.second) }
     }
 
-    /// From now on a connection is kept without a request.
+    /// Schedules a sweep for a connection that has become idle.
     mutating func connectionFreed(at now: UInt64) {
         if nextSweep == .max { nextSweep = now + idleLimit }
     }
 
-    /// A transfer has ended. Its pool, or its connection, may have no other use.
+    /// Schedules a sweep if a pool, or a connection of it, may have become unnecessary.
     mutating func transferEnded(in pool: CurlPool, at now: UInt64) {
         let isNeedless = pool.purpose != Purpose() && pool.isUnused && pool.isEmpty
         if isNeedless || pool.hasEnded { nextSweep = min(nextSweep, now + Self.second) }
     }
 
-    /// libcurl counts whole seconds, and closes what has been kept for more.
+    /// libcurl counts whole seconds, and closes connections that exceed the limit.
     private var idleLimit: UInt64 { (UInt64(configuration.maximumIdleSeconds) + 1) * Self.second }
 
-    /// Closes connections that were kept too long, and those that have ended; libcurl does so once a second at most.
+    /// Closes connections that have ended or have been idle too long. libcurl does so at most once a second.
     mutating func sweep(at now: UInt64) {
         guard nextSweep <= now else { return }
         nextSweep = .max
@@ -120,12 +120,11 @@ struct CurlPools {
                 nextSweep = min(nextSweep, moment)
             }
         }
-        // The first keeps what it knows of certificates, which takes long to read.
+        // The first pool caches certificates, which take long to read.
         removeAll { [first = current[Purpose()]] in $0.isUnused && $0.isEmpty && $0 !== first }
     }
 
-    /// Ends idle connections that are too many, those of the last pools first. libcurl keeps to the limit in each pool by
-    /// itself.
+    /// Ends idle connections beyond the limit, beginning with the last pool. libcurl enforces the limit within each pool.
     mutating func endSurplus(at now: UInt64) {
         guard numbered.count > 1 else { return }
         var surplus = all.reduce(0) { $0 + $1.idleCount } - max(0, configuration.maximumIdleConnections)

@@ -1,6 +1,6 @@
 import CLibcurl
 
-/// What a loop's pools share: TLS sessions, and the addresses of hosts.
+/// The TLS sessions and host addresses that the pools of a loop share.
 final class CurlShare {
     let raw: UnsafeMutableRawPointer
 
@@ -11,6 +11,6 @@ final class CurlShare {
         _ = afar_share(raw, CURL_LOCK_DATA_DNS)
     }
 
-    // The pools that have it are gone, with all that libcurl would call back for.
+    // Safe because the pools that use it no longer exist.
     deinit { curl_share_cleanup(raw) }
 }

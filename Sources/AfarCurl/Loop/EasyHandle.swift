@@ -2,17 +2,16 @@ import AfarTransport
 import CLibcurl
 import Foundation
 
-/// One of libcurl's transfer handles, with its error text. It belongs to one loop's thread.
+/// A libcurl easy handle and its error buffer. It belongs to the thread of one loop.
 ///
 /// A handle is added to a multi handle once. Before 8.1, a handle that is added again keeps a pointer into the freed fields of its
 /// last response, and libcurl writes there when the first field line of the next response begins with a space or a tab.
 final class EasyHandle {
     let raw: UnsafeMutableRawPointer
-    /// The transfer that the handle works for.
     @exclusivity(unchecked) var transfer: Transfer?
-    /// What watches over the handshakes of the handle's transfers; nil where libcurl does that alone.
+    /// The observer of the handle's TLS handshakes; nil if libcurl needs none.
     @exclusivity(unchecked) var handshake: Handshake?
-    /// How much more may come that nobody wants, from when there is no transfer for it.
+    /// How many more bytes of an abandoned response to read, from when the transfer has ended.
     @exclusivity(unchecked) private var discardLimit: Int?
     let errorText: UnsafeMutablePointer<CChar>
 
@@ -23,32 +22,32 @@ final class EasyHandle {
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
 
-    /// The handle that libcurl names in a callback; it is alive as long as libcurl knows it.
+    /// Returns the handle that libcurl passes to a callback. It lives as long as libcurl uses it.
     static func from(_ context: UnsafeMutableRawPointer) -> EasyHandle {
         Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// What libcurl gives back in callbacks, for ``from(_:)``.
+    /// The pointer that libcurl passes to callbacks, for ``from(_:)``.
     var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-    /// Has the rest of the response read for nobody.
+    /// Reads the rest of the response without a transfer.
     func discard() { discardLimit = Self.longestBodyToDiscard }
 
     var isDiscarding: Bool { discardLimit != nil }
 
     private static let longestBodyToDiscard = 64 * 1024 * 1024
 
-    /// Something has come that no transfer is there for. Returns whether it is to be read.
+    /// Returns whether bytes that arrived without a transfer should be read and discarded.
     func discards(_ count: Int) -> Bool {
         guard let limit = discardLimit, limit >= count else { return false }
         discardLimit = limit - count
         return true
     }
 
-    /// What libcurl has to say about the last failure; may be empty.
+    /// libcurl's message for the last failure. It can be empty.
     var errorMessage: String { String(cString: errorText) }
 
-    /// Takes from libcurl what belongs to the transfer, and gives the look-up that it is at all the time that it needs.
+    /// Removes the transfer's data from libcurl, and removes the limit on its current look-up.
     func forgetTransfer() {
         _ = afar_set_header_list(raw, nil)
         _ = afar_set_list(raw, CURLOPT_CONNECT_TO, nil)
@@ -56,7 +55,7 @@ final class EasyHandle {
         _ = afar_set_long(raw, CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
     }
 
-    /// Frees the handle. Not in deinit: libcurl may call back while it cleans up.
+    /// Frees the handle. Not in `deinit`, because libcurl can call back while it cleans up.
     func close() {
         curl_easy_cleanup(raw)
         errorText.deallocate()

@@ -1,13 +1,13 @@
-/// Decides which waiting transfer may start: so many at once to each host, in the order of arrival. Pure: it does no I/O.
+/// Decides which waiting transfers can start: a limited number at a time for each host, in order of arrival. It performs no I/O.
 struct HostLimiter<Waiter: AnyObject> {
-    /// The connections and the queue of one host.
+    /// The active transfers and the queue of one host.
     final class HostQueue {
         fileprivate let host: String
         fileprivate let limit: Int
         @exclusivity(unchecked) fileprivate var active = 0
         @exclusivity(unchecked) fileprivate var isListed = false
         @exclusivity(unchecked) fileprivate private(set) var waitingCount = 0
-        /// Entries of waiters that have gone are nil, until the front of the queue is cut off.
+        /// Entries of removed waiters are nil until the front of the queue is cut off.
         @exclusivity(unchecked) private var waiting: [Waiter?] = []
         @exclusivity(unchecked) private var firstWaiting = 0
         @exclusivity(unchecked) private var cutOff = 0
@@ -65,7 +65,7 @@ struct HostLimiter<Waiter: AnyObject> {
         }
     }
 
-    /// A slot in a host's queue; after admission, a slot among its connections.
+    /// A position in a host's queue. After admission, it counts towards the host's limit.
     struct Slot {
         fileprivate let queue: HostQueue
         fileprivate let number: Int
@@ -73,20 +73,21 @@ struct HostLimiter<Waiter: AnyObject> {
 
     private let limitPerHost: Int
     private var queues: [String: HostQueue] = [:]
-    /// Queues that have a waiter and a free slot, in the order in which they got both.
+    /// Queues that have a waiter and a free slot, in the order in which they became ready.
     private var ready: [HostQueue] = []
 
     init(limitPerHost: Int) { self.limitPerHost = max(1, limitPerHost) }
 
-    /// How many hosts have someone waiting or admitted.
+    /// The number of hosts with waiting or admitted transfers.
     var hostCount: Int { queues.values.count(where: \.isUsed) }
 
-    /// Whether somebody may start now.
+    /// Whether a waiter can start now.
     var isReady: Bool { !ready.isEmpty }
 
     /// Adds a waiter for a host (scheme, name and port).
     ///
-    /// - Parameter limit: How many may start at once, where that is not as for other hosts. The first waiter's counts.
+    /// - Parameter limit: The maximum number of active transfers, if it differs from the default. Only the first waiter's value is
+    ///   used.
     mutating func enqueue(_ waiter: Waiter, host: String, limit: Int? = nil) -> Slot {
         let queue: HostQueue
         if let known = queues[host] {
@@ -100,7 +101,7 @@ struct HostLimiter<Waiter: AnyObject> {
         return slot
     }
 
-    /// Takes the next waiter that may start now.
+    /// Takes the next waiter that can start.
     mutating func admit() -> Waiter? {
         guard !ready.isEmpty else { return nil }
         let queue = ready.removeFirst()
@@ -111,14 +112,14 @@ struct HostLimiter<Waiter: AnyObject> {
         return waiter
     }
 
-    /// An admitted transfer has ended. Call this method once for each.
+    /// Records the end of an admitted transfer. Call this method once for each.
     mutating func release(_ slot: Slot) {
         slot.queue.active -= 1
         list(slot.queue)
         discardIfUnused(slot.queue)
     }
 
-    /// Takes out all waiters for a host, in the order in which they came.
+    /// Removes and returns all waiters for a host, in order of arrival.
     mutating func withdrawAll(host: String) -> [Waiter] {
         guard let queue = queues[host], queue.waitingCount > 0 else { return [] }
         let waiters = queue.takeAll()
@@ -128,7 +129,7 @@ struct HostLimiter<Waiter: AnyObject> {
         return waiters
     }
 
-    /// Takes out a waiter that was not admitted.
+    /// Removes a waiter that was not admitted.
     mutating func withdraw(_ slot: Slot) {
         let queue = slot.queue
         guard queue.remove(slot.number) != nil else { return }
@@ -145,7 +146,7 @@ struct HostLimiter<Waiter: AnyObject> {
         ready.append(queue)
     }
 
-    /// Some are kept: the next request often goes to the same host.
+    /// Some queues are kept, because the next request often goes to the same host.
     private mutating func discardIfUnused(_ queue: HostQueue) {
         if !queue.isUsed, queues.count > 64, queues[queue.host] === queue { queues[queue.host] = nil }
     }

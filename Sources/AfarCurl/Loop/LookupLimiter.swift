@@ -1,21 +1,20 @@
-/// Decides which transfer may look up its host's name: so many at once, in the order of arrival, because each look-up takes
-/// a thread of libcurl's. Pure: it does no I/O.
+/// Decides which transfers can look up their host: a limited number at a time, in order of arrival, because each look-up takes a
+/// thread of libcurl. It performs no I/O.
 ///
-/// A look-up cannot be stopped. One whose transfer has gone is abandoned: it makes room for others, as nobody waits for it,
-/// but only up to a limit, so that a resolver that hangs does not take all threads.
+/// A look-up can't be stopped. If its transfer ends first, the look-up is abandoned and makes room for another, up to a limit, so a
+/// resolver that doesn't respond can't take all threads.
 struct LookupLimiter<Waiter: AnyObject> {
     typealias Slot = HostLimiter<Waiter>.Slot
 
-    /// Abandoned look-ups that may run for each one that may be waited for.
+    /// How many abandoned look-ups can run for each regular one.
     private static var abandonedPerLookup: Int { 3 }
 
-    /// Here all look-ups are of one host.
+    /// All waiters use the same host, an empty name.
     private var limiter: HostLimiter<Waiter>
     private let abandonedLimit: Int
-    /// Look-ups that run and that nobody waits for.
+    /// The number of look-ups that continue without a transfer.
     private(set) var abandonedCount = 0
     private var waitingCount = 0
-    /// Whether there are waiters.
     var isWaitedFor: Bool { waitingCount > 0 }
 
     init(limit: Int) {
@@ -23,7 +22,7 @@ struct LookupLimiter<Waiter: AnyObject> {
         abandonedLimit = max(1, min(limit, .max / Self.abandonedPerLookup)) * Self.abandonedPerLookup
     }
 
-    /// Adds a waiter, and admits it if there is room and nobody waits already.
+    /// Adds a waiter, and admits it if there is room and no one else is waiting.
     mutating func enter(_ waiter: Waiter) -> (slot: Slot, isAdmitted: Bool) {
         let isNext = !limiter.isReady
         let slot = limiter.enqueue(waiter, host: "")
@@ -31,28 +30,28 @@ struct LookupLimiter<Waiter: AnyObject> {
         return (slot, isNext && admit() != nil)
     }
 
-    /// Takes the next waiter that may look up its host's name now.
+    /// Takes the next waiter that can look up its host.
     mutating func admit() -> Waiter? {
         guard abandonedCount < abandonedLimit, let waiter = limiter.admit() else { return nil }
         waitingCount -= 1
         return waiter
     }
 
-    /// An admitted look-up is over. To be called once.
+    /// Records the end of an admitted look-up. Call it once.
     mutating func release(_ slot: Slot) { limiter.release(slot) }
 
-    /// Takes out a waiter that was not admitted. To be called once.
+    /// Removes a waiter that was not admitted. Call it once.
     mutating func withdraw(_ slot: Slot) {
         limiter.withdraw(slot)
         waitingCount -= 1
     }
 
-    /// Nobody waits for an admitted look-up any more, which runs on. To be called once.
+    /// Records that the transfer of an admitted look-up has ended, and the look-up continues. Call it once.
     mutating func abandon(_ slot: Slot) {
         limiter.release(slot)
         abandonedCount += 1
     }
 
-    /// An abandoned look-up is over.
+    /// Records the end of an abandoned look-up.
     mutating func abandonedEnded() { abandonedCount -= 1 }
 }

@@ -13,7 +13,7 @@ struct Poller: Sendable {
 
     let set: EpollSet
 
-    /// One of the events that were waited for.
+    /// Returns one of the events from the last wait.
     func event(_ index: Int) -> Event {
         let (tag, events) = set.event(index)
         guard let tag else { return .woken }
@@ -29,8 +29,8 @@ struct Poller: Sendable {
         }
     }
 
-    /// A socket can have been closed and opened again under the same number, so that the kernel knows more or less of it
-    /// than we remember.
+    /// Registers or modifies a socket. A socket can be closed and opened again under the same number, so the kernel's registration
+    /// can differ from the recorded one.
     private func set(_ socket: Int32, _ events: UInt32, _ pool: UInt32, _ operation: Int32, ifRefused other: Int32) {
         let tag = UInt64(pool) << 32 | UInt64(UInt32(bitPattern: socket))
         if !set.set(socket, operation, events, tag: tag), errno == EEXIST || errno == ENOENT {

@@ -1,8 +1,8 @@
-/// The events that libcurl waits for on each socket, and those registered with the kernel: a pure value.
+/// The events that libcurl waits for on each socket, and those registered with the kernel. It performs no I/O.
 ///
-/// libcurl says "no more" and "again" of a kept connection between two requests. Changes are gathered, the last one
-/// wins, and what comes out the same costs no system call. "No more" alone is not passed on: the kernel goes on
-/// watching until it has something to tell, which of an idle connection is rare, and worth knowing.
+/// Between two requests, libcurl removes and restores its interest in a kept connection. Changes are collected, the last one wins,
+/// and changes that cancel out cost no system call. A removal alone isn't applied: the kernel continues to watch the socket,
+/// because an event on an idle connection is rare and useful.
 struct SocketInterests {
     enum Change: Equatable {
         case add(Int32, UInt32)
@@ -19,7 +19,7 @@ struct SocketInterests {
     private var entries: [Entry] = []
     private var changed: [Int32] = []
 
-    /// libcurl wants these epoll events of a socket; 0 means none.
+    /// Sets the epoll events that libcurl waits for; 0 means none.
     mutating func want(_ events: UInt32, of socket: Int32) {
         guard socket >= 0 else { return }
         while entries.count <= Int(socket) { entries.append(Entry()) }
@@ -27,33 +27,33 @@ struct SocketInterests {
         note(socket)
     }
 
-    /// A socket has been opened or is about to be closed, so the kernel knows nothing of this number. libcurl does not
-    /// tell of every socket that it closes: those of its look-ups go silently, and their numbers come back.
+    /// Resets a socket that was opened or is about to be closed, for which the kernel has no registration. libcurl doesn't report
+    /// every socket that it closes: those of look-ups are closed silently, and their numbers are reused.
     mutating func forget(_ socket: Int32) {
         guard socket >= 0, Int(socket) < entries.count else { return }
         entries[Int(socket)].told = 0
         entries[Int(socket)].wanted = 0
     }
 
-    /// Whether the kernel was told to watch this socket. If not, what it reports is about an earlier one of that number.
+    /// Whether the socket is registered with the kernel. If not, an event is for an earlier socket with the same number.
     func isWatched(_ socket: Int32) -> Bool {
         socket >= 0 && Int(socket) < entries.count && entries[Int(socket)].told != 0
     }
 
-    /// Whether libcurl waits for events of this socket.
+    /// Whether libcurl waits for events on the socket.
     func isWanted(_ socket: Int32) -> Bool {
         socket >= 0 && Int(socket) < entries.count && entries[Int(socket)].wanted != 0
     }
 
-    /// Something happened on a socket of which libcurl wants to know nothing: what the kernel must be told, so that it
-    /// does not say so again.
+    /// Handles an event that libcurl doesn't wait for. Returns the change that unregisters the socket, so the event isn't reported
+    /// again.
     mutating func dismiss(_ socket: Int32) -> Change? {
         guard isWatched(socket), !isWanted(socket) else { return nil }
         entries[Int(socket)].told = 0
         return .remove(socket)
     }
 
-    /// Hands out what the kernel must be told, and takes it as told.
+    /// Passes each pending change to a closure, and records it as applied.
     mutating func drain(_ apply: (Change) -> Void) {
         guard !changed.isEmpty else { return }
         for socket in changed {

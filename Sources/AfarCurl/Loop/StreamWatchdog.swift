@@ -1,10 +1,9 @@
-/// When libcurl is to look into the buffers of connections that several transfers share: a pure value.
+/// Decides when libcurl must process the buffers of shared connections. It performs no I/O.
 ///
-/// The HTTP/2 of libcurl before 8.17 may leave what has come for one stream in a buffer, behind what another has read, and waits
-/// for an event of the socket that may never come. So it is called when there was none for a while, more and more rarely as long
-/// as nothing happens.
+/// Before 8.17, libcurl's HTTP/2 can leave data for one stream in a buffer after it has read another stream's data, and wait for a
+/// socket event that may never arrive. So libcurl is called after a time without events, less and less often while nothing happens.
 struct StreamWatchdog {
-    /// In nanoseconds.
+    /// The limits of the interval, in nanoseconds.
     private static let shortestInterval: UInt64 = 20_000_000
     private static let longestInterval: UInt64 = 1_000_000_000
 
@@ -15,13 +14,13 @@ struct StreamWatchdog {
 
     func isDue(at now: UInt64) -> Bool { next <= now }
 
-    /// It has been called.
+    /// Records a call.
     mutating func note(at now: UInt64) {
         interval = min(interval * 2, Self.longestInterval)
         next = now + interval
     }
 
-    /// Something has come.
+    /// Records that data has arrived.
     mutating func reset(at now: UInt64) {
         interval = Self.shortestInterval
         next = now + interval

@@ -3,9 +3,9 @@ import CLibcurl
 import Foundation
 import HTTPTypes
 
-/// How the connection for a request is made, where the exchange's network settings say anything about that.
+/// How to connect for a request, if its exchange has network settings.
 struct ConnectionRoute: Equatable {
-    /// What is of one connection and not of another, though libcurl does not tell them apart.
+    /// What distinguishes connections that libcurl treats as equal.
     struct Identity: Hashable {
         fileprivate var interface: String?
         fileprivate var credential: Proxy.Credential?
@@ -16,16 +16,16 @@ struct ConnectionRoute: Equatable {
 
     let proxy: Proxy?
     private let unixSocket: String?
-    /// In libcurl's form.
+    /// In libcurl's format.
     private let interface: String?
-    /// In libcurl's form.
+    /// In libcurl's format.
     private let connectTo: [String]
-    /// The fields that are for the proxy which opens a tunnel.
+    /// The fields for a proxy that opens a tunnel.
     private let proxyFields: [HTTPField]
     let addressFamily: NetworkSettings.AddressFamily
     private let tcpKeepAlive: NetworkSettings.TCPKeepAlive?
 
-    /// Nil if the exchange has no network settings.
+    /// Returns nil if the exchange has no network settings.
     init?(_ hop: Hop, isSecure: Bool, authority: String) throws {
         guard let settings = hop.exchange.options.networkBox?.settings else { return nil }
         do {
@@ -39,7 +39,7 @@ struct ConnectionRoute: Equatable {
             proxy = try settings.proxy(isSecure: isSecure, authority: authority)
             if let proxy, proxy.kind == .https, isSecure, hop.exchange.options.security != nil {
                 throw InvalidSetting(
-                    "a client identity, or the evaluation of server trust, is not possible through a proxy over TLS")
+                    "a proxy over TLS can't be combined with a client identity or the evaluation of server trust")
             }
             let ownFields = Array(hop.exchange.request.headerFields).filter { $0.name == .proxyAuthorization }
             proxyFields = isSecure && proxy?.isOfHTTP == true ? ownFields : []
@@ -49,7 +49,7 @@ struct ConnectionRoute: Equatable {
         }
     }
 
-    /// Nil where libcurl can tell.
+    /// Nil if libcurl distinguishes these connections itself.
     var identity: Identity? {
         let identity = Identity(
             interface: interface, credential: proxy?.credential, proxyFields: proxyFields, addressFamily: addressFamily,
@@ -57,13 +57,13 @@ struct ConnectionRoute: Equatable {
         return identity == Identity() ? nil : identity
     }
 
-    /// Whether libcurl may have a name to look up, when it has none in the URL.
+    /// Whether libcurl may have to look up a name even if the URL has an address.
     var needsLookup: Bool { proxy != nil || !connectTo.isEmpty }
 
-    /// Has libcurl make connections so.
+    /// Sets libcurl's options for the route.
     func apply(to options: CurlOptions, _ certificateBundle: String?) throws(CurlOptions.Failure) {
         if let unixSocket {
-            // Kept connections could not be told apart: libcurl describes all of them alike.
+            // libcurl describes all of them alike, so they can't be distinguished.
             try options.set(CURLOPT_UNIX_SOCKET_PATH, unixSocket)
             try options.set(CURLOPT_FRESH_CONNECT, 1)
             try options.set(CURLOPT_FORBID_REUSE, 1)
@@ -82,7 +82,7 @@ struct ConnectionRoute: Equatable {
             try options.set(CURLOPT_PROXYPASSWORD, credential.password)
         }
         guard proxy.kind == .https else { return }
-        // Bytes that belong to no request may wait in the TLS connection to the proxy, which libcurl does not show.
+        // libcurl gives no access to unsolicited bytes in the TLS connection to the proxy.
         try options.set(CURLOPT_FORBID_REUSE, 1)
         try options.set(CURLOPT_PROXY_SSL_VERIFYPEER, 1)
         try options.set(CURLOPT_PROXY_SSL_VERIFYHOST, 2)
@@ -94,7 +94,7 @@ struct ConnectionRoute: Equatable {
     /// Applies the settings for a TCP socket that libcurl opens. Returns 0, or the system's error code.
     func prepare(_ socket: Int32) -> Int32 { tcpKeepAlive?.apply(to: socket) ?? 0 }
 
-    /// What libcurl keeps a pointer to only; nil where there is none.
+    /// The lists that libcurl doesn't copy; nil if there are none.
     func makeLists() -> RouteLists? {
         let isEmpty = connectTo.isEmpty && proxyFields.isEmpty
         return isEmpty ? nil : RouteLists(connectTo: connectTo, proxyFields: proxyFields)

@@ -3,8 +3,7 @@ import CLibcurl
 import Foundation
 import HTTPTypes
 
-/// Sets libcurl's options for transfers. Every result is checked: an option that a libcurl does not know must not be
-/// lost silently.
+/// Sets libcurl's options. Every result is checked, so an option that this version of libcurl doesn't support is an error.
 struct CurlOptions {
     struct Failure: Error {
         var code: CURLcode
@@ -34,10 +33,10 @@ struct CurlOptions {
         guard code == CURLE_OK else { throw Failure(code: code, option: option) }
     }
 
-    /// What is the same for every transfer.
+    /// Sets the options that are the same for every transfer.
     func setRules() throws(Failure) {
         try set(CURLOPT_NOSIGNAL, 1)
-        // Else a cancel during a look-up waits for the look-up's thread, and the whole loop with it.
+        // Otherwise, canceling a look-up blocks the loop until its thread has ended.
         try set(CURLOPT_QUICK_EXIT, 1)
         try set(CURLOPT_NOPROGRESS, 1)
         try set(CURLOPT_FOLLOWLOCATION, 0)
@@ -46,7 +45,7 @@ struct CurlOptions {
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         try set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         try set(CURLOPT_PROXY, "")
-        // Else the environment's exceptions hold for any proxy.
+        // Otherwise, the environment's exceptions (`no_proxy`) apply to any proxy.
         try set(CURLOPT_NOPROXY, "")
         try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
         try set(CURLOPT_HTTP09_ALLOWED, 0)
@@ -54,7 +53,7 @@ struct CurlOptions {
         try set(CURLOPT_TIMEOUT_MS, 0)
     }
 
-    /// The method, and whether a body goes with it.
+    /// Sets the method, and whether the request has a body.
     func setMethod(_ method: HTTPRequest.Method, hasBody: Bool) throws(Failure) {
         switch method {
         case .get where !hasBody: try set(CURLOPT_HTTPGET, 1)
@@ -67,16 +66,16 @@ struct CurlOptions {
         }
     }
 
-    /// The length of a body that libcurl will ask for, nil for a chunked one.
+    /// Sets the length of a body that libcurl reads from a callback; nil for a chunked body.
     func setBodyLength(_ length: Int64?) throws(Failure) {
         try set(CURLOPT_POSTFIELDSIZE_LARGE, offset: length ?? -1)
     }
 
-    /// A body of which libcurl takes a copy at once.
+    /// Sets a body, which libcurl copies.
     func setBody(_ data: Data) throws(Failure) {
         try setBodyLength(Int64(data.count))
         let code = data.withUnsafeBytes { bytes in
-            // An empty body still needs a pointer.
+            // An empty body needs a pointer too.
             var none: CChar = 0
             let start = bytes.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) }
             return withUnsafeMutablePointer(to: &none) {

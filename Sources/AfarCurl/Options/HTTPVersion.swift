@@ -1,14 +1,14 @@
 import AfarTransport
 import CLibcurl
 
-/// The version of HTTP that libcurl is to speak for a request.
+/// The version of HTTP that libcurl uses for a request.
 enum HTTPVersion: Equatable {
     case http1
-    /// HTTP/2 if the server agrees to that in the handshake, or else HTTP/1.1.
+    /// HTTP/2 if the server agrees to it in the handshake; otherwise HTTP/1.1.
     case negotiated
-    /// HTTP/2 without a question, with TLS or without.
+    /// HTTP/2 without negotiation, with or without TLS.
     case http2
-    /// The same on a connection of its own.
+    /// HTTP/2 without negotiation, on a connection that serves only this request.
     case http2Alone
     case http3
 
@@ -23,19 +23,19 @@ enum HTTPVersion: Equatable {
         }
     }
 
-    /// Whether the library's HTTP/2 is fit for a request: one that may stand still holds up all others of its connection, unless
-    /// the library is new enough.
+    /// Whether the library's HTTP/2 is suitable for a request. Before libcurl 8.17, a request that may be paused stalls all others
+    /// of its connection.
     private static func isFit(_ hop: Hop, _ library: CurlLibrary) -> Bool {
-        // Negotiate and NTLM authenticate a connection, which no other request may share.
+        // Negotiate and NTLM authenticate the connection, which no other request may share.
         guard hop.connectionAuthentication == nil else { return false }
         if case .stream = hop.exchange.delivery, !library.pausesStreams { return false }
         return library.sendsBodiesOverHTTP2 || hop.exchange.body.isNone
     }
 
-    /// Whether many requests may share a connection.
+    /// Whether several requests can share a connection.
     var isShared: Bool { self == .negotiated || self == .http2 }
 
-    /// In libcurl's words.
+    /// The value of `CURLOPT_HTTP_VERSION`.
     var option: Int {
         switch self {
         case .http1: CURL_HTTP_VERSION_1_1

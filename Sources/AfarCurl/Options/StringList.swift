@@ -1,9 +1,9 @@
 import CLibcurl
 import HTTPTypes
 
-/// Lines as libcurl's linked list, which it only reads.
+/// A list of lines in libcurl's format, which libcurl only reads.
 final class StringList: @unchecked Sendable {
-    // Sendable because nothing changes after init.
+    // Sendable because nothing changes after `init`.
     let first: UnsafeMutablePointer<curl_slist>?
 
     private init(_ lines: [[UInt8]]) {
@@ -14,9 +14,9 @@ final class StringList: @unchecked Sendable {
 
     convenience init(_ texts: [String]) { self.init(texts.map { Array($0.utf8) }) }
 
-    /// Makes lines of fields, and then of texts.
+    /// Creates lines from fields, followed by texts.
     ///
-    /// `Name:` makes libcurl leave a header out, which is what `extra` is for. The form for an empty value is `Name;`.
+    /// In `extra`, `Name:` prevents libcurl from adding a field. A field with an empty value has the form `Name;`.
     convenience init(fields: some Sequence<HTTPField>, extra: [String] = []) {
         let lines = fields.map { field in
             let value = field.withUnsafeBytesOfValue { Array($0) }

@@ -12,8 +12,8 @@ extension TLSSettings {
             keyLogFile: configuration.tlsKeyLogFile)
     }
 
-    /// TLS: verified, at least 1.2. A directory of certificates is switched off because it keeps libcurl from caching
-    /// the bundle, which costs 45 ms of CPU a connection.
+    /// Applies the TLS settings: certificates are verified, and the version is at least 1.2. `CURLOPT_CAPATH` is unset because a
+    /// directory prevents libcurl from caching the bundle, which costs 45 ms of processor time per connection.
     func apply(
         to handle: EasyHandle, _ minimumVersion: ExchangeOptions.TLSVersion, _ security: ConnectionSecurity?
     ) throws(CurlOptions.Failure) {
@@ -32,7 +32,7 @@ extension TLSSettings {
         if let cipherList { try options.set(CURLOPT_SSL_CIPHER_LIST, cipherList) }
         if let tls13CipherSuites { try options.set(CURLOPT_TLS13_CIPHERS, tls13CipherSuites) }
         if let identity = security?.identity { try options.set(identity) }
-        // A session that is resumed shows no certificates and no OCSP response to decide on.
+        // A resumed session has no certificates or OCSP response to evaluate.
         if isEvaluated { try options.set(CURLOPT_SSL_SESSIONID_CACHE, 0) }
         let needsHandshake = isEvaluated || keyLog != nil || CurlLibrary.shared.sharesOpenSSL
         handle.handshake = needsHandshake ? Handshake(security, isStrict: authorities.areStrict, logsTo: keyLog) : nil
@@ -41,7 +41,7 @@ extension TLSSettings {
 }
 
 extension CurlOptions {
-    /// The client's certificate and key.
+    /// Sets the client's certificates and key.
     fileprivate func set(_ identity: ClientIdentity) throws(Failure) {
         let certificates = ([identity.certificate] + identity.intermediates).map(\.pemEncoded).joined()
         try set(CURLOPT_SSLCERTTYPE, "PEM")

@@ -2,14 +2,14 @@ import AfarTransport
 
 /// Decodes a body in pieces.
 ///
-/// libcurl delivers a buffer again if it isn't taken as a whole. What was decoded of it is skipped then.
+/// If a buffer isn't taken as a whole, libcurl delivers it again. The bytes that were decoded before are skipped then.
 final class BodyDecoding {
     static let pieceSize = 32 * 1024
 
     private let decoder: ContentDecoder
     /// Allocated when the first byte arrives.
     private var piece = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// How many of the bytes that libcurl delivers next were decoded before.
+    /// How many of the bytes that libcurl delivers next have been decoded before.
     private var repeatedCount = 0
 
     /// Returns nil for a body that is delivered as it is.
@@ -22,7 +22,7 @@ final class BodyDecoding {
 
     var encodedByteCount: Int64 { decoder.encodedByteCount }
 
-    /// Whether there is more to decode than these bytes.
+    /// Whether more can be decoded without further input.
     var hasMore: Bool { decoder.hasMore }
 
     /// The bytes of a buffer that weren't decoded before.
@@ -41,7 +41,7 @@ final class BodyDecoding {
         }
     }
 
-    /// The buffer wasn't taken: libcurl delivers it again, perhaps in other sizes.
+    /// Records that a buffer wasn't taken. libcurl delivers it again, possibly in pieces of other sizes.
     func wasRefused(_ body: UnsafeRawBufferPointer, rest: UnsafeRawBufferPointer) {
         repeatedCount = max(repeatedCount, body.count - rest.count)
     }

@@ -2,28 +2,28 @@ import AfarTransport
 import CLibcurl
 import Foundation
 
-/// What libcurl says about a failed transfer, and what it means.
+/// A failure that libcurl reports, and its error code and message.
 struct CurlFailure {
     var code: CURLcode
     var message: String
     var systemError: Int32
     var verifyResult: Int
-    /// Whether the connection was up when it failed.
+    /// Whether the connection was established when the transfer failed.
     var isConnected: Bool
-    /// Whether the final head had arrived when it failed.
+    /// Whether the final head had arrived when the transfer failed.
     var hasHead = false
 
-    /// libcurl's own words, except where they mislead.
+    /// libcurl's message, or another one where libcurl's is misleading.
     var text: String {
         switch code {
         case CURLE_OK where !hasHead, CURLE_PARTIAL_FILE where !hasHead:
             "the connection closed before the response's head was complete"
-        case CURLE_GOT_NOTHING: "the connection closed before the first line of the response had come"
+        case CURLE_GOT_NOTHING: "the connection closed before the first line of the response had arrived"
         case CURLE_OUT_OF_MEMORY where transportCode == .headTooLarge:
             "a line of the response's head is too long for libcurl"
         // X509_V_ERR_HOSTNAME_MISMATCH
         case CURLE_PEER_FAILED_VERIFICATION where verifyResult == 62:
-            "the certificate is for no host: it has no alternative names, and its common name doesn't count"
+            "the certificate names no host: it has no subject alternative names, and the common name is ignored"
         case CURLE_BAD_FUNCTION_ARGUMENT where transportCode == .malformedResponse:
             "the first field of the response's head begins with white space"
         case CURLE_SSL_CACERT_BADFILE:
@@ -34,41 +34,41 @@ struct CurlFailure {
 
     var transportCode: TransportError.Code {
         switch code {
-        // With the scheme checked beforehand, this is a response that is no HTTP/1.
+        // The scheme was checked, so this is a response that isn't HTTP/1.
         case CURLE_UNSUPPORTED_PROTOCOL: isConnected ? .malformedResponse : .unsupportedURL
         case CURLE_PEER_FAILED_VERIFICATION: certificateCode
         case CURLE_SSL_CONNECT_ERROR where message.contains("alert"), CURLE_RECV_ERROR where message.contains("alert"),
             CURLE_SEND_ERROR where message.contains("alert"):
             alertCode
         case CURLE_COULDNT_CONNECT: connectCode
-        // The host, which a proxy of SOCKS is to be given the address of.
+        // The host, whose address a SOCKS proxy needs.
         case CURLE_PROXY where message.contains("resolve host"): .cannotFindHost
         case CURLE_COULDNT_RESOLVE_HOST where message.contains("failed to start"): .outOfResources
         case CURLE_RECV_ERROR where message.contains("chunk"): .malformedResponse
         case CURLE_RECV_ERROR where message.contains("header"): .headTooLarge
         case CURLE_PARTIAL_FILE where !hasHead: .malformedResponse
         case CURLE_BAD_FUNCTION_ARGUMENT where isConnected && !hasHead: .malformedResponse
-        // libcurl's limit for one line is below ours.
+        // libcurl's limit for a line is lower than Afar's.
         case CURLE_OUT_OF_MEMORY where isConnected && !hasHead: .headTooLarge
         default: Self.codes[Int(code.rawValue)] ?? (isOfChunks ? .malformedResponse : .unknown)
         }
     }
 
-    /// Some faults of chunks come with a code that is meant for libcurl itself.
+    /// libcurl reports some chunk errors with a code for errors of its own.
     private var isOfChunks: Bool { message.contains("chunked-encoded") }
 
-    /// Whether libcurl's errno belongs to a failure of this code; it is not cleared by failures without one.
+    /// Whether `CURLINFO_OS_ERRNO` belongs to a failure with this code. Failures without a system error don't reset it.
     static func hasSystemError(_ code: CURLcode) -> Bool {
         code == CURLE_COULDNT_CONNECT || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR
     }
 
-    /// Whether a system's error means that the process, or the machine, has no more of something.
+    /// Whether a system error means that the process or the machine has run out of a resource.
     static func isOutOfResources(_ systemError: Int32) -> Bool {
         [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(systemError)
     }
 
-    /// What a server says by a TLS alert about the client's certificate (RFC 8446, section 6.2), in OpenSSL's words. It may
-    /// come after the handshake.
+    /// The code for a TLS alert about the client's certificate (RFC 8446, section 6.2), from OpenSSL's message. The alert can
+    /// arrive after the handshake.
     private var alertCode: TransportError.Code {
         let rejections = [
             "bad certificate", "unknown ca", "certificate expired", "certificate revoked", "certificate unknown",
@@ -90,7 +90,7 @@ struct CurlFailure {
         }
     }
 
-    /// The numbers are X509_V_ERR_… of OpenSSL.
+    /// The numbers are OpenSSL's X509_V_ERR_… values.
     private var certificateCode: TransportError.Code {
         switch verifyResult {
         case 9: .certificateNotYetValid
@@ -100,7 +100,7 @@ struct CurlFailure {
         }
     }
 
-    /// What each of libcurl's codes that an HTTP transfer can end with means.
+    /// The error codes for libcurl's codes with which an HTTP transfer can end.
     static let codes: [Int: TransportError.Code] = {
         var codes: [Int: TransportError.Code] = [:]
         func map(_ code: TransportError.Code, _ curlCodes: CURLcode...) {
@@ -127,7 +127,7 @@ struct CurlFailure {
             CURLE_BAD_DOWNLOAD_RESUME, CURLE_CHUNK_FAILED, CURLE_AUTH_ERROR, CURLE_REMOTE_ACCESS_DENIED,
             CURLE_LOGIN_DENIED, CURLE_REMOTE_FILE_NOT_FOUND, CURLE_REMOTE_DISK_FULL, CURLE_REMOTE_FILE_EXISTS,
             CURLE_UPLOAD_FAILED)
-        // A body that cannot be sent again was lost with a kept connection that had died.
+        // CURLE_SEND_FAIL_REWIND: a kept connection and a body that can't be rewound were lost.
         map(
             .connectionLost, CURLE_GOT_NOTHING, CURLE_SEND_FAIL_REWIND, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
             CURLE_UNRECOVERABLE_POLL,
@@ -140,31 +140,30 @@ struct CurlFailure {
         map(.responseTooLarge, CURLE_FILESIZE_EXCEEDED)
         map(.tooManyRedirects, CURLE_TOO_MANY_REDIRECTS)
         map(.outOfResources, CURLE_OUT_OF_MEMORY)
-        // CURLE_TOO_LARGE, which libcurl has from 8.6 on: a line of the head.
+        // CURLE_TOO_LARGE (libcurl 8.6 and later): a line of the head is too long.
         codes[100] = .headTooLarge
         return codes
     }()
 
-    /// In words, when it is the proxy that has failed, or has refused.
+    /// Returns a message if the proxy has failed or refused; nil otherwise.
     ///
-    /// - Parameter answer: The status with which the proxy has answered when it was asked for a tunnel.
+    /// - Parameter answer: The status of the proxy's response to the request for a tunnel.
     func failure(of proxy: Proxy, answer: Int?) -> String? {
         if let answer, answer >= 300, !hasHead {
             let reason =
-                answer == 407 ? "it wants to know who uses it, or does not know that user" : "its status is \(answer)"
-            return "the proxy \(proxy) opens no way to the host: \(reason)"
+                answer == 407 ? "it requires a credential, or does not accept this one" : "its status is \(answer)"
+            return "the proxy \(proxy) opened no tunnel to the host: \(reason)"
         }
         return switch code {
-        // Of a proxy of SOCKS, libcurl speaks as of a host.
+        // libcurl reports a SOCKS proxy as a host.
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST: "the proxy \(proxy) cannot be found"
-        case CURLE_RECV_ERROR where message.contains("CONNECT"): "the proxy \(proxy) opens no way to the host: \(text)"
-        case CURLE_PROXY where transportCode == .proxyFailed: "the proxy \(proxy) opens no way to the host: \(text)"
+        case CURLE_RECV_ERROR where message.contains("CONNECT"): "the proxy \(proxy) opened no tunnel: \(text)"
+        case CURLE_PROXY where transportCode == .proxyFailed: "the proxy \(proxy) opened no connection: \(text)"
         case CURLE_COULDNT_CONNECT: "the proxy \(proxy) cannot be reached: \(text)"
         default: nil
         }
     }
 
-    /// The peer's address and port.
     static func peer(of handle: EasyHandle) -> String? {
         handle.string(CURLINFO_PRIMARY_IP).map { HostName.authority($0, port: handle.long(CURLINFO_PRIMARY_PORT)) }
     }

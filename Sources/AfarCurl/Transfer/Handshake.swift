@@ -7,18 +7,18 @@ import Foundation
     import COpenSSL
 #endif
 
-/// Controls TLS handshakes: ends one before the client's identity goes to a server that has not been accepted, validates
-/// certificates without an evaluator, and logs keys. It belongs to one loop's thread.
+/// Controls TLS handshakes: ends a handshake before the client's identity is sent to a server that hasn't been accepted, validates
+/// certificates if there is no evaluator, and logs keys. It belongs to the thread of one loop.
 final class Handshake {
-    /// What the server presented where a handshake was ended, for somebody to decide on, and what was agreed on by then.
+    /// The server's certificates when the handshake was ended for their evaluation, and what had been negotiated.
     @exclusivity(unchecked) var undecided: (chain: PresentedChain, agreement: TLSAgreement?)?
     private let security: ConnectionSecurity?
     private let isStrict: Bool
     private let keyLog: KeyLog?
 
     /// - Parameters:
-    ///   - security: Who decides on the server's certificates, if anybody does.
-    ///   - isStrict: Whether certificates must follow RFC 5280 to the letter, without an evaluator.
+    ///   - security: The evaluation of the server's certificates, if any.
+    ///   - isStrict: Whether certificates must follow RFC 5280 strictly, without an evaluator.
     init(_ security: ConnectionSecurity?, isStrict: Bool, logsTo keyLog: KeyLog?) {
         self.security = security?.evaluation == nil ? nil : security
         self.isStrict = isStrict
@@ -26,13 +26,13 @@ final class Handshake {
     }
 
     #if canImport(COpenSSL)
-        /// Where a connection's settings hold their object, which lives as long as the connection: a server may ask who the
-        /// client is after the handshake too (RFC 8446, section 4.6.2).
+        /// The index of the object in OpenSSL's settings, which live as long as the connection. A server can also ask for the
+        /// client's identity after the handshake (RFC 8446, section 4.6.2).
         private static let place = afar_new_settings_place { _, object, _, _, _, _ in
             if let object { Unmanaged<Handshake>.fromOpaque(object).release() }
         }
 
-        /// Tells libcurl. The handle has to hold the object.
+        /// Sets libcurl's callback. The handle must retain this object.
         func apply(to options: CurlOptions) throws(CurlOptions.Failure) {
             let code = afar_set_ssl_context_function(
                 options.easy,
@@ -44,7 +44,7 @@ final class Handshake {
             try options.check(code, CURLOPT_SSL_CTX_FUNCTION)
         }
 
-        /// Returns false when that is not possible.
+        /// Sets OpenSSL's callbacks. Returns false if that fails.
         private func watch(_ settings: OpaquePointer) -> Bool {
             if let keyLog { afar_log_keys(settings, keyLog.descriptor) }
             guard security != nil else {

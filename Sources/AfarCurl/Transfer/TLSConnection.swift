@@ -5,12 +5,12 @@ import Foundation
 #if canImport(COpenSSL)
     import COpenSSL
 
-    /// OpenSSL's side of a connection, which lives until the connection's socket is closed.
+    /// The OpenSSL object of a connection. It exists until the connection's socket is closed.
     struct TLSConnection {
-        /// Where a connection has under what it was found to be good.
+        /// The index at which a connection stores the security object under which it was trusted.
         private static let mark = afar_new_mark()
 
-        /// Where a connection has its ``TLSEnding``.
+        /// The index at which a connection stores its ``TLSEnding``.
         private static let endingPlace = afar_new_connection_place { _, object, _, _, _, _ in
             if let object { Unmanaged<TLSEnding>.fromOpaque(object).release() }
         }
@@ -19,13 +19,13 @@ import Foundation
 
         init(_ ssl: OpaquePointer) { self.ssl = ssl }
 
-        /// Nil without TLS, or when that is not OpenSSL's.
+        /// Returns nil without TLS, or if libcurl doesn't use OpenSSL.
         init?(_ handle: EasyHandle) {
             guard let ssl = afar_get_openssl(handle.raw) else { return nil }
             self.ssl = OpaquePointer(ssl)
         }
 
-        /// Whether it was decided before, for this very connection, that the server is the right one.
+        /// Whether the server was trusted before over this connection.
         func isTrusted(under security: ConnectionSecurity) -> Bool {
             guard Self.mark >= 0 else { return false }
             return SSL_get_ex_data(ssl, Self.mark) == Unmanaged.passUnretained(security).toOpaque()
@@ -36,17 +36,17 @@ import Foundation
             SSL_set_ex_data(ssl, Self.mark, Unmanaged.passUnretained(security).toOpaque())
         }
 
-        /// Whether HTTP/2 was agreed on.
+        /// Whether HTTP/2 was negotiated.
         var speaksHTTP2: Bool {
             var (name, length) = (nil as UnsafePointer<UInt8>?, 0 as UInt32)
             SSL_get0_alpn_selected(ssl, &name, &length)
             return length == 2 && name?[0] == UInt8(ascii: "h") && name?[1] == UInt8(ascii: "2")
         }
 
-        /// How the server ends the connection, noted from the first call on; nil when memory ran out.
+        /// How the server ends the connection, recorded from the first access on; nil if there is no memory left.
         ///
-        /// From then on, OpenSSL doesn't report an end without an alert as an error: some versions of libcurl ignore that error, and
-        /// others fail every transfer.
+        /// From then on, OpenSSL doesn't report an end without an alert as an error. Some versions of libcurl ignore that error,
+        /// and others fail every transfer.
         var ending: TLSEnding? {
             guard Self.endingPlace >= 0 else { return nil }
             if let object = SSL_get_ex_data(ssl, Self.endingPlace) {
@@ -94,7 +94,7 @@ import Foundation
         }
     }
 #else
-    /// Only OpenSSL's connections can be looked into.
+    /// Connections can be inspected only with OpenSSL.
     struct TLSConnection {
         init?(_ handle: EasyHandle) { return nil }
         var agreement: TLSAgreement? { nil }
@@ -108,7 +108,7 @@ import Foundation
     }
 #endif
 
-/// How a server ends a TLS connection. libcurl frees the connection before it reports the end of a transfer, but not this.
+/// How a server ends a TLS connection. libcurl frees the connection before it reports the end of a transfer, but not this object.
 final class TLSEnding {
     /// Whether the server has sent close_notify.
     @exclusivity(unchecked) var isAnnounced = false

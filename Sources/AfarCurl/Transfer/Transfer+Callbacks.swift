@@ -2,7 +2,7 @@ import AfarTransport
 import CLibcurl
 import Foundation
 
-/// libcurl's callbacks. They capture nothing: the handle is their context, and knows its transfer.
+/// libcurl's callbacks. They capture nothing: their context is the handle, which has its transfer.
 extension Transfer {
     private static let failed = Int.max
 
@@ -57,7 +57,8 @@ extension Transfer {
                 }, context), CURLOPT_RESOLVER_START_FUNCTION)
     }
 
-    /// Hands on what has come. Where a refusal would harm others, it is read all the same, and the loop ends the transfer.
+    /// Passes bytes to the transfer. If an error would disturb other streams of the connection, the bytes count as taken, and the
+    /// loop cancels the transfer.
     private static func take(
         _ bytes: UnsafeRawBufferPointer, _ context: UnsafeMutableRawPointer?,
         _ receive: (Transfer) throws(Fault) -> Int

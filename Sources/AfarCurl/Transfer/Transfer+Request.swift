@@ -3,15 +3,14 @@ import CLibcurl
 import Foundation
 import HTTPTypes
 
-/// The request: libcurl's options for it, its connection, its body, and sending it again.
+/// The request: its options, its connection, its body, and sending it again.
 extension Transfer {
     private static let largeBuffer = 512 * 1024
-    /// For bodies that can be refused in part: libcurl keeps the rest, and copies it until it is taken.
+    /// For bodies that can be refused in part: libcurl stores the rest, and copies it each time until it is taken.
     private static let smallBuffer = 56 * 1024
     /// The most requests that one authentication may take. Kerberos takes one or two, NTLM two.
     private static let authenticationLimit = 8
 
-    /// Sets the options of a handle.
     func configure(_ handle: EasyHandle, pool: CurlPool) throws {
         let options = CurlOptions(easy: handle.raw)
         handle.transfer = self
@@ -32,8 +31,8 @@ extension Transfer {
         if plan.isSecure { try pool.setSecurity(handle, exchange.options.minimumTLSVersion) }
         if let route = plan.route { try pool.setRoute(route, options) }
         try plan.routeLists?.apply(to: options)
-        // libcurl divides this time among the addresses. Its end must be noticed here first, or the limiter would not know about a
-        // look-up that continues.
+        // libcurl divides this time among the addresses. The loop's own timeout must come first, or the limiter would miss a
+        // continuing look-up.
         try options.set(
             CURLOPT_CONNECTTIMEOUT_MS,
             Int(clamping: Int64(max(0.001, exchange.options.connectTimeout.clamped) * 1000)) + 1_000)
@@ -53,9 +52,9 @@ extension Transfer {
         if let authentication { try options.setAuthentication(authentication) }
     }
 
-    /// The body to send. Unless libcurl copies it at once, it is opened here and becomes the feed.
+    /// Returns the body to send. Unless libcurl copies it at once, it is opened here and becomes the feed.
     private func sendableBody() throws -> RequestBody {
-        // A HEAD request has passed the plan's checks, so its body is empty if there is one.
+        // The plan permits only an empty body for HEAD.
         guard plan.method != .head else { return .none }
         guard feed == nil else { return exchange.body }
         switch exchange.body {
@@ -88,9 +87,9 @@ extension Transfer {
         return socket
     }
 
-    /// Decides, before the first byte of the request is sent, whether the connection that libcurl has chosen can be used.
+    /// Decides, just before the request is sent, whether the connection that libcurl has chosen can be used.
     ///
-    /// Unsolicited bytes on a kept connection are no response to this request, but libcurl would take them for one.
+    /// libcurl would mistake unsolicited bytes on a kept connection for the response to this request.
     func canUseConnection(on socket: Int32?) -> Bool {
         attempt.socket = socket
         let (handle, pool) = (attempt.handle, attempt.pool)
@@ -108,7 +107,7 @@ extension Transfer {
         attempt.agreement = connection?.agreement
         guard isTrusted(connection), mayBeSent() else { return false }
         if isOfAnotherVersion {
-            state.fail(Fault(.secureConnectionFailed, "the server does not agree to HTTP/2, which is demanded"))
+            state.fail(Fault(.secureConnectionFailed, "the server did not agree to HTTP/2, which the request requires"))
             return false
         }
         if plan.version == .negotiated, !isKept { loop.serverAgreed(toHTTP2: isShared, with: self) }
@@ -126,11 +125,11 @@ extension Transfer {
         plan.route?.proxy?.kind == .https ? attempt.handle.flatMap { TLSConnection($0) } : nil
     }
 
-    /// Whether the server's certificates were accepted, if the session evaluates them.
+    /// Whether the server's certificates were accepted, if an evaluator decides about them.
     private func isTrusted(_ connection: TLSConnection?) -> Bool {
         guard let security = attempt.pool?.security, security.evaluation != nil else { return true }
         guard let connection else {
-            state.fail(Fault(.secureConnectionFailed, "the server's certificates are not known"))
+            state.fail(Fault(.secureConnectionFailed, "the server's certificates are not available"))
             return false
         }
         guard !connection.isTrusted(under: security) else { return true }
@@ -143,7 +142,7 @@ extension Transfer {
         return true
     }
 
-    /// Why the handshake ended when the client was asked for its identity; nil if it did not end there.
+    /// Why the handshake ended when the server asked for the client's identity; nil if it didn't.
     var handshakeFault: Fault? { attempt.handle?.handshake?.undecided.map { undecided($0.chain) } }
 
     private func undecided(_ chain: PresentedChain) -> Fault {
@@ -162,8 +161,8 @@ extension Transfer {
 
     // MARK: Sending again
 
-    /// Whether the request can be sent. libcurl repeats a request if a kept connection was closed without a response, but the server may
-    /// have processed the request (RFC 9110, section 9.2.2).
+    /// Whether the request can be sent. If a kept connection was closed without a response, libcurl sends the request again,
+    /// although the server may have processed it (RFC 9110, section 9.2.2).
     private func mayBeSent() -> Bool {
         if let refusal = response.refusal {
             return refusal.status == 401 ? continueAuthentication() : dropExpectation()
@@ -172,19 +171,19 @@ extension Transfer {
             state.fail(
                 Fault(
                     .connectionLost,
-                    "the kept connection closed before the answer came; the server may have acted upon the request"))
+                    "the connection closed before the response arrived; the server may have processed the request"))
             return false
         }
         return true
     }
 
-    /// libcurl answers a 401 with the next message of an authentication.
+    /// libcurl responds to a 401 with the next authentication message.
     private func continueAuthentication() -> Bool {
         guard sendCount < Self.authenticationLimit else {
             state.fail(
                 Fault(
                     .malformedResponse,
-                    "the server has asked for more than \(Self.authenticationLimit) messages to authenticate one connection"
+                    "the server asked for more than \(Self.authenticationLimit) messages to authenticate one connection"
                 ))
             return false
         }
@@ -192,14 +191,14 @@ extension Transfer {
         return true
     }
 
-    /// Prepares for sending the request without its expectation. libcurl keeps a field of the caller, and doesn't always start the body
-    /// over.
+    /// Prepares to send the request again without its expectation. libcurl keeps a field that the caller has set, and doesn't
+    /// always rewind the body.
     private func dropExpectation() -> Bool {
         guard let handle = attempt.handle, feed.map({ $0.byteCount == 0 || $0.seek(to: 0) }) ?? true else {
             state.fail(
                 Fault(
                     .requestBodyFailed,
-                    "the server refused \"Expect\" (417) when some of the body was on its way, which cannot be sent again"
+                    "the server refused \"Expect\" (417) after a part of the body was sent, which can't be sent again"
                 ))
             return false
         }
@@ -224,7 +223,7 @@ extension Transfer {
         return count
     }
 
-    /// How much of the request's body was taken.
+    /// The number of bytes of the request's body that libcurl has read.
     var sentBodyByteCount: Int64 {
         if let feed { return feed.byteCount }
         guard sendCount > 0, case .data(let data) = exchange.body else { return 0 }
@@ -239,9 +238,9 @@ extension Transfer {
 }
 
 extension CurlOptions {
-    /// Has libcurl authenticate by one scheme, on a connection that serves no other request.
+    /// Makes libcurl authenticate by one scheme, on a connection that serves no other request.
     ///
-    /// libcurl leaves that connection open between the messages, despite these options, and closes it after the last response.
+    /// Despite these options, libcurl leaves the connection open between the messages. It closes it after the last response.
     fileprivate func setAuthentication(_ authentication: ConnectionAuthentication) throws(Failure) {
         let scheme =
             switch authentication.scheme {
@@ -257,6 +256,6 @@ extension CurlOptions {
 }
 
 extension TimeInterval {
-    /// Limited to what milliseconds in a C long of 32 bits can hold. NaN means no limit, as elsewhere.
+    /// Limited to the milliseconds that a 32-bit C `long` can hold. NaN means no limit, as elsewhere.
     fileprivate var clamped: TimeInterval { self < 2_000_000 ? self : 2_000_000 }
 }

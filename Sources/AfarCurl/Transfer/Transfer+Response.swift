@@ -9,27 +9,27 @@ extension Transfer {
     enum Decision {
         /// The head has not arrived.
         case none
-        /// The decision is pending. A body that isn't collected in memory is held here.
+        /// The decision is pending. The body is held here, unless it is collected in memory.
         case awaited(held: GrowingBuffer)
         case taken
         case discarded
     }
 
-    /// The end of a transfer that was complete before the decision was made.
+    /// The end of a transfer that libcurl finished before the decision was made.
     struct EarlyEnd {
         let code: CURLcode
         let report: TransportReport
         let failure: TransportError?
     }
 
-    /// How much of a body is held for the decision. Then the transfer waits.
+    /// How much of a body is held until the decision. Beyond that, the transfer pauses.
     private static let heldByteLimit = 64 * 1024
-    /// The longest time slice of a transfer on the loop, in nanoseconds.
+    /// The maximum time that a transfer uses in one turn of the loop, in nanoseconds.
     private static let longestTimeSlice: UInt64 = 10_000_000
 
     // MARK: Heads
 
-    /// Takes lines of heads or trailers. Each call has one line, except for those that libcurl has read during a pause.
+    /// Receives lines of heads or trailers. Each call has one line, except for lines that libcurl read during a pause.
     func receive(lines: UnsafeRawBufferPointer) throws(Fault) {
         connectionEstablished()
         state.noteActivity(of: lines.count, at: loop.now)
@@ -55,8 +55,8 @@ extension Transfer {
 
     private func receive(_ head: ResponseHead) throws(Fault) {
         response.head = head
-        // libcurl stops sending after a refusal or a redirect, but would wait for the end of a pause before it ends the transfer.
-        // A message of an authentication is sent without the body, of which nothing has been read yet.
+        // After a refusal or a redirect, libcurl stops sending, but it never ends a transfer whose sending is paused.
+        // Authentication messages have no body, so none was read.
         if head.status >= 300, let feed, authentication == nil || feed.byteCount > 0 || state.isSendingPaused {
             loop.noteRefusal(of: self)
         }
@@ -72,7 +72,7 @@ extension Transfer {
         exchange.request.headerFields.contains(.expect) || exchange.options.defaultFields.fields.contains(.expect)
     }
 
-    /// A 417 or a 401 is the final response after all.
+    /// Delivers a 417 or a 401 that turned out to be the final response.
     func deliverRefusal() throws(Fault) {
         if let head = response.refusal.take() { try deliver(head) }
     }
@@ -89,7 +89,7 @@ extension Transfer {
 
     var isUndecided: Bool { if case .awaited = response.decision { true } else { false } }
 
-    /// Whether the body isn't needed, so that it doesn't matter how it ends.
+    /// Whether the body is discarded, so its end doesn't matter.
     var isDiscarded: Bool {
         if case .discarded = response.decision, state.fault?.code != .cancelled { true } else { false }
     }
@@ -117,14 +117,14 @@ extension Transfer {
             throw Fault(.cancelled, "the response's head was refused", underlying: error)
         case .ask(let pending):
             response.decision = .awaited(held: GrowingBuffer())
-            // The loop retains the transfer until its end, but the decision may be retained for ever.
+            // Weak, because the decision may be retained forever. The loop retains the transfer until its end.
             pending.whenGiven { [loop, weak self] headDecision in
                 if let self { loop.post(.decided(self, headDecision)) }
             }
         }
     }
 
-    /// The decision was made outside of the loop.
+    /// Applies a decision that was made outside of the loop.
     func decide(_ headDecision: HeadDecision) throws(Fault) {
         guard case .awaited(let held) = response.decision else { return }
         try apply(headDecision)
@@ -138,12 +138,12 @@ extension Transfer {
         reportProgress()
     }
 
-    /// Where the body is held while its decision is pending; nil if the sink takes it.
+    /// The buffer for the body while the decision is pending; nil if the sink takes it.
     private var held: GrowingBuffer? {
         if case .awaited(let held) = response.decision, !sink.isMemory { held } else { nil }
     }
 
-    /// Whether a number of bytes can be held. If not, the transfer pauses and gives up its slot, because the decision may depend on
+    /// Whether a number of bytes can be held. If not, the transfer pauses and releases its slot, because the decision may depend on
     /// another transfer.
     private func hasRoom(for byteCount: Int, in held: GrowingBuffer) -> Bool {
         if held.count + byteCount <= Self.heldByteLimit { return true }
@@ -153,7 +153,7 @@ extension Transfer {
 
     // MARK: The body
 
-    /// The length of the body as it is transferred; nil if the response doesn't declare it.
+    /// The length of the body as transferred; nil if the response doesn't declare it.
     var declaredLength: Int64? {
         switch response.parser.bodyLength {
         case .exact(let length): length
@@ -170,7 +170,7 @@ extension Transfer {
     /// Returns whether the bytes were taken. If not, libcurl keeps them and pauses.
     func receive(body: UnsafeRawBufferPointer) throws(Fault) -> Bool {
         try deliverRefusal()
-        // libcurl may read 100 buffers at once, and the loop processes a suspension only after that.
+        // libcurl can read 100 buffers in a row before the loop processes a suspension.
         if exchange.control.isSuspended, !isResuming, !state.isSuspended { state.setSuspended(true, at: loop.now) }
         let isPaused = state.isSuspended && (sink.mayRefuse || !isResuming)
         let isTaken = if isPaused || mustYield() { false } else { try take(body) }
@@ -197,7 +197,7 @@ extension Transfer {
                 decoding.wasRefused(body, rest: rest)
                 return false
             }
-            // It doesn't return to the loop, which would end it.
+            // The loop can't end the transfer in the meantime.
             if mustBeReadToItsEnd, let fault = interruption { throw fault }
             _ = try write(decoding.decode(&rest), evenIfFull: true)
         }
@@ -217,8 +217,8 @@ extension Transfer {
         return true
     }
 
-    /// Whether others must have their turn before more of the body is taken. libcurl may read 100 buffers at once, in chunks of one
-    /// byte, and one buffer can be decoded to any length.
+    /// Whether the transfer must wait for its next turn. libcurl can read 100 buffers in a row, in chunks of one byte, and one
+    /// buffer can decode to any length.
     private func mustYield() -> Bool {
         guard !mustBeReadToItsEnd, response.decoding != nil || sink.byteCount > 1 << 16 && !isResuming else {
             return false
@@ -229,23 +229,23 @@ extension Transfer {
             return false
         }
         guard now > timeSlice.start + Self.longestTimeSlice else { return false }
-        // It pauses until the loop has processed its messages.
+        // The transfer pauses until the loop has processed its messages.
         loop.post(.demand(self))
         return true
     }
 
     // MARK: Pauses
 
-    /// Whether a response that has begun can be neither aborted nor paused. The HTTP/2 of libcurl before 8.17 would leave what has
-    /// arrived for others of the connection in a buffer.
+    /// Whether a response that has begun can neither be aborted nor paused. Before 8.17, libcurl's HTTP/2 would leave data for
+    /// other streams of the connection in a buffer.
     var mustBeReadToItsEnd: Bool {
         attempt.isShared && response.head != nil && !CurlLibrary.shared.pausesStreams
     }
 
     /// Pauses and resumes the directions.
     ///
-    /// libcurl delivers what it has kept inside of this call, and all of it is taken: the rest of a decoded buffer would be copied each
-    /// time that a part of it is refused again.
+    /// libcurl delivers the stored bytes during this call, and all of them are taken. Otherwise, libcurl would copy the rest of a
+    /// decoded buffer each time that a part of it is refused.
     func applyPauses(to handle: EasyHandle) -> CURLcode {
         isResuming = true
         let code = curl_easy_pause(handle.raw, pauseMask)

@@ -5,19 +5,19 @@ import Foundation
 
 /// The result of a transfer, and its metrics.
 extension Transfer {
-    /// Whether the response is complete, although libcurl reports a failure: over HTTP/2, versions before 8.0 continue to send to a
-    /// server that has responded before it had read the whole body, and then report nothing but this code.
+    /// Whether the response is complete although libcurl reports a failure. Over HTTP/2, versions before 8.0 continue to send to a
+    /// server that responded before it had read the whole body, and then report this code without a message.
     func isComplete(despite code: CURLcode) -> Bool {
         code == CURLE_HTTP2_STREAM && attempt.isShared && response.head != nil
             && attempt.handle?.errorMessage.isEmpty == true
     }
 
-    /// Throws if a body is incomplete that libcurl takes for complete.
+    /// Throws if the body is incomplete although libcurl reports success.
     func checkBody() throws(Fault) {
         if attempt.isShared, case .exact(let length)? = response.parser.bodyLength,
             response.decoding?.encodedByteCount ?? sink.byteCount < length
         {
-            throw Fault(.bodyIncomplete, "the stream ended before the body was whole")
+            throw Fault(.bodyIncomplete, "the stream ended before the body was complete")
         }
         // RFC 9112, section 9.8
         if let ending = attempt.ending, !ending.isAnnounced, response.parser.bodyEndsWithConnection,
@@ -30,7 +30,7 @@ extension Transfer {
         try response.decoding?.finish()
     }
 
-    /// What the caller gets; nil if it was given a streamed response before.
+    /// The result for the caller; nil if a streamed response was delivered before.
     func result(of code: CURLcode, phase: TransportError.Phase) -> Result<TransportResponse, any Error>? {
         let report = response.early?.report ?? report
         sink.flush()
@@ -50,7 +50,7 @@ extension Transfer {
 
     // MARK: Failures
 
-    /// How far the transfer has come.
+    /// How far the transfer has progressed.
     var phase: TransportError.Phase {
         switch state.phase {
         case .queued: .queued
@@ -63,12 +63,12 @@ extension Transfer {
     private var connectingPhase: TransportError.Phase {
         if lookup.isPending { return .resolving }
         guard let handle = attempt.handle else { return .queued }
-        // libcurl reports the peer's address as soon as it is connected, and the time of that only after the TLS handshake.
+        // libcurl reports the peer's address immediately, but the time of connecting only after the TLS handshake.
         if !plan.isSecure || handle.string(CURLINFO_PRIMARY_IP) == nil { return .connecting }
         return .tlsHandshake
     }
 
-    /// The error of a transfer that failed. Our own fault takes precedence over libcurl's code.
+    /// The error of a failed transfer. The transfer's own fault takes precedence over libcurl's code.
     func failure(_ code: CURLcode, phase: TransportError.Phase, report: TransportReport) -> TransportError {
         let handle = attempt.handle
         var error: TransportError
@@ -106,7 +106,7 @@ extension Transfer {
         return error
     }
 
-    /// If the host's address is of another family than the permitted one, libcurl opens no socket and doesn't give the reason.
+    /// The fault if the host has no address of the permitted family: libcurl opens no socket and doesn't report the reason.
     private func familyFault(_ code: CURLcode) -> Fault? {
         guard let family = plan.route?.addressFamily, family != .any, plan.route?.proxy == nil else { return nil }
         let hasNoAddress = code == CURLE_COULDNT_CONNECT && attempt.openedSocket == nil && attempt.socketError == nil
@@ -121,11 +121,9 @@ extension Transfer {
             trailers: response.parser.trailers)
     }
 
-    /// What libcurl measured.
     private func metrics(_ handle: EasyHandle) -> TransactionMetrics {
         var metrics = TransactionMetrics()
-        // libcurl counts from when it received the transfer, which may have waited before that. Its total time is out of date if a
-        // transfer is interrupted.
+        // libcurl's times exclude the time in the queue, and its total time is outdated for an interrupted transfer.
         let ended = Date()
         let begun = attempt.start ?? ended
         func moment(_ info: CURLINFO) -> Date? {

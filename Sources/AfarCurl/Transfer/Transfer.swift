@@ -7,14 +7,14 @@ import Synchronization
 
 /// One exchange over libcurl: prepared on the caller's thread, then owned by the thread of its loop.
 final class Transfer: PreparedExchange, @unchecked Sendable {
-    // Sendable because a message passes it from the caller to the loop, and one of them uses it at a time.
+    // Sendable because only one thread uses it at a time: the caller's, then the loop's.
 
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 
     /// How far the look-up of the host's name is, if one is needed.
     enum Lookup {
         case none
-        /// Too many look-ups are running. libcurl doesn't have the transfer meanwhile.
+        /// Too many look-ups are running. libcurl doesn't have the transfer in the meantime.
         case waiting(LookupLimiter<Transfer>.Slot)
         case running(LookupLimiter<Transfer>.Slot)
 
@@ -23,7 +23,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         }
     }
 
-    /// The state from when libcurl receives the transfer until it returns it. The next attempt has a new value.
+    /// The state while libcurl has the transfer. The next attempt has a new value.
     struct Attempt {
         /// Nil if libcurl doesn't have the transfer.
         var handle: EasyHandle?
@@ -41,7 +41,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         var isShared = false
         /// What was negotiated in the TLS handshake; nil without TLS.
         var agreement: TLSAgreement?
-        /// How the server ends the TLS connection; nil without TLS, and over HTTP/2, where streams have ends of their own.
+        /// How the server ends the TLS connection; nil without TLS, and for HTTP/2, where each stream has its own end.
         var ending: TLSEnding?
     }
 
@@ -49,9 +49,10 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     struct Response: ~Copyable {
         var parser: ResponseParser
         var head: ResponseHead?
-        /// The head of a 417 that refused an expectation, or of a 401 while libcurl authenticates. libcurl may send the request again
-        /// without the expectation (RFC 9110, section 15.5.18), or with its next message, and doesn't deliver this response's body
-        /// then. Only what follows shows whether it does.
+        /// The head of a 417 that refused an expectation, or of a 401 while libcurl authenticates.
+        ///
+        /// libcurl may send the request again without the expectation (RFC 9110, section 15.5.18), or with its next message. It
+        /// then doesn't deliver this response's body. Only the next callback shows which.
         var refusal: ResponseHead?
         var decision = Decision.none
         /// Nil if the body is delivered as it is.
@@ -75,32 +76,31 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// The transport, which the stream of a response retains.
     @exclusivity(unchecked) var streamOwner: (any AnyObject & Sendable)?
 
-    // The loop's book-keeping.
     @exclusivity(unchecked) var index: Int?
     @exclusivity(unchecked) var slot: HostLimiter<Transfer>.Slot?
     /// Whether the host limiter has admitted the transfer.
     @exclusivity(unchecked) var isAdmitted = false
     @exclusivity(unchecked) var lookup = Lookup.none
-    /// Whether pieces of a streamed body were gathered, which the loop will hand over.
+    /// Whether gathered pieces of a streamed body wait for delivery by the loop.
     @exclusivity(unchecked) var isGathering = false
-    /// The loop's iteration in which the last part of the body arrived, and when its first part arrived.
+    /// The loop's last iteration in which a part of the body arrived, and when its first part arrived.
     @exclusivity(unchecked) var timeSlice: (number: UInt64, start: UInt64) = (0, 0)
-    /// Whether libcurl is delivering what it kept during a pause.
+    /// Whether libcurl is delivering bytes that it stored during a pause.
     @exclusivity(unchecked) var isResuming = false
 
     @exclusivity(unchecked) var state: TransferState
     @exclusivity(unchecked) var attempt = Attempt()
     @exclusivity(unchecked) var response: Response
     @exclusivity(unchecked) var sink: BodySink
-    /// How often the request was sent.
+    /// How many times the request was sent.
     @exclusivity(unchecked) var sendCount = 0
     /// Whether the transfer needs a new connection.
     @exclusivity(unchecked) var needsFreshConnection = false
     @exclusivity(unchecked) var headersWithoutExpectation: StringList?
     @exclusivity(unchecked) var feed: BodyFeed?
-    /// Starts reading a streamed body. It can be read once, so not before a connection can be used for it.
+    /// Starts reading a streamed body. Called when a connection can be used for it, because the body can be read only once.
     @exclusivity(unchecked) var startPump: (() -> Void)?
-    /// When libcurl received the last bytes of a body that it reads from the feed.
+    /// When libcurl read the last bytes of the body from the feed.
     @exclusivity(unchecked) var bodyEnd: Date?
 
     init(_ hop: Hop, _ plan: consuming RequestPlan, loop: CurlLoop) {
@@ -122,18 +122,18 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         return Response(parser: ResponseParser(request, options: hop.exchange.options))
     }
 
-    /// libcurl sends the request again.
+    /// Prepares for the response after libcurl has sent the request again.
     func expectAnotherResponse() { response = Self.response(to: hop) }
 
     var exchange: Exchange { hop.exchange }
 
-    /// The key of the transfers whose connections are limited together: the host, and the requirements on its security.
+    /// Identifies the transfers whose connections are limited together: by the host, and the requirements on its security.
     var limitedHost: String {
         guard let security = hop.exchange.options.security else { return plan.host }
         return "\(plan.host) \(UInt(bitPattern: ObjectIdentifier(security)))"
     }
 
-    /// The transfer that a handle works for.
+    /// Returns the transfer of a handle.
     static func of(_ easy: UnsafeMutableRawPointer) -> Transfer? {
         var context: UnsafeMutableRawPointer?
         guard afar_get_private(easy, &context) == CURLE_OK, let context else { return nil }
@@ -144,7 +144,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     func start(completion: @escaping Completion) {
         self.completion = completion
-        // Not earlier: the stream retains the transfer that retains it, and only the end of the transfer undoes that.
+        // Not earlier, because this is a retain cycle until the transfer ends.
         if case .stream(let highWaterMark) = exchange.delivery { makeStream(highWaterMark: highWaterMark) }
         exchange.control.attach { [loop] _ in loop.post(.suspensionChanged(self)) }
         loop.post(.submit(self))
@@ -167,14 +167,14 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         loop.post(.cancel(self))
     }
 
-    /// Why the transfer must end now, although its loop has not processed that yet.
+    /// Why the transfer must end now, even if its loop has not processed that yet.
     var interruption: Fault? {
         isCancelled.load(ordering: .relaxed) ? .cancelled : state.expiry(at: MonotonicClock.now)
     }
 
     func takeCompletion() -> Completion? { completion.take() }
 
-    /// Remembers a fault, which takes precedence over libcurl's code for it.
+    /// Records a fault that a closure throws. The fault takes precedence over libcurl's code.
     @discardableResult
     func attempt<Value>(_ body: () throws(Fault) -> Value) -> Value? {
         do {
@@ -185,13 +185,13 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         }
     }
 
-    /// No more of the request's body is sent.
+    /// Ends reading the request's body.
     func closeFeed() {
         feed?.close()
         feed = nil
     }
 
-    /// Releases what would retain the transfer through its own callbacks.
+    /// Releases everything that would retain the transfer through its own callbacks.
     func release() {
         closeFeed()
         (startPump, stream) = (nil, nil)

@@ -1,7 +1,7 @@
 import AfarTransport
 import Foundation
 
-/// Bytes in both directions: a socket, or TLS over another stream. Reading and writing never block.
+/// A bidirectional stream of bytes: a socket, or TLS over another stream. Reading and writing never block.
 protocol ByteStream: AnyObject {
     /// Whether reading may return something other than ``StreamResult/wouldBlock``.
     var mayRead: Bool { get }
@@ -10,10 +10,11 @@ protocol ByteStream: AnyObject {
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamResult
 
-    /// Writes bytes that aren't empty. If it would block, the next call must begin with the same bytes.
+    /// Writes at least one byte. If the result is ``StreamResult/wouldBlock``, the next call must begin with the same
+    /// bytes.
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamResult
 
-    /// Whether nothing has arrived that belongs to no request: neither data nor the end. Messages of TLS itself, such as session tickets,
+    /// Returns whether neither unsolicited data nor the end of the connection has arrived. TLS messages, such as session tickets,
     /// are processed here and don't count.
     func isQuiet() -> Bool
 }
@@ -21,22 +22,22 @@ protocol ByteStream: AnyObject {
 enum StreamResult {
     case bytes(Int)
     case wouldBlock
-    /// The peer sends no more.
+    /// The peer has finished sending.
     ///
-    /// - Parameter isClean: Whether the end is authentic. Over TLS, anyone on the network can end the TCP connection.
+    /// - Parameter isClean: Whether the end is authentic. Anyone on the network can end the TCP connection below TLS.
     case end(isClean: Bool)
     indirect case failed(Fault)
 }
 
-/// A socket that is connected. It remembers what its loop has reported about it.
+/// A connected socket. It remembers the events that its loop has reported.
 final class SocketStream: ByteStream {
     let descriptor: Int32
     @exclusivity(unchecked) private var isReadable = false
     @exclusivity(unchecked) private var isWritable = true
     /// Whether the peer has closed its side, or the connection is broken.
     @exclusivity(unchecked) private(set) var hasHungUp = false
-    /// The first error, except that the peer has closed its side (EPIPE), which reading finds too. The operating system reports an error
-    /// once; what it reports afterward looks like the end.
+    /// The first error, except EPIPE (the peer has closed its side), which reading reports too. The operating system reports an
+    /// error only once; afterward, the socket seems to have ended.
     @exclusivity(unchecked) private var fault: Fault?
     /// Whether reading has failed.
     @exclusivity(unchecked) private var isBroken = false
@@ -52,14 +53,14 @@ final class SocketStream: ByteStream {
         if event.hasHungUp { hasHungUp = true }
     }
 
-    /// The next read asks the operating system, even if no event was reported.
+    /// Makes the next read query the socket, even if no event was reported.
     func expectBytes() { isReadable = true }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamResult {
         while isReadable {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
             if count > 0 {
-                // A short read has emptied the socket. The next bytes are an event of their own.
+                // A short read has emptied the socket.
                 if count < buffer.count, !hasHungUp { isReadable = false }
                 return .bytes(count)
             }
@@ -85,7 +86,7 @@ final class SocketStream: ByteStream {
             }
             if errno == EINTR { continue }
             isWritable = false
-            // What has arrived before can still be read.
+            // Bytes that arrived earlier are still readable.
             if errno == EPIPE { return .failed(fault ?? Self.fault(EPIPE)) }
             if errno != EAGAIN { return .failed(note(errno)) }
         }
@@ -100,7 +101,7 @@ final class SocketStream: ByteStream {
     }
 
     private static func fault(_ code: Int32) -> Fault {
-        Fault(.connectionLost, "the connection broke", systemError: code)
+        Fault(.connectionLost, "the connection was lost", systemError: code)
     }
 
     func isQuiet() -> Bool {

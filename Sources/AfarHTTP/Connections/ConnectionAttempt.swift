@@ -1,15 +1,15 @@
 import AfarTransport
 import Foundation
 
-/// An attempt to open a connection: it connects to one of the addresses of a host or its proxy (RFC 8305), asks the proxy for a
-/// connection to the host, and starts TLS. It belongs to the thread of its engine's loop.
+/// An attempt to open a connection: it connects to an address of a host or its proxy (RFC 8305), requests a connection to the host
+/// from the proxy, and starts TLS. It belongs to the thread of its engine's loop.
 ///
-/// The families of addresses alternate. If an address doesn't answer in time, the next one is tried as well, and the first connection
-/// wins.
+/// The address families alternate. If an address doesn't respond in time, the next one is tried concurrently, and the first
+/// connection wins.
 final class ConnectionAttempt: @unchecked Sendable {
-    // Sendable because other threads only pass it back to its loop.
+    // Sendable because other threads only pass it back.
 
-    /// A socket that is being connected.
+    /// A socket that is connecting.
     private final class Candidate: LoopSocket {
         let descriptor: Int32
         let address: SocketAddress
@@ -24,10 +24,10 @@ final class ConnectionAttempt: @unchecked Sendable {
         func takeTurn() {}
     }
 
-    /// What is left to do when the socket is connected.
+    /// A step after the socket is connected.
     private enum Step {
         case proxyTLS(host: String)
-        /// The SOCKS proxy must be given the host's address.
+        /// Looks up the host, because the SOCKS proxy needs its address.
         case hostLookup
         case socks
         case tunnel
@@ -35,39 +35,39 @@ final class ConnectionAttempt: @unchecked Sendable {
         case hostTLS
     }
 
-    /// How long an address has before the next one is tried as well, in nanoseconds (RFC 8305, section 8).
+    /// How long to wait for an address before trying the next one concurrently, in nanoseconds (RFC 8305, section 8).
     private static let delay: UInt64 = 250_000_000
-    /// How long to wait for room in the queue of a Unix socket, in nanoseconds.
+    /// How long to wait for room in a Unix socket's queue, in nanoseconds.
     private static let retryDelay: UInt64 = 10_000_000
 
     let key: ConnectionKey
-    /// The place in the engine's list, until the end of the attempt.
+    /// The index in the engine's list, until the attempt ends.
     var index: Int?
     private unowned let engine: HTTPEngine
-    /// When the attempt ends, even if no request has given up.
+    /// When the attempt ends, even if requests still wait for it.
     let deadline: UInt64
     private(set) var times: ConnectionTimes
-    /// The name that is being looked up; nil if none is.
+    /// The name that is being looked up, if any.
     private(set) var name: String?
-    /// The host's addresses that a SOCKS proxy was not asked for.
+    /// The host's addresses that haven't been requested from a SOCKS proxy.
     private var hostAddresses: ArraySlice<SocketAddress> = []
     private var steps: ArraySlice<Step> = []
-    /// The address that was tried last.
+    /// The last address that was tried.
     private(set) var address: SocketAddress?
     private var addresses: ArraySlice<SocketAddress> = []
     private var candidates: [Candidate] = []
     private var nextAddressTime = UInt64.max
     private(set) var phase = TransportError.Phase.resolving
-    /// The connection that is being secured.
+    /// The connection on which steps are performed.
     private(set) var connection: HTTPConnection?
     /// The exchange for which the server's certificates are being evaluated.
     private var asker: HTTPExchange?
-    /// Whether the certificates of the same host are being evaluated for another attempt.
+    /// Whether an evaluation of the host's certificates runs for another attempt.
     private var awaitsEvaluation = false
-    /// Whether the connection was open during an evaluation.
+    /// Whether the connection stayed open during an evaluation.
     private var hasWaited = false
     /// The last failure.
-    private var fault = Fault(.cannotFindHost, "the host's name has no address")
+    private var fault = Fault(.cannotFindHost, "the host has no address")
 
     init(_ key: ConnectionKey, engine: HTTPEngine, deadline: UInt64) {
         (self.key, self.engine, self.deadline) = (key, engine, deadline)
@@ -76,7 +76,7 @@ final class ConnectionAttempt: @unchecked Sendable {
 
     private var peer: (host: String, port: Int) { key.route?.peer ?? (key.host, key.port) }
 
-    /// Begins with looking up a name, unless the connection is one to a Unix socket.
+    /// Starts the look-up of the name, or connects to a Unix socket.
     func start() {
         if let path = key.route?.unixSocket {
             connect(to: SocketAddress(unixSocket: path).map { [$0] } ?? [])
@@ -90,10 +90,10 @@ final class ConnectionAttempt: @unchecked Sendable {
         engine.lookUp(name, for: self)
     }
 
-    /// When ``check(at:)`` must be called; never later than needed.
+    /// When to call ``check(at:)``. It can be earlier than necessary.
     var nextDeadline: UInt64 { min(deadline, nextAddressTime) }
 
-    /// Takes the result of looking up ``name``.
+    /// Receives the result of looking up ``name``.
     func receive(_ addresses: Result<[SocketAddress], Fault>) {
         let permitted = addresses.flatMap { addresses in
             Result { () throws(Fault) in try key.route?.permitted(addresses, of: name ?? "the host") ?? addresses }
@@ -111,7 +111,7 @@ final class ConnectionAttempt: @unchecked Sendable {
         }
     }
 
-    /// Connects the socket.
+    /// Connects a socket to one of the addresses.
     func connect(to addresses: [SocketAddress]) {
         times.lookupEnd = MonotonicClock.now
         phase = .connecting
@@ -119,7 +119,7 @@ final class ConnectionAttempt: @unchecked Sendable {
         tryNext()
     }
 
-    /// Alternates between the families, beginning with that of the first address (RFC 8305, section 4).
+    /// Returns the addresses with alternating families, beginning with that of the first address (RFC 8305, section 4).
     static func alternating(_ addresses: [SocketAddress]) -> [SocketAddress] {
         let first = addresses.filter { $0.family == addresses.first?.family }
         let second = addresses.filter { $0.family != addresses.first?.family }
@@ -128,7 +128,7 @@ final class ConnectionAttempt: @unchecked Sendable {
         }
     }
 
-    /// Does what is due. Returns whether the attempt's time is up.
+    /// Tries the next address if it is time. Returns whether the attempt has timed out.
     func check(at now: UInt64) -> Bool {
         if now >= nextAddressTime { tryNext() }
         return now >= deadline
@@ -166,7 +166,7 @@ final class ConnectionAttempt: @unchecked Sendable {
                 let code = errno
                 fail(code)
                 Foundation.close(descriptor)
-                // The queue of a Unix socket is full.
+                // The Unix socket's queue is full.
                 guard code == EAGAIN, address.family == AF_UNIX else { continue }
                 addresses = [address] + addresses
                 nextAddressTime = MonotonicClock.now + Self.retryDelay
@@ -190,7 +190,7 @@ final class ConnectionAttempt: @unchecked Sendable {
         engine.attemptFailed(self, fault)
     }
 
-    /// Opens a socket. If there are no descriptors left, idle connections are closed.
+    /// Opens a socket. If no descriptor is left, closes idle connections first.
     private func openSocket(_ family: Int32) -> Int32? {
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         var descriptor = socket(family, kind, 0)
@@ -214,7 +214,7 @@ final class ConnectionAttempt: @unchecked Sendable {
     private func fail(_ code: Int32) {
         let isOutOfResources = [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code)
         let isUnreachable = [ENETUNREACH, EHOSTUNREACH, ENETDOWN].contains(code)
-        // An address that answered says more than one that can't be reached from here.
+        // An address that responded has the more informative failure.
         if isUnreachable, fault.code == .cannotConnect { return }
         fault = Fault(
             isOutOfResources ? .outOfResources : isUnreachable ? .notConnected : .cannotConnect,
@@ -338,13 +338,14 @@ final class ConnectionAttempt: @unchecked Sendable {
         finishStep(on: connection)
     }
 
-    /// If a SOCKS proxy could not connect to one of the host's addresses, the next one is requested over a new connection.
+    /// Handles a failed step. If a SOCKS proxy could not connect to an address of the host, requests the next one over a new
+    /// connection.
     private func stepFailed(_ step: Step, _ fault: Fault, on connection: HTTPConnection) {
         guard case .negotiation = step, !hostAddresses.isEmpty else { return end(with: fault) }
         reconnect(connection)
     }
 
-    /// Connects to the same address again.
+    /// Opens a new connection to the same address.
     private func reconnect(_ connection: HTTPConnection) {
         connection.close()
         self.connection = nil
@@ -352,7 +353,7 @@ final class ConnectionAttempt: @unchecked Sendable {
         tryNext()
     }
 
-    /// Evaluates the server's certificates for the first exchange that waits for a connection. The connect timeout continues.
+    /// Evaluates the server's certificates for the first exchange that waits for the connection. The connect timeout continues.
     private func evaluateTrust(of tls: TLSStream) {
         hasWaited = true
         awaitsEvaluation = engine.isEvaluating(key)
@@ -361,7 +362,7 @@ final class ConnectionAttempt: @unchecked Sendable {
             return engine.cancel(self)
         }
         self.asker = asker
-        // Half of the time for a thread, half for the evaluation.
+        // Half of the time for a thread to become available, half for the evaluation.
         let end = asker.state.nextDeadline
         let timeLeft = Duration.nanoseconds(Int64(clamping: max(end, engine.loop.now) - engine.loop.now)) / 2
         asker.hop.run { [engine, undecided = tls.undecidedTrust] in
@@ -370,7 +371,7 @@ final class ConnectionAttempt: @unchecked Sendable {
         }
     }
 
-    /// The evaluation has ended.
+    /// Receives the result of an evaluation.
     func receive(_ refusal: Fault?, for asker: HTTPExchange) {
         guard let connection, let tls = connection.tls, self.asker === asker else { return }
         self.asker = nil
@@ -389,14 +390,14 @@ final class ConnectionAttempt: @unchecked Sendable {
     /// Whether the server's certificates are being evaluated.
     var isEvaluating: Bool { asker != nil }
 
-    /// The evaluation for another attempt has ended. If the same certificates were refused, this attempt fails too.
+    /// Receives the result of an evaluation for another attempt. If the same certificates were refused, this attempt fails too.
     func evaluationEnded(_ refusal: Fault?, of chain: PresentedChain) {
         guard awaitsEvaluation, let connection, let tls = connection.tls else { return }
         awaitsEvaluation = false
         if let refusal, tls.presentedChain.id == chain.id { end(with: refusal) } else { proceed(on: connection) }
     }
 
-    /// An exchange no longer waits. If the evaluation runs for it, another one begins.
+    /// Handles an exchange that no longer waits. If the evaluation runs for it, another one begins.
     func withdraw(_ exchange: HTTPExchange) {
         guard asker === exchange, let tls = connection?.tls else { return }
         let chain = tls.presentedChain

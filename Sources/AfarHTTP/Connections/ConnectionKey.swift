@@ -2,9 +2,9 @@ import AfarHTTP1
 import AfarTransport
 import HTTPTypes
 
-/// Everything that distinguishes connections: a request can use a connection with an equal key only.
+/// Everything that distinguishes connections. A request can only use a connection with an equal key.
 struct ConnectionKey: Hashable {
-    /// What distinguishes connections over TLS.
+    /// The TLS settings that distinguish connections.
     struct Security: Hashable {
         let minimumVersion: ExchangeOptions.TLSVersion
         /// The client's identity and the evaluation of certificates; nil for the transport's defaults.
@@ -17,7 +17,7 @@ struct ConnectionKey: Hashable {
         func hash(into hasher: inout Hasher) { hasher.combine(settings.map { ObjectIdentifier($0) }) }
     }
 
-    /// What a connection is opened for.
+    /// The use of a connection.
     enum Purpose {
         case requests
         /// A request that asks for another protocol (RFC 9110, section 7.8), which takes over the connection.
@@ -27,7 +27,7 @@ struct ConnectionKey: Hashable {
     }
 
     let purpose: Purpose
-    /// The host's name or address, without brackets, in lower case, with the zone of an address.
+    /// The host's name or address, in lower case, without brackets, and with an address's zone.
     let host: String
     let port: Int
     /// Nil without TLS.
@@ -35,9 +35,9 @@ struct ConnectionKey: Hashable {
     /// Nil if the transport decides how to connect.
     let route: ConnectionRoute?
 
-    /// The key for an exchange.
+    /// Creates the key for an exchange.
     ///
-    /// - Throws: `HTTP1Error` if the port isn't one; `InvalidSetting` or `InvalidProxy` if a network setting can't be used.
+    /// - Throws: `HTTP1Error` if the port is invalid; `InvalidSetting` or `InvalidProxy` if a network setting can't be used.
     init(_ request: HTTPRequest, _ options: ExchangeOptions, for purpose: Purpose = .requests) throws {
         self.purpose = purpose
         let authority = request.authority ?? ""

@@ -1,9 +1,9 @@
-/// Decides which request uses which connection, and when connections are opened and closed. It does no I/O and reads no clock.
+/// Assigns connections to requests, and decides when connections are opened and closed. It performs no I/O and reads no clock.
 ///
-/// A request isn't tied to the connection that is opened for it: it takes the first one that becomes available. The most recently
-/// used connection comes first, so that the others can be closed.
+/// A request isn't tied to the connection that is opened for it: it uses the first one that becomes available. The most recently
+/// used connection comes first, so the others can time out.
 final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObject> {
-    /// What happens next with a request.
+    /// The outcome for a request.
     enum Assignment {
         case use(Connection)
         /// A connection must be opened.
@@ -15,25 +15,25 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     private struct Idle {
         let connection: Connection
         let deadline: UInt64
-        /// Orders the idle connections of all hosts by the time of their last use.
+        /// Orders the idle connections of all hosts by their last use.
         let number: UInt64
     }
 
     private struct Queued {
         let waiter: Waiter
-        /// Whether the waiter must not use a connection that was used before.
+        /// Whether the waiter requires a connection that was never used.
         let needsFresh: Bool
     }
 
     /// The waiters of one key, in order. Removing the first one takes constant time.
     private struct Queue {
-        /// Places at the front that are nil were taken.
+        /// Removed waiters at the front are nil.
         private var places: [Queued?] = []
         private var start = 0
 
         var count: Int { places.count - start }
 
-        /// The waiter at a position; nil if there are fewer.
+        /// The waiter at a position, if any.
         subscript(position: Int) -> Waiter? {
             (0..<count).contains(position) ? places[start + position]?.waiter : nil
         }
@@ -42,7 +42,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
         mutating func prepend(_ queued: Queued) { places.insert(queued, at: start) }
 
-        /// Takes the first waiter that fulfills a condition.
+        /// Removes and returns the first waiter that fulfills a condition.
         mutating func take(where isSuitable: (Queued) -> Bool) -> Waiter? {
             guard let index = places[start...].firstIndex(where: { $0.map(isSuitable) ?? false }) else { return nil }
             let waiter = places[index]?.waiter
@@ -52,7 +52,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
             }
             places[index] = nil
             start += 1
-            // Half of the places are left over, so that each waiter is moved once on average.
+            // Each waiter is moved once on average.
             if start * 2 >= places.count {
                 places.removeFirst(start)
                 start = 0
@@ -63,11 +63,11 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     /// The connections and the waiters of one key.
     private final class Host {
-        /// The most recently used connection is the last.
+        /// The idle connections, by last use. The most recently used one is the last.
         @exclusivity(unchecked) var idle: [Idle] = []
         @exclusivity(unchecked) var inUse = 0
         @exclusivity(unchecked) var opening = 0
-        /// Those that need a new connection come first.
+        /// The waiters. Those that require a new connection come first.
         @exclusivity(unchecked) var waiting = Queue()
 
         var isUnused: Bool { idle.isEmpty && inUse == 0 && opening == 0 && waiting.count == 0 }
@@ -78,7 +78,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     @exclusivity(unchecked) private var hosts: [Key: Host] = [:]
     @exclusivity(unchecked) private var idleCount = 0
     @exclusivity(unchecked) private var useCount: UInt64 = 0
-    /// When the next idle connection must be closed; never later than that.
+    /// When to call ``takeExpired(at:)``. It can be earlier than necessary.
     @exclusivity(unchecked) private(set) var nextDeadline = UInt64.max
 
     init(limitPerHost: Int, idleLimit: Int) {
@@ -94,7 +94,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     // MARK: Requests
 
-    /// A request needs a connection. Unless one is assigned, it waits.
+    /// Assigns a connection to a request. If none is available, the request waits.
     func request(_ waiter: Waiter, key: Key, needsFresh: Bool = false) -> Assignment {
         let host = makeHost(key)
         if !needsFresh, let idle = host.idle.popLast() {
@@ -109,7 +109,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     private func hasRoom(_ host: Host) -> Bool { host.idle.count + host.inUse + host.opening < limitPerHost }
 
-    /// Returns whether another connection can be opened, and counts it.
+    /// Counts another connection, if one can be opened. Returns whether it was counted.
     private func open(_ host: Host) -> Bool {
         guard host.opening < host.waiting.count, hasRoom(host) else {
             return false
@@ -118,32 +118,33 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return true
     }
 
-    /// A waiter gives up.
+    /// Removes a waiter.
     ///
-    /// - Returns: Whether one connection more is being opened than is needed.
+    /// - Returns: Whether more connections are being opened than are needed.
     func withdraw(_ waiter: Waiter, key: Key) -> Bool {
         guard let host = hosts[key], host.waiting.take(where: { $0.waiter === waiter }) != nil else { return false }
         defer { discardIfUnused(key, host) }
         return host.opening > host.waiting.count
     }
 
-    /// The last waiter for which a connection is being opened, if any. The connect timers of this one and of those before
-    /// it run.
+    /// Returns the last waiter for which a connection is being opened, if any. The connect timers of this waiter and the earlier
+    /// ones run.
     func lastConnecting(to key: Key) -> Waiter? {
         hosts[key].flatMap { host in host.waiting[min(host.opening, host.waiting.count) - 1] }
     }
 
-    /// Whether there are waiters for whom no connection is being opened.
+    /// Whether there are waiters for which no connection is being opened.
     func hasUnservedWaiters(_ key: Key) -> Bool { hosts[key].map { $0.opening < $0.waiting.count } ?? false }
 
-    /// Returns whether another connection to a host can be opened, and counts it. Call it when a slot has become free.
+    /// Counts another connection to a host, if one can be opened. Returns whether it was counted. Call it when a slot has become
+    /// free.
     func openNext(_ key: Key) -> Bool { hosts[key].map { open($0) } ?? false }
 
     // MARK: Connections
 
-    /// An opened connection is available, or one in use becomes available again.
+    /// Makes a connection available that was opened, or whose exchange has ended.
     ///
-    /// - Returns: The waiter that uses it now; nil if it is idle.
+    /// - Returns: The waiter that uses the connection now; nil if it is idle.
     func available(
         _ connection: Connection, key: Key, isFresh: Bool, idleUntil deadline: UInt64
     ) -> Waiter? {
@@ -160,10 +161,10 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return nil
     }
 
-    /// A connection could not be opened.
+    /// Records that a connection could not be opened.
     ///
-    /// - Parameter waiter: The waiter that fails with it, if it still waits; nil for the first one.
-    /// - Returns: The waiter that fails with it, if any.
+    /// - Parameter waiter: The waiter that fails, if it still waits; nil for the first one.
+    /// - Returns: The waiter that fails, if any.
     func openingFailed(_ key: Key, failing waiter: Waiter? = nil) -> Waiter? {
         guard let host = hosts[key] else { return nil }
         host.opening -= 1
@@ -173,30 +174,30 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     func firstWaiter(_ key: Key) -> Waiter? { hosts[key].flatMap { $0.waiting[0] } }
 
-    /// An attempt to open a connection was canceled, because no request needs it.
+    /// Records that an attempt to open a connection was canceled, because no request needs it.
     func openingWasCancelled(_ key: Key) {
         guard let host = hosts[key] else { return }
         host.opening -= 1
         discardIfUnused(key, host)
     }
 
-    /// A connection in use counts again.
+    /// Counts a connection in use again.
     ///
-    /// - Returns: Whether there was room.
+    /// - Returns: Whether the limit permits it.
     func countAgain(_ key: Key) -> Bool {
         guard let host = hosts[key], hasRoom(host) else { return false }
         host.inUse += 1
         return true
     }
 
-    /// A connection in use was closed, or no longer counts.
+    /// Records that a connection in use was closed, or no longer counts.
     func closed(_ key: Key) {
         guard let host = hosts[key] else { return }
         host.inUse -= 1
         discardIfUnused(key, host)
     }
 
-    /// An idle connection was closed by the server.
+    /// Records that the server has closed an idle connection.
     func idleConnectionClosed(_ connection: Connection, key: Key) {
         guard let host = hosts[key], let index = host.idle.firstIndex(where: { $0.connection === connection }) else {
             return
@@ -208,13 +209,13 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     // MARK: Idle connections
 
-    /// Takes the idle connections whose time is up.
+    /// Removes and returns the idle connections whose time has passed.
     func takeExpired(at now: UInt64) -> [Connection] {
         guard nextDeadline <= now else { return [] }
         return takeIdle { $0.deadline <= now }
     }
 
-    /// Takes the least recently used connections beyond the limit.
+    /// Removes and returns the least recently used idle connections beyond the limit.
     func takeSurplus() -> [Connection] {
         guard idleCount > idleLimit else { return [] }
         let numbers = hosts.values.flatMap { $0.idle.map(\.number) }.sorted()
@@ -222,13 +223,13 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return takeIdle { $0.number <= newest }
     }
 
-    /// Takes the idle connection whose last use was the earliest.
+    /// Removes and returns the least recently used idle connection.
     func takeOldest() -> Connection? {
         guard let oldest = hosts.values.compactMap(\.idle.first?.number).min() else { return nil }
         return takeIdle { $0.number == oldest }.first
     }
 
-    /// Takes an idle connection to a host that has no room for another one.
+    /// Removes and returns an idle connection to a host that has reached its limit.
     func makeRoom(_ key: Key) -> Connection? {
         guard let host = hosts[key], let oldest = host.idle.first, host.opening < host.waiting.count else { return nil }
         return takeIdle { $0.number == oldest.number }.first
@@ -249,7 +250,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return taken
     }
 
-    /// Some are kept: the next request often goes to the same host.
+    /// Some hosts are kept, because the next request often goes to the same host.
     private func discardIfUnused(_ key: Key, _ host: Host) {
         if hosts.count > 64, host.isUnused { hosts[key] = nil }
     }

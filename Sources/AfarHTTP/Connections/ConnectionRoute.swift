@@ -2,12 +2,12 @@ import AfarTransport
 import Foundation
 import HTTPTypes
 
-/// How a connection reaches its host, if the network settings of its exchange don't leave that to the transport.
+/// How to reach a host, if the exchange's network settings determine it.
 final class ConnectionRoute: Hashable, Sendable {
     let proxy: Proxy?
-    /// Whether the proxy opens a tunnel. If not, it receives requests in absolute form (RFC 9112, section 3.2.2).
+    /// Whether the proxy opens a tunnel. Otherwise, it receives requests in absolute form (RFC 9112, section 3.2.2).
     let isTunnel: Bool
-    /// The credential with which the proxy opens the tunnel, as the value of `Proxy-Authorization`.
+    /// The credential for opening the tunnel, as the value of `Proxy-Authorization`.
     let proxyAuthorization: String?
     /// The host and port to connect to, directly or through the proxy.
     let host: String
@@ -18,7 +18,7 @@ final class ConnectionRoute: Hashable, Sendable {
     private let addressFamily: NetworkSettings.AddressFamily
     private let tcpKeepAlive: NetworkSettings.TCPKeepAlive?
 
-    /// - Parameter isRaw: Whether the connection is for another protocol than HTTP, so that a proxy must open a tunnel.
+    /// - Parameter isRaw: Whether the connection is for another protocol than HTTP, so a proxy must open a tunnel.
     /// - Throws: `InvalidSetting` or `InvalidProxy`.
     init(
         _ settings: NetworkSettings, to host: String, port: Int, _ request: HTTPRequest, defaultFields: HTTPFields,
@@ -36,7 +36,7 @@ final class ConnectionRoute: Hashable, Sendable {
         (addressFamily, tcpKeepAlive) = (settings.addressFamily, settings.tcpKeepAlive)
     }
 
-    /// The proxy that receives whole requests.
+    /// The proxy that receives whole requests, if any.
     var requestProxy: Proxy? { proxy?.isOfHTTP == true && !isTunnel ? proxy : nil }
 
     static func == (lhs: ConnectionRoute, rhs: ConnectionRoute) -> Bool {
@@ -55,12 +55,12 @@ final class ConnectionRoute: Hashable, Sendable {
         hasher.combine(proxyAuthorization)
     }
 
-    /// The host and port to which the socket connects, unless that is a Unix socket.
+    /// The host and port to which the socket connects, unless it is a Unix socket.
     var peer: (host: String, port: Int) { proxy.map { ($0.host, $0.port) } ?? (host, port) }
 
-    /// The addresses of the permitted family.
+    /// Returns the addresses of the permitted family.
     ///
-    /// - Throws: A ``Fault`` if there is none.
+    /// - Throws: A ``Fault`` if no address is permitted.
     func permitted(_ addresses: [SocketAddress], of name: String) throws(Fault) -> [SocketAddress] {
         guard addressFamily != .any else { return addresses }
         let permitted = addresses.filter { $0.family == (addressFamily == .ipv6 ? AF_INET6 : AF_INET) }
@@ -88,7 +88,7 @@ final class ConnectionRoute: Hashable, Sendable {
         let length = socklen_t(name.utf8.count)
         if setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, name, length) == 0 { return 0 }
         guard errno == EPERM else { return errno }
-        // Without the privilege, the address of the interface decides about the route in most configurations.
+        // Without the privilege, the interface's address determines the route in most configurations.
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return errno }
         defer { freeifaddrs(list) }

@@ -1,7 +1,7 @@
 import AfarTransport
 import Foundation
 
-/// The times of opening a connection, in nanoseconds of ``MonotonicClock``.
+/// When the steps of opening a connection occurred, in nanoseconds of ``MonotonicClock``.
 struct ConnectionTimes {
     var lookupStart: UInt64 = 0
     var lookupEnd: UInt64 = 0
@@ -12,7 +12,7 @@ struct ConnectionTimes {
 
 /// An open connection, which carries one exchange at a time. It belongs to the thread of its engine's loop.
 final class HTTPConnection: LoopSocket {
-    /// The most bytes that are sent, or read, in one turn.
+    /// The maximum number of bytes that are sent, or read, in one turn.
     private static let turnLimit = 256 * 1024
 
     let key: ConnectionKey
@@ -25,10 +25,10 @@ final class HTTPConnection: LoopSocket {
     @exclusivity(unchecked) private(set) var outerTLS: TLSStream?
     /// The socket, or the outermost TLS over it.
     @exclusivity(unchecked) private(set) var stream: any ByteStream
-    /// The attempt that still prepares the connection.
+    /// The attempt that is still preparing the connection.
     @exclusivity(unchecked) var attempt: ConnectionAttempt?
     @exclusivity(unchecked) var exchange: HTTPExchange?
-    /// Whether the connection was used or idle before its exchange.
+    /// Whether the connection was used or idle before its current exchange.
     @exclusivity(unchecked) var isKept = false
     /// The engine's ``HTTPEngine/generation`` when the connection was opened.
     @exclusivity(unchecked) var generation = 0
@@ -36,9 +36,9 @@ final class HTTPConnection: LoopSocket {
     @exclusivity(unchecked) var isCounted = true
     @exclusivity(unchecked) private(set) var isClosed = false
     @exclusivity(unchecked) private var isQueued = false
-    /// Bytes that were read, and that the exchange has not taken yet.
+    /// Bytes that were read, but not yet consumed by the exchange.
     @exclusivity(unchecked) private var unread: [UInt8] = []
-    /// Why sending failed. What the server has sent before is read first.
+    /// Why sending failed. The bytes that the server has already sent are read first.
     @exclusivity(unchecked) private var sendFault: Fault?
     let address: SocketAddress
     private(set) lazy var remote = address.numbers
@@ -58,20 +58,20 @@ final class HTTPConnection: LoopSocket {
 
     var hasHungUp: Bool { socket.hasHungUp }
 
-    /// Whether TLS holds bytes of a request that were not sent completely. They would precede the next request.
+    /// Whether TLS holds an incompletely sent part of a request, which would precede the next request.
     var hasPendingWrite: Bool { outerTLS?.hasPendingWrite ?? false }
 
-    /// Adds TLS. The attempt that opens the connection drives the handshake.
+    /// Adds TLS. The attempt performs the handshake.
     ///
-    /// - Parameter isToHost: Whether it is TLS to the host, not to a proxy.
+    /// - Parameter isToHost: Whether the peer is the host and not a proxy.
     func add(_ tls: TLSStream, isToHost: Bool) {
         (stream, outerTLS) = (tls, tls)
         if isToHost { self.tls = tls }
     }
 
-    /// Hands over the connection, which the engine doesn't use any longer.
+    /// Hands the connection over. The engine no longer uses it.
     ///
-    /// - Throws: A fault if the socket can't be watched. The connection is closed then.
+    /// - Throws: A fault if the socket can't be watched. The connection is then closed.
     func handOver() throws(Fault) -> (RawSocket, unread: [UInt8]) {
         isClosed = true
         engine.loop.remove(self, isClosing: false)
@@ -107,8 +107,7 @@ final class HTTPConnection: LoopSocket {
         if let attempt { return attempt.proceed(on: self) }
         guard let exchange else { return checkIdle() }
         exchange.attempt { () throws(Fault) in
-            // A kept connection is checked just before a request is sent. Otherwise, an unsolicited response would become the response
-            // to that request.
+            // Checked just before sending, because an unsolicited response would be mistaken for this request's response.
             if isKept, exchange.isUnsent, exchange.maySend, !isUsable() { return exchange.sending.mustSendAgain = true }
             try send(exchange)
             try receive(exchange)
@@ -116,19 +115,19 @@ final class HTTPConnection: LoopSocket {
         exchange.endTurn()
         let canReceive = exchange.mayReceive && (!unread.isEmpty || exchange.hasMoreToDecode)
         let canSend = exchange.maySend && stream.mayWrite && sendFault == nil
-        // The exchange has used up its time in this turn, or the response allows the request to continue.
+        // The exchange has used up its time, or the response allows sending to continue.
         if canReceive || canSend { queueTurn() }
         engine.turnEnded(exchange)
     }
 
-    /// Whether the connection is still open and nothing has arrived. Unsolicited bytes are no response to the next request.
+    /// Whether the connection is open and nothing unsolicited has arrived.
     func isUsable() -> Bool {
         guard !isClosed, !hasHungUp, unread.isEmpty else { return false }
         socket.expectBytes()
         return stream.isQuiet()
     }
 
-    /// The connection has become idle. What has arrived since the last read is looked at.
+    /// Records that the connection is idle, and checks for bytes that arrived since the last read.
     func becomeIdle() { if stream.mayRead { queueTurn() } }
 
     private func checkIdle() {
@@ -156,7 +155,7 @@ final class HTTPConnection: LoopSocket {
         }
     }
 
-    /// Sending has failed. What has arrived before that is still read.
+    /// Records that sending has failed. Bytes that arrived earlier are still read.
     private func fail(_ fault: Fault, _ exchange: HTTPExchange) {
         sendFault = fault
         socket.expectBytes()
@@ -187,7 +186,7 @@ final class HTTPConnection: LoopSocket {
     }
 
     private func deliverUnread(to exchange: HTTPExchange) throws(Fault) {
-        // Even without bytes: the end of a response without a body may be left.
+        // Called even without bytes, because the end of a response without a body may be pending.
         guard exchange.mayReceive else { return }
         let bytes = unread
         let taken = try bytes.withUnsafeBytes { bytes in
@@ -196,6 +195,6 @@ final class HTTPConnection: LoopSocket {
         unread = Array(bytes[taken...])
     }
 
-    /// The number of bytes that were read and that belong to no response.
+    /// The number of bytes that were read but belong to no response.
     var surplusByteCount: Int { unread.count }
 }

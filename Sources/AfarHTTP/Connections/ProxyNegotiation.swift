@@ -3,21 +3,21 @@ import AfarTransport
 import Foundation
 import HTTPTypes
 
-/// What is exchanged with a proxy before a connection can be used. Nothing is read beyond the proxy's last byte, because the bytes that
-/// follow come from the host.
+/// A negotiation with a proxy before the connection can be used. It never reads beyond the proxy's last byte, because later bytes
+/// come from the host.
 protocol ProxyNegotiation: AnyObject {
     /// Continues as far as possible. Returns whether the connection to the host is open.
     func proceed(on stream: any ByteStream) throws(Fault) -> Bool
 }
 
-/// Bytes that are sent to a proxy, and bytes that it answers with.
+/// The bytes that are sent to a proxy and received from it.
 private struct Dialogue {
     private var unsent: [UInt8] = []
     private(set) var received: [UInt8] = []
 
     mutating func send(_ bytes: [UInt8]) { (unsent, received) = (bytes, []) }
 
-    /// Sends what is left, then reads until a number of bytes has arrived. Returns whether they have.
+    /// Sends the remaining bytes, then reads a number of bytes. Returns whether all have arrived.
     mutating func receive(_ count: Int, on stream: any ByteStream) throws(Fault) -> Bool {
         while !unsent.isEmpty {
             switch unsent.withUnsafeBytes({ stream.write($0) }) {
@@ -39,11 +39,11 @@ private struct Dialogue {
         return true
     }
 
-    private static let closed = Fault(.proxyFailed, "the proxy closed the connection before it opened one to the host")
+    private static let closed = Fault(.proxyFailed, "the proxy closed the connection before it connected to the host")
 
     private static func failure(_ fault: Fault) -> Fault {
         Fault(
-            .proxyFailed, "the connection to the proxy broke before it opened one to the host",
+            .proxyFailed, "the connection to the proxy was lost before it connected to the host",
             systemError: fault.systemError)
     }
 }
@@ -98,11 +98,11 @@ final class TunnelNegotiation: ProxyNegotiation {
     }
 }
 
-/// A request to a SOCKS 5 proxy (RFC 1928), with a user name and password if there are any (RFC 1929).
+/// A negotiation with a SOCKS 5 proxy (RFC 1928), with a user name and password if available (RFC 1929).
 final class SOCKSNegotiation: ProxyNegotiation {
     private enum State {
         case method, credential, reply
-        /// The rest of the reply, which has the address from which the proxy connects.
+        /// The rest of the reply: the address from which the proxy connects.
         case boundAddress(Int)
     }
 
@@ -119,19 +119,19 @@ final class SOCKSNegotiation: ProxyNegotiation {
     init(to host: String, port: Int, address: SocketAddress?, credential: Proxy.Credential?) throws(Fault) {
         func counted(_ text: String, _ what: String) throws(Fault) -> [UInt8] {
             guard text.utf8.count <= 255 else {
-                throw Fault(.invalidUse, "\(what) has \(text.utf8.count) bytes, and SOCKS allows at most 255")
+                throw Fault(.invalidUse, "\(what) has \(text.utf8.count) bytes, but SOCKS allows at most 255")
             }
             return [UInt8(text.utf8.count)] + Array(text.utf8)
         }
         if let credential {
             self.credential =
-                try [1] + counted(credential.user, "the user's name") + counted(credential.password, "the password")
+                try [1] + counted(credential.user, "the user name") + counted(credential.password, "the password")
         } else {
             self.credential = nil
         }
         let bytes = (address ?? (try? SocketAddress.lookUp(host, isAddress: true))?.first)?.bytes
         let target: [UInt8] =
-            if let bytes { [bytes.count == 4 ? 1 : 4] + bytes } else { try [3] + counted(host, "the host's name") }
+            if let bytes { [bytes.count == 4 ? 1 : 4] + bytes } else { try [3] + counted(host, "the host name") }
         request =
             [Self.version, 1, 0] + target + [UInt8(truncatingIfNeeded: port >> 8), UInt8(truncatingIfNeeded: port)]
         dialogue.send(credential == nil ? [Self.version, 1, 0] : [Self.version, 2, 0, Self.passwordMethod])
@@ -146,7 +146,7 @@ final class SOCKSNegotiation: ProxyNegotiation {
             case .credential:
                 guard try dialogue.receive(2, on: stream) else { return false }
                 guard dialogue.received[1] == 0 else {
-                    throw Fault(.proxyFailed, "the proxy does not accept the user's name and password")
+                    throw Fault(.proxyFailed, "the proxy does not accept the user name and password")
                 }
                 state = .reply
                 dialogue.send(request)
@@ -159,7 +159,7 @@ final class SOCKSNegotiation: ProxyNegotiation {
     }
 
     private func chooseMethod(_ answer: [UInt8]) throws(Fault) {
-        guard answer[0] == Self.version else { throw Fault(.proxyFailed, "the proxy does not speak SOCKS 5") }
+        guard answer[0] == Self.version else { throw Fault(.proxyFailed, "the proxy does not support SOCKS 5") }
         switch (answer[1], credential) {
         case (0, _):
             state = .reply
@@ -168,11 +168,11 @@ final class SOCKSNegotiation: ProxyNegotiation {
             state = .credential
             dialogue.send(credential)
         case (Self.noMethod, nil): throw Fault(.proxyFailed, "the proxy requires a user name and a password")
-        default: throw Fault(.proxyFailed, "the proxy accepts no method of authentication that Afar supports")
+        default: throw Fault(.proxyFailed, "the proxy accepts no authentication method that Afar supports")
         }
     }
 
-    /// The length of the whole reply, by its first five bytes.
+    /// Returns the length of a reply, from its first five bytes.
     private func lengthOfReply(_ reply: [UInt8]) throws(Fault) -> Int {
         guard reply[0] == Self.version, reply[1] == 0 else {
             throw Fault(.proxyFailed, "the proxy opened no connection to the host: \(Self.reason(reply[1]))")
@@ -185,7 +185,7 @@ final class SOCKSNegotiation: ProxyNegotiation {
         }
     }
 
-    /// The meaning of a reply (RFC 1928, section 6).
+    /// Returns the meaning of a reply code (RFC 1928, section 6).
     private static func reason(_ code: UInt8) -> String {
         switch code {
         case 2: "its rules don't allow the connection"

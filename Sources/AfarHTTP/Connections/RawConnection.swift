@@ -5,13 +5,13 @@ import HTTPTypes
 
 /// A connection for protocols other than HTTP, such as WebSocket.
 ///
-/// Tasks read and write directly, and wait for the loop only if nothing is possible.
+/// Tasks read and write directly. They wait for the loop only if the socket would block.
 final class RawConnection: Connection {
     private struct State {
         var metrics: TransactionMetrics
         /// Bytes that arrived with the head of a response.
         var unread: Data
-        /// Bytes that must be sent before others.
+        /// Bytes to send before any others.
         var unsent: [UInt8] = []
         var isSecure: Bool
         var isAtEnd = false
@@ -19,7 +19,7 @@ final class RawConnection: Connection {
 
     private let socket: RawSocket
     private let tls: TLSContext
-    /// The transport, whose threads must run as long as the connection is used.
+    /// The transport, whose threads must run while the connection is used.
     private let owner: (any AnyObject & Sendable)?
     private let url: String
     private let peer: String?
@@ -54,7 +54,7 @@ final class RawConnection: Connection {
         }
     }
 
-    /// Takes what has arrived; nil if nothing has, empty at the end.
+    /// Returns the bytes that have arrived; nil if there are none, and empty at the end.
     private func receive(atMost limit: Int) throws -> Data? {
         let early = state.withLock { state -> Data? in
             guard state.unread.isEmpty else {
@@ -108,7 +108,7 @@ final class RawConnection: Connection {
         socket.finishWriting()
     }
 
-    /// Waits until all bytes have been sent. The time starts again with each progress.
+    /// Waits until all bytes have been sent. Each progress restarts the timeout.
     private func sendRest(timeout: TimeInterval?) async throws {
         var left = Int.max
         var deadline: ContinuousClock.Instant?
@@ -122,7 +122,7 @@ final class RawConnection: Connection {
         }
     }
 
-    /// Sends what is possible. Returns the number of bytes that are left.
+    /// Sends as many bytes as possible. Returns the number of remaining bytes.
     private func flush() throws -> Int {
         let fault = try stream(.sending) { stream in
             state.withLock { state -> Fault? in
@@ -146,7 +146,7 @@ final class RawConnection: Connection {
         return state.withLock { $0.unsent.count }
     }
 
-    /// Why the peer has closed a connection over TLS, if it has said so before sending failed.
+    /// Returns the peer's reason for closing a TLS connection, if it arrived before sending failed.
     private func reasonToClose() -> Fault? {
         socket.withStream(expectingBytes: true) { ($0 as? TLSStream)?.arrivedFault() } ?? nil
     }
@@ -154,13 +154,13 @@ final class RawConnection: Connection {
     // MARK: TLS
 
     func startTLS(to target: ConnectionTarget) async throws {
-        // What a write has left over belongs before TLS.
+        // Bytes of an earlier write must precede TLS.
         try await sendRest(timeout: target.options.connectTimeout)
         try state.withLock { state in
             guard !state.isSecure else {
-                throw failure(.invalidUse, .tlsHandshake, "the connection is secured already")
+                throw failure(.invalidUse, .tlsHandshake, "the connection already uses TLS")
             }
-            // Later, they would be mistaken for bytes that arrived over TLS.
+            // TLS would mistake these bytes for its own.
             guard state.unread.isEmpty else {
                 throw failure(
                     .secureConnectionFailed, .tlsHandshake, "bytes that arrived before TLS have not been read")
@@ -178,7 +178,7 @@ final class RawConnection: Connection {
             }
             try await shakeHands(with: target)
         } catch {
-            // A connection that is only half secured can't be used.
+            // A connection whose handshake has failed can't be used.
             socket.close { _ in }
             throw (error as? Fault).map { failure($0, .tlsHandshake) } ?? error
         }
@@ -248,7 +248,7 @@ final class RawConnection: Connection {
         _ phase: TransportError.Phase, _ body: (any ByteStream) throws -> Value
     ) throws -> Value {
         guard let value = try socket.withStream(body) else {
-            throw failure(.cancelled, phase, "the connection was closed on this side")
+            throw failure(.cancelled, phase, "the connection was closed locally")
         }
         return value
     }
@@ -258,7 +258,7 @@ final class RawConnection: Connection {
         unless isPossible: (any ByteStream) -> Bool
     ) async throws {
         if let deadline, deadline <= .now {
-            throw failure(.timedOut, phase, "nothing happened on the connection for too long")
+            throw failure(.timedOut, phase, "no data was transferred before the timeout")
         }
         await socket.wait(until: deadline, unless: isPossible)
     }

@@ -1,7 +1,7 @@
 import AfarTransport
 import Foundation
 
-/// A connection that was handed over by its engine and is used by tasks. Its loop only reports what becomes possible on its socket.
+/// A connection that its engine has handed over to tasks. The loop only reports the events of its socket.
 final class RawSocket: LoopSocket, Sendable {
     struct State {
         let socket: SocketStream
@@ -16,12 +16,12 @@ final class RawSocket: LoopSocket, Sendable {
     private let engine: HTTPEngine
     private let state: Locked<State>
 
-    /// Call it on the thread of the engine's loop.
+    /// Call this initializer on the thread of the engine's loop.
     ///
-    /// - Throws: A fault if the socket can't be watched. It is closed then.
+    /// - Throws: A fault if the socket can't be watched. The socket is then closed.
     init(_ socket: SocketStream, _ stream: any ByteStream, engine: HTTPEngine) throws(Fault) {
         (descriptor, self.engine) = (socket.descriptor, engine)
-        // Safe because from now on the streams are used under the lock only.
+        // Safe because the streams are used only under the lock from now on.
         nonisolated(unsafe) let state = State(socket: socket, stream: stream)
         self.state = Locked(state)
         guard engine.loop.add(self) else {
@@ -42,7 +42,7 @@ final class RawSocket: LoopSocket, Sendable {
 
     func takeTurn() {}
 
-    /// Closes the descriptor. No event arrives for it any longer.
+    /// Closes the descriptor, which receives no further events.
     func closeDescriptor() {
         engine.loop.remove(self)
         Foundation.close(descriptor)
@@ -50,9 +50,9 @@ final class RawSocket: LoopSocket, Sendable {
 
     // MARK: Any thread
 
-    /// Calls a closure with the stream; nil if the connection is closed. Nothing else uses the stream at the same time.
+    /// Calls a closure with the stream, exclusively. Returns nil if the connection is closed.
     ///
-    /// - Parameter expectingBytes: Whether reading asks the operating system, even if the loop has reported nothing.
+    /// - Parameter expectingBytes: Whether reading queries the socket even if the loop has reported no event.
     func withStream<Value: Sendable>(
         expectingBytes: Bool = false, _ body: (any ByteStream) throws -> Value
     ) rethrows -> Value? {
@@ -68,10 +68,10 @@ final class RawSocket: LoopSocket, Sendable {
         try state.withLock { $0.stream = try makeTLS($0.stream) }
     }
 
-    /// Waits until something has happened on the socket, the time is up, the connection is closed or the task is canceled.
+    /// Waits until an event on the socket, the deadline, the end of the connection or the task's cancellation.
     ///
-    /// - Parameter isPossible: Called under the lock: whether something has become possible meanwhile, so that there is nothing to wait
-    ///   for.
+    /// - Parameter isPossible: Called under the lock. Returns whether an operation has become possible in the meantime, so waiting
+    ///   is unnecessary.
     func wait(until deadline: ContinuousClock.Instant?, unless isPossible: (any ByteStream) -> Bool) async {
         let waiter = Deferred<Void>()
         let mustWait = state.withLock { state in
@@ -90,10 +90,10 @@ final class RawSocket: LoopSocket, Sendable {
         if deadline != nil || Task.isCancelled { state.withLock { $0.waiters.removeAll { $0 === waiter } } }
     }
 
-    /// Tells the peer that nothing more is sent.
+    /// Finishes sending.
     func finishWriting() { state.withLock { if !$0.isClosed { shutdown(descriptor, Int32(SHUT_WR)) } } }
 
-    /// Ends both directions. It can be called more than once.
+    /// Ends both directions. Can be called repeatedly.
     ///
     /// - Parameter last: Called under the lock before the connection is closed.
     func close(_ last: (any ByteStream) -> Void) {

@@ -1,10 +1,11 @@
 import AfarTransport
 import Foundation
 
-/// Looks up the addresses of hosts, a limited number at a time, because each look-up occupies a thread.
+/// Looks up the addresses of hosts, a limited number at a time, because each look-up occupies a thread. It belongs to the thread of
+/// a loop.
 ///
-/// A look-up can't be stopped. One without a waiter makes room for another, up to a limit, so that a resolver that does not answer
-/// can't occupy all threads. It belongs to the thread of a loop.
+/// A look-up can't be stopped. One without a waiter makes room for another, up to a limit, so a resolver that doesn't respond can't
+/// occupy all threads.
 final class Resolver<Waiter: AnyObject> {
     /// The result of a look-up, which its thread posts to the loop.
     struct Answer: Sendable {
@@ -12,7 +13,7 @@ final class Resolver<Waiter: AnyObject> {
         fileprivate let addresses: Result<[SocketAddress], Fault>
     }
 
-    /// A name, and how often the addresses had been forgotten when it was asked for. Later requests don't share an earlier look-up.
+    /// A name, and the generation of the cache in which it was requested. Later requests don't share earlier look-ups.
     fileprivate struct Lookup: Hashable, Sendable {
         let name: String
         let generation: Int
@@ -23,24 +24,24 @@ final class Resolver<Waiter: AnyObject> {
         let expiry: UInt64
     }
 
-    /// How many look-ups without a waiter can run for each one with a waiter.
+    /// The maximum number of look-ups without a waiter, per look-up with a waiter.
     private static var abandonedPerLookup: Int { 3 }
-    /// How long addresses are used again, in nanoseconds.
+    /// How long addresses are cached, in nanoseconds.
     private static var lifetime: UInt64 { 60_000_000_000 }
     private static var largestCache: Int { 1_000 }
 
     private let limit: Int
     private let post: @Sendable (Answer) -> Void
     private var cache: [String: Entry] = [:]
-    /// The waiters for each look-up, whether it is running or queued.
+    /// The waiters for each running or queued look-up.
     private var waiters: [Lookup: [Waiter]] = [:]
     private var running: Set<Lookup> = []
     private var queue: [Lookup] = []
     private var generation = 0
 
     /// - Parameters:
-    ///   - limit: How many look-ups run at a time.
-    ///   - post: Called on the thread of a look-up with its answer, for ``receive(_:at:)``.
+    ///   - limit: The maximum number of concurrent look-ups.
+    ///   - post: Called on a look-up's thread with its answer, for ``receive(_:at:)``.
     init(limit: Int, post: @escaping @Sendable (Answer) -> Void) {
         self.limit = max(1, min(limit, .max / 8))
         self.post = post
@@ -49,7 +50,7 @@ final class Resolver<Waiter: AnyObject> {
     /// Whether a name is being looked up.
     func isLookingUp(_ name: String) -> Bool { running.contains { $0.name == name } }
 
-    /// Returns the addresses of a name if they are known. If not, looks them up.
+    /// Returns the addresses of a name if they are cached. Otherwise, starts a look-up and returns nil.
     func addresses(of name: String, for waiter: Waiter, at now: UInt64) -> [SocketAddress]? {
         if let known = SocketAddress.known(name) { return known }
         if let entry = cache[name], entry.expiry > now { return entry.addresses }
@@ -61,7 +62,7 @@ final class Resolver<Waiter: AnyObject> {
         return nil
     }
 
-    /// Takes an answer, and returns its waiters.
+    /// Receives an answer. Returns its waiters and the addresses.
     func receive(_ answer: Answer, at now: UInt64) -> (waiters: [Waiter], addresses: Result<[SocketAddress], Fault>) {
         running.remove(answer.lookup)
         if case .success(let addresses) = answer.addresses, answer.lookup.generation == generation {
@@ -73,7 +74,7 @@ final class Resolver<Waiter: AnyObject> {
         return (waiting, answer.addresses)
     }
 
-    /// A waiter does not need the addresses any longer.
+    /// Removes a waiter that no longer needs the addresses.
     func abandon(_ name: String, _ waiter: Waiter) {
         for (lookup, waiting) in waiters where lookup.name == name && waiting.contains(where: { $0 === waiter }) {
             let rest = waiting.filter { $0 !== waiter }
@@ -83,7 +84,7 @@ final class Resolver<Waiter: AnyObject> {
         startNext()
     }
 
-    /// Forgets all addresses. Those that are being looked up are passed only to their present waiters.
+    /// Forgets all addresses. The results of running look-ups are passed only to their current waiters.
     func clear() {
         cache = [:]
         generation += 1

@@ -14,7 +14,7 @@ struct SocketAddress: Sendable {
         (self.storage, self.length) = (storage, length)
     }
 
-    /// The address at this end of a socket; nil if it has none.
+    /// Creates the local address of a socket; nil if it has none.
     init?(localOf socket: Int32) {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -27,11 +27,11 @@ struct SocketAddress: Sendable {
 
     var family: Int32 { Int32(storage.ss_family) }
 
-    /// The address with a port, if its family has ports.
+    /// Returns the address with a port, if its family has ports.
     func with(port: Int) -> SocketAddress {
         var copy = self
         guard family != AF_UNIX else { return copy }
-        // The port is at the same place for both families.
+        // The port is at the same offset in IPv4 and IPv6 addresses.
         withUnsafeMutableBytes(of: &copy.storage) {
             $0.storeBytes(of: UInt16(truncatingIfNeeded: port).bigEndian, toByteOffset: 2, as: UInt16.self)
         }
@@ -45,7 +45,7 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// The address of a Unix socket; nil if the path is too long.
+    /// Creates the address of a Unix socket; nil if the path is too long.
     init?(unixSocket path: String) {
         var address = sockaddr_un()
         let bytes = Array(path.utf8)
@@ -68,7 +68,7 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// The address and port as numbers; nil for other families.
+    /// The address and port in numeric form; nil for other families.
     var numbers: (address: String, port: Int)? {
         guard family == AF_INET || family == AF_INET6 else { return nil }
         var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
@@ -113,7 +113,8 @@ extension SocketAddress {
     /// Whether a name is an address.
     static func isAddress(_ name: String) -> Bool { (try? lookUp(name, isAddress: true)) != nil }
 
-    /// The addresses of a name that needs no look-up: an address, or a name for this machine (RFC 6761, section 6.3). Nil for others.
+    /// Returns the addresses of a name that needs no look-up: an address, or a name for this machine (RFC 6761, section 6.3). Nil
+    /// for others.
     static func known(_ name: String) -> [SocketAddress]? {
         let bare = name.hasSuffix(".") ? String(name.dropLast()) : name
         if bare == "localhost" || bare.hasSuffix(".localhost") {

@@ -6,37 +6,37 @@ import Synchronization
 protocol LoopSocket: AnyObject {
     var descriptor: Int32 { get }
 
-    /// Something became possible on the socket.
+    /// Records an event on the socket.
     func update(_ event: Poller.Event)
 
-    /// The socket's turn to do what is possible. It does no more than a part of the work if there is a lot, and asks for another turn.
+    /// Performs the operations that are possible. If there is a lot of work, it performs a part of it and requests another turn.
     func takeTurn()
 }
 
-/// What a loop runs. All methods are called on the loop's thread.
+/// The owner of a loop. All methods are called on the loop's thread.
 protocol LoopClient: AnyObject {
     associatedtype Message: Sendable
 
     func receive(_ message: Message)
 
-    /// Called once in each turn of the loop, when its messages were received and its sockets had their turn.
+    /// Called once in each turn of the loop, after its messages and its sockets' turns.
     func finishTurn()
 
-    /// When the next turn must begin, in nanoseconds of ``MonotonicClock``, although nothing has happened.
+    /// When the next turn must begin even without events, in nanoseconds of ``MonotonicClock``.
     var nextDeadline: UInt64 { get }
 
-    /// Whether everything has ended, so that the thread can end.
+    /// Whether the thread can end.
     var hasEnded: Bool { get }
 
-    /// The last call.
+    /// Called last, before the thread ends.
     func close()
 }
 
-/// A thread with an epoll set: sockets get turns, other threads post messages, and deadlines pass.
+/// A thread with an epoll set. It gives turns to sockets, receives messages from other threads, and observes deadlines.
 ///
-/// The loop has no knowledge of what the sockets are for. Its client's state belongs to the loop's thread.
+/// The loop doesn't depend on the purpose of the sockets. Its client's state belongs to the loop's thread.
 final class EventLoop<Client: LoopClient>: @unchecked Sendable {
-    // Sendable because other threads use only the mailbox and the poller's `wake`. The rest belongs to the loop's thread.
+    // Sendable because other threads use only the mailbox and the poller's `wake`.
 
     private struct Mailbox {
         var messages: [Client.Message] = []
@@ -46,7 +46,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
 
     private struct Registration {
         var socket: (any LoopSocket)?
-        /// Distinguishes sockets that have the same descriptor one after another.
+        /// Distinguishes successive sockets with the same descriptor.
         var generation: UInt32 = 0
     }
 
@@ -57,15 +57,15 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
 
     /// The registered sockets, by descriptor.
     @exclusivity(unchecked) private var registrations: [Registration] = []
-    /// The sockets that have something to do, and those whose turn it is.
+    /// The sockets that have work to do, and those whose turn it is.
     @exclusivity(unchecked) private var ready: [any LoopSocket] = []
     @exclusivity(unchecked) private var current: [any LoopSocket] = []
     @exclusivity(unchecked) private var messages: [Client.Message] = []
-    /// Whether the thread has posted messages to itself, so that it must not wait.
+    /// Whether the thread has posted messages to itself, so it must not wait.
     @exclusivity(unchecked) private var hasOwnMessages = false
     /// When the current turn began, in nanoseconds of ``MonotonicClock``.
     @exclusivity(unchecked) private(set) var now = MonotonicClock.now
-    /// A buffer for the bytes that a socket reads.
+    /// A buffer for reading from sockets.
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
 
     init() throws {
@@ -75,14 +75,14 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
 
     deinit { buffer.deallocate() }
 
-    /// Starts the thread, which retains the loop and the client and runs until the client has ended.
+    /// Starts the thread, which retains the loop and the client until the client has ended.
     func start(_ client: Client) throws {
-        // Safe because from now on the client is used on the thread only, except for messages.
+        // Safe because only the thread uses the client from now on.
         nonisolated(unsafe) let client = client
         try DetachedThread.start("afar.http") { [self] in run(client) }
     }
 
-    /// Posts a message. Can be called from any thread. Messages that arrive after the end of the thread are dropped.
+    /// Posts a message. Can be called from any thread. Messages are dropped after the thread has ended.
     func post(_ message: Client.Message) {
         let mustWake = mailbox.withLock { mailbox in
             guard !mailbox.isClosed else { return false }
@@ -107,7 +107,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
         return false
     }
 
-    /// Stops watching a socket. Events that have already arrived for it are ignored.
+    /// Stops watching a socket. Pending events for it are ignored.
     func remove(_ socket: any LoopSocket, isClosing: Bool = true) {
         let index = Int(socket.descriptor)
         guard registrations.indices.contains(index), registrations[index].socket === socket else { return }
@@ -115,10 +115,10 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
         if !isClosing { poller.unregister(socket.descriptor) }
     }
 
-    /// Reads the clock again, after something that may have taken long.
+    /// Reads the clock again, after work that may have taken long.
     func updateTime() { now = MonotonicClock.now }
 
-    /// Gives a socket a turn after the others.
+    /// Queues a turn for a socket.
     func queue(_ socket: any LoopSocket) { ready.append(socket) }
 
     private func run(_ client: Client) {
@@ -127,7 +127,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
             let count = events.wait(milliseconds: timeout(of: client))
             now = MonotonicClock.now
             for index in 0..<count { notify(poller.event(index)) }
-            // Before the messages: a response that has arrived makes a connection available to the next request.
+            // Before the messages, because responses make connections available to new requests.
             takeTurns()
             receiveMessages(client)
             takeTurns()
@@ -159,7 +159,8 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
         messages.removeAll(keepingCapacity: true)
     }
 
-    /// Whether the thread ends. From then on the mailbox is closed, or its messages would keep the loop and themselves alive.
+    /// Returns whether the thread can end. If so, closes the mailbox, because its messages would retain the loop, and with it
+    /// themselves.
     private func hasEnded(_ client: Client) -> Bool {
         guard client.hasEnded else { return false }
         return mailbox.withLock { mailbox in

@@ -1,8 +1,7 @@
 import AfarTransport
 import CEpoll
 
-/// Watches the sockets of a loop. They are registered once, edge-triggered, so that a request needs no system call for its
-/// registration.
+/// Watches the sockets of a loop. Each socket is registered once, edge-triggered, so requests need no system call for it.
 struct Poller: Sendable {
     struct Event {
         /// The number under which the socket was registered; nil if the loop was woken.

@@ -3,10 +3,10 @@ import AfarTrust
 import COpenSSL
 import Foundation
 
-/// What all TLS connections of a transport have in common: its settings in OpenSSL's form, created when they are first needed, and the
-/// certificate authorities.
+/// The shared TLS state of a transport's connections: its settings in OpenSSL's form, created on first use, and the certificate
+/// authorities.
 final class TLSContext: Sendable {
-    /// Owns OpenSSL's object, which doesn't change after its creation.
+    /// The owner of an `SSL_CTX`, which doesn't change after its creation.
     private final class Owner: @unchecked Sendable {
         // Sendable because OpenSSL counts the object's references atomically.
         let raw: OpaquePointer
@@ -21,7 +21,7 @@ final class TLSContext: Sendable {
 
     init(_ settings: TLSSettings) { self.settings = settings }
 
-    /// Loads what connections need. Call it before the first connection and not on the thread of a loop, because reading the certificate
+    /// Loads what connections need. Call it before the first connection and not on a loop's thread, because reading the certificate
     /// authorities takes long.
     ///
     /// - Parameter isEvaluated: Whether an evaluator decides about certificates.
@@ -30,7 +30,7 @@ final class TLSContext: Sendable {
         if !isEvaluated { _ = try authorities() }
     }
 
-    /// Creates OpenSSL's object for a connection.
+    /// Creates the `SSL` object for a connection.
     func makeConnection() throws(Fault) -> OpaquePointer {
         guard let ssl = SSL_new(try owner().raw) else { throw .outOfMemory }
         return ssl
@@ -84,5 +84,5 @@ final class TLSContext: Sendable {
 }
 
 extension Fault {
-    static let outOfMemory = Fault(.outOfResources, "OpenSSL has no memory left")
+    static let outOfMemory = Fault(.outOfResources, "OpenSSL ran out of memory")
 }

@@ -6,16 +6,16 @@ final class TLSSession {
     let raw: OpaquePointer
     /// The certificates that an evaluator has accepted; nil without an evaluator.
     let chain: PresentedChain?
-    /// Until when it can be resumed, in nanoseconds of ``MonotonicClock``.
+    /// When the session expires, in nanoseconds of ``MonotonicClock``.
     let expiry: UInt64
 
-    /// How long a session is kept at most, in seconds: later the certificates are validated again.
+    /// The maximum lifetime of a session, in seconds. Afterward, the certificates are validated again.
     private static let longestUse = 3_600
 
     /// - Parameters:
-    ///   - raw: A session whose reference is taken over.
+    ///   - raw: A session. The object takes over its reference.
     ///   - chain: The certificates that an evaluator has accepted; nil without an evaluator.
-    ///   - earlier: The session whose handshake has offered this one. Its end applies too, because nothing was validated since.
+    ///   - earlier: The session whose handshake offered this one. Its expiry applies too, because nothing was validated since then.
     init(_ raw: OpaquePointer, _ chain: PresentedChain?, renewing earlier: TLSSession?) {
         (self.raw, self.chain) = (raw, chain)
         var (days, rest): (Int32, Int32) = (0, 0)
@@ -29,11 +29,11 @@ final class TLSSession {
 
     deinit { SSL_SESSION_free(raw) }
 
-    /// Whether a server can resume it: a session without an identifier or a ticket can't be resumed.
+    /// Whether a server can resume the session, which needs an identifier or a ticket.
     var isResumable: Bool { SSL_SESSION_is_resumable(raw) == 1 }
 }
 
-/// The sessions that can be resumed, a limited number, oldest first. Each is used once (RFC 8446, appendix C.4). It belongs to the
+/// The sessions that can be resumed, up to a limit, oldest first. Each is used once (RFC 8446, appendix C.4). They belong to the
 /// thread of a loop.
 struct TLSSessions {
     private static let limit = 128
@@ -52,12 +52,12 @@ struct TLSSessions {
         entries.append((key, session))
     }
 
-    /// Takes the latest session, if its certificates are still accepted.
+    /// Removes and returns the latest session, if its certificates are still accepted.
     mutating func take(for key: ConnectionKey, at now: UInt64) -> TLSSession? {
         entries.removeAll { $0.session.expiry <= now }
         guard let index = entries.lastIndex(where: { $0.key == key }) else { return nil }
         let session = entries.remove(at: index).session
-        // With an evaluator, a chain must be evaluated in a full handshake, because a resumed one has no OCSP response.
+        // A resumed handshake has no OCSP response for the evaluator.
         if let security = key.security?.settings, let chain = session.chain, !security.accepts(chain) {
             entries.removeAll { $0.key == key }
             return nil

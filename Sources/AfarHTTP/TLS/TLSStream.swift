@@ -3,7 +3,7 @@ import AfarTrust
 import COpenSSL
 import Foundation
 
-/// The client's side of TLS over another stream. OpenSSL reads and writes through a BIO, which calls the other stream.
+/// A TLS client over another stream. OpenSSL reads and writes through a BIO, which calls the other stream.
 ///
 /// It belongs to the thread of a loop.
 final class TLSStream: ByteStream {
@@ -11,11 +11,11 @@ final class TLSStream: ByteStream {
         /// The handshake is complete, and the server is trusted.
         case done
         case wouldBlock
-        /// The server's certificates must be evaluated. Call ``trustServer()``, then continue.
+        /// The server's certificates must be evaluated. Call ``trustServer()``, then continue the handshake.
         case undecided
     }
 
-    /// What a stalled read or write waits for: OpenSSL may have to write before it can read, and the reverse.
+    /// The event for which a stalled read or write waits. OpenSSL may have to write before it can read, and vice versa.
     private enum Obstacle { case none, reading, writing }
 
     private static let readLimit = 256 * 1024
@@ -29,30 +29,30 @@ final class TLSStream: ByteStream {
     private let session: TLSSession?
     @exclusivity(unchecked) private var readObstacle = Obstacle.none
     @exclusivity(unchecked) private var writeObstacle = Obstacle.none
-    /// Why the other stream has failed, or that it has ended.
+    /// Why the other stream has failed or ended.
     @exclusivity(unchecked) private var lowerFault: Fault?
     @exclusivity(unchecked) fileprivate private(set) var hasLowerEnded = false
     @exclusivity(unchecked) private var isFinished = false
-    /// Whether OpenSSL holds a record that was not sent completely.
+    /// Whether OpenSSL holds an incompletely sent record.
     @exclusivity(unchecked) private(set) var hasPendingWrite = false
-    /// How many bytes OpenSSL can still read in one call. A server could send messages of TLS without end.
+    /// How many more bytes OpenSSL can read in the current call. A server could send TLS messages endlessly.
     @exclusivity(unchecked) private var readBudget = 0
     @exclusivity(unchecked) private var isTrusted = false
-    /// What was wrong with the server's certificates, without an evaluator.
+    /// The error of the server's certificates, without an evaluator.
     @exclusivity(unchecked) private var trustError: ServerTrustError?
     /// Why the client's identity could not be presented.
     @exclusivity(unchecked) private var identityFault: Fault?
-    /// Called with the sessions that the server offers for resumption.
+    /// Called with each session that the server offers for resumption.
     @exclusivity(unchecked) var onSession: ((TLSSession) -> Void)?
-    /// The sessions that arrived before the server was trusted.
+    /// Sessions that arrived before the server was trusted.
     @exclusivity(unchecked) private var sessions: [TLSSession] = []
 
     private(set) lazy var presentedChain = OpenSSLConnection(ssl).presentedChain
 
     /// - Parameters:
-    ///   - host: The name or address that the server's certificate must be for, without an evaluator.
+    ///   - host: The name or address for which the server's certificate must be valid, without an evaluator.
     ///   - security: The client's identity and the evaluation of certificates; nil for the defaults.
-    ///   - applicationProtocols: The protocols to offer (ALPN, RFC 7301), best first.
+    ///   - applicationProtocols: The protocols to offer (ALPN, RFC 7301), in order of preference.
     ///   - session: A session to resume, if the server still has it.
     init(
         over lower: any ByteStream, to host: String, minimumVersion: ExchangeOptions.TLSVersion = .v12,
@@ -68,7 +68,7 @@ final class TLSStream: ByteStream {
         SSL_set_connect_state(ssl)
         let version = minimumVersion == .v13 ? TLS1_3_VERSION : TLS1_2_VERSION
         guard afar_set_connection_minimum(ssl, version) != 0 else { throw .outOfMemory }
-        // An address is no server name (RFC 6066, section 3).
+        // An address is no valid server name (RFC 6066, section 3).
         if !SocketAddress.isAddress(self.host), afar_set_server_name(ssl, self.host) == 0 { throw .outOfMemory }
         let protocols = applicationProtocols.flatMap { [UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }
         guard protocols.isEmpty || SSL_set_alpn_protos(ssl, protocols, UInt32(protocols.count)) == 0 else {
@@ -82,19 +82,19 @@ final class TLSStream: ByteStream {
             SSL_set_verify(ssl, SSL_VERIFY_PEER, nil)
         }
         SSL_set_cert_cb(ssl, { ssl, _ in ssl.flatMap { TLSStream.of($0) }?.presentIdentity() ?? 0 }, nil)
-        // A server may also ask after the handshake (RFC 8446, section 4.6.2).
+        // A server can also ask after the handshake (RFC 8446, section 4.6.2).
         if security?.identity != nil { SSL_set_post_handshake_auth(ssl, 1) }
         if let session { SSL_set_session(ssl, session.raw) }
     }
 
     deinit { SSL_free(ssl) }
 
-    /// The stream of an OpenSSL connection.
+    /// Returns the stream of an OpenSSL connection.
     static func of(_ ssl: OpaquePointer) -> TLSStream? {
         afar_object(ssl).map { Unmanaged<TLSStream>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The stream whose certificates are validated in a context.
+    /// Returns the stream whose certificates are validated in a context.
     static func validating(_ context: OpaquePointer) -> TLSStream? { afar_connection_of(context).flatMap { of($0) } }
 
     // MARK: The handshake
@@ -105,7 +105,7 @@ final class TLSStream: ByteStream {
         begin()
         let code = SSL_do_handshake(ssl)
         guard code != 1 else {
-            // Some cipher suites don't authenticate the server. Nothing was validated then.
+            // Some cipher suites don't authenticate the server.
             guard SSL_get0_peer_certificate(ssl) != nil else {
                 throw Fault(.certificateUntrusted, "the server presented no certificate")
             }
@@ -125,7 +125,7 @@ final class TLSStream: ByteStream {
         }
     }
 
-    /// Prepares a call of OpenSSL.
+    /// Prepares for a call to OpenSSL.
     private func begin() {
         ERR_clear_error()
         readBudget = Self.readLimit
@@ -138,17 +138,17 @@ final class TLSStream: ByteStream {
         return .done
     }
 
-    /// Whether the server's certificates don't need to be evaluated: without an evaluator, OpenSSL has validated them.
+    /// Whether no evaluation of the server's certificates is needed. Without an evaluator, OpenSSL has validated them.
     private var isAccepted: Bool {
         guard let security, security.evaluation != nil else { return true }
-        // Certificates of a resumed session were accepted when it was offered. It has no OCSP response to evaluate.
+        // A resumed session's certificates were accepted earlier, and it has no OCSP response.
         return isTrusted || SSL_session_reused(ssl) == 1 || security.accepts(presentedChain)
     }
 
-    /// The server is the intended one. From now on the client's identity is presented if the server asks for it.
+    /// Trusts the server. From now on, the client's identity is presented if the server asks for it.
     func trustServer() {
         isTrusted = true
-        // Unlike later versions, TLS 1.2 doesn't offer a new session when one is resumed.
+        // TLS 1.2 offers no new session when one is resumed.
         if let session, SSL_session_reused(ssl) == 1, SSL_version(ssl) == TLS1_2_VERSION { onSession?(session) }
         for session in sessions { onSession?(session) }
         sessions = []
@@ -157,7 +157,7 @@ final class TLSStream: ByteStream {
     /// The certificates that must be evaluated.
     var undecidedTrust: UndecidedTrust { UndecidedTrust(presentedChain, authorities: context.settings.authorities) }
 
-    /// The version and the cipher suite; nil before they are negotiated.
+    /// The negotiated version and cipher suite, if any.
     var agreement: TLSAgreement? { OpenSSLConnection(ssl).agreement }
 
     private func handshakeFault(_ error: Int32) -> Fault {
@@ -168,7 +168,7 @@ final class TLSStream: ByteStream {
         }
         if error != SSL_ERROR_SSL, let lowerFault {
             return Fault(
-                .secureConnectionFailed, "the connection broke during the TLS handshake",
+                .secureConnectionFailed, "the connection was lost during the TLS handshake",
                 systemError: lowerFault.systemError)
         }
         return opensslFault(.secureConnectionFailed, "the TLS handshake failed")
@@ -181,7 +181,7 @@ final class TLSStream: ByteStream {
         return Fault(Self.code(ofAlert: afar_reason(error)) ?? code, message + reason)
     }
 
-    /// The code for an alert about the client's certificate (RFC 8446, section 6.2). It can arrive after the handshake.
+    /// Returns the code for an alert about the client's certificate (RFC 8446, section 6.2), which can arrive after the handshake.
     private static func code(ofAlert reason: Int32) -> TransportError.Code? {
         switch reason {
         case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED: .clientCertificateRequired
@@ -193,7 +193,7 @@ final class TLSStream: ByteStream {
         }
     }
 
-    /// OpenSSL asks whether a chain is valid. With an evaluator, that is decided later.
+    /// Validates a chain for OpenSSL. With an evaluator, the decision is made later.
     func validate(_ context: OpaquePointer) -> Bool {
         guard security?.evaluation == nil else { return true }
         let isStrict = self.context.settings.authorities.areStrict
@@ -201,9 +201,9 @@ final class TLSStream: ByteStream {
         return trustError == nil
     }
 
-    /// The server asks for the client's identity.
+    /// Presents the client's identity when the server asks for it.
     ///
-    /// - Returns: For OpenSSL: 1 to continue, 0 for a failure, -1 to wait for a decision about the server.
+    /// - Returns: OpenSSL's code: 1 to continue, 0 for a failure, -1 to wait for the decision about the server.
     private func presentIdentity() -> Int32 {
         guard isAccepted else { return -1 }
         guard let identity = security?.identity else { return 1 }
@@ -216,7 +216,7 @@ final class TLSStream: ByteStream {
         return isUsed ? 1 : 0
     }
 
-    /// The server offers a session. It is passed on as soon as the server is trusted.
+    /// Receives a session from the server. It is passed on as soon as the server is trusted.
     func receiveSession(_ raw: OpaquePointer) {
         let session = TLSSession(
             raw, security?.evaluation == nil ? nil : presentedChain,
@@ -244,7 +244,7 @@ final class TLSStream: ByteStream {
         return count > 0 ? .bytes(Int(count)) : result(of: count, \.readObstacle)
     }
 
-    /// OpenSSL itself would complete the handshake, and send data to any server.
+    /// OpenSSL itself would complete the handshake with any server and send data to it.
     private static let untrusted = Fault(.certificateUntrusted, "the server is not trusted yet")
 
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamResult {
@@ -265,7 +265,7 @@ final class TLSStream: ByteStream {
         default:
             if hasLowerEnded { return .end(isClean: false) }
             if let identityFault { return .failed(identityFault) }
-            // An alert that arrived says more than a write that failed before.
+            // An alert is more informative than an earlier failed write.
             if error != SSL_ERROR_SSL, let lowerFault { return .failed(lowerFault) }
             return .failed(opensslFault(.connectionLost, "the server ended the TLS connection"))
         }
@@ -283,13 +283,13 @@ final class TLSStream: ByteStream {
         readObstacle = .reading
         let isEmpty = readBudget > 0 && !OpenSSLConnection(ssl).hasPendingData
         guard isEmpty, (lower as? TLSStream)?.isQuiet() ?? true else { return false }
-        // After session tickets, OpenSSL keeps a buffer of 16 KiB for each idle connection. Before 3.0.14, it frees even one that holds
-        // the beginning of a record (CVE-2024-4741).
+        // OpenSSL would keep 16 KiB for each idle connection after session tickets. Before 3.0.14, it also frees a buffer that
+        // holds the beginning of a record (CVE-2024-4741).
         SSL_free_buffers(ssl)
         return true
     }
 
-    /// Returns the server's alert, if one has arrived. Call it after writing failed.
+    /// Returns the server's alert, if one has arrived. Call it after a write has failed.
     func arrivedFault() -> Fault? {
         begin()
         (lowerFault, hasLowerEnded) = (nil, false)
@@ -301,9 +301,9 @@ final class TLSStream: ByteStream {
         return opensslFault(.connectionLost, "the server ended the TLS connection")
     }
 
-    /// Announces the end (`close_notify`).
+    /// Sends the end of the stream (`close_notify`).
     ///
-    /// - Returns: Whether nothing is left to do. If not, call it again when ``mayWrite`` is true.
+    /// - Returns: Whether no further call is needed. Otherwise, call it again when ``mayWrite`` is true.
     @discardableResult
     func shutDown() -> Bool {
         guard isFinished, lowerFault == nil else { return true }
@@ -315,7 +315,7 @@ final class TLSStream: ByteStream {
 
     // MARK: The other stream
 
-    /// OpenSSL reads from the other stream.
+    /// Reads from the other stream for OpenSSL.
     fileprivate func receive(into buffer: UnsafeMutableRawBufferPointer, for bio: OpaquePointer) -> Int32 {
         afar_clear_retry(bio)
         guard readBudget > 0 else { return afar_would_block(bio, true) }
@@ -334,7 +334,7 @@ final class TLSStream: ByteStream {
         }
     }
 
-    /// OpenSSL writes to the other stream.
+    /// Writes to the other stream for OpenSSL.
     fileprivate func send(_ bytes: UnsafeRawBufferPointer, for bio: OpaquePointer) -> Int32 {
         afar_clear_retry(bio)
         switch lower.write(bytes) {
@@ -352,7 +352,7 @@ final class TLSStream: ByteStream {
 
 /// OpenSSL's view of a stream.
 private enum StreamBIO {
-    // Safe because it doesn't change after its creation.
+    // Safe because it never changes.
     private nonisolated(unsafe) static let method: OpaquePointer? = {
         guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "afar") else { return nil }
         BIO_meth_set_read(method) { bio, buffer, count in

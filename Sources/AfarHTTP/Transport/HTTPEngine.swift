@@ -1,11 +1,12 @@
 import AfarTransport
 import Foundation
 
-/// Drives the exchanges and connections of one thread: assigns connections from the pool, opens and closes them, and ends exchanges.
+/// Drives the exchanges and connections of one thread: assigns connections from the pool, opens and closes them, and ends
+/// exchanges.
 ///
 /// Its state belongs to the thread of its loop. Other threads post messages.
 final class HTTPEngine: LoopClient, @unchecked Sendable {
-    // Sendable because other threads use only `loop`, to post messages.
+    // Sendable because other threads only post messages to `loop`.
 
     enum Message: Sendable {
         case submit(HTTPExchange)
@@ -17,7 +18,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         case bodyReady(HTTPExchange)
         case decided(HTTPExchange, HeadDecision)
         case lookedUp(Resolver<ConnectionAttempt>.Answer)
-        /// A server's certificates were evaluated for an exchange, and refused unless there is no fault.
+        /// An evaluation of a server's certificates has ended for an exchange. The fault is nil if they were accepted.
         case evaluated(ConnectionAttempt, for: HTTPExchange, Fault?)
         case closeRaw(RawSocket)
         case closeIdleConnections
@@ -26,7 +27,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         case shutDown
     }
 
-    /// The end of an exchange, which is reported when the other sockets had their turn.
+    /// The result of an exchange, which is reported after the other sockets have had their turn.
     private struct Ending {
         var completion: HTTPExchange.Completion
         var result: Result<TransportResponse, any Error>
@@ -42,10 +43,10 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     @exclusivity(unchecked) private var attempts: [ConnectionAttempt] = []
     @exclusivity(unchecked) private var exchanges: [HTTPExchange] = []
     @exclusivity(unchecked) private var endings: [Ending] = []
-    /// The endings whose completions are being called, which can cause others.
+    /// The endings whose completions are being called. A completion can add to ``endings``.
     @exclusivity(unchecked) private var currentEndings: [Ending] = []
     @exclusivity(unchecked) private var isShutDown = false
-    /// Changes when the idle connections are closed. Connections of an older generation are closed after their exchange.
+    /// Changes when the idle connections are closed. Connections of an earlier generation are closed after their exchange.
     @exclusivity(unchecked) private var generation = 0
     /// Never later than the next deadline.
     @exclusivity(unchecked) private(set) var nextDeadline = UInt64.max
@@ -69,10 +70,10 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         case .submit(let exchange): submit(exchange)
         case .cancel(let exchange):
             exchange.state.fail(.cancelled)
-            // The cancellation can arrive before the submission. Then the state remembers it.
+            // The cancellation can arrive before the submission.
             if exchange.index != nil { finish(exchange) }
         case .suspensionChanged(let exchange):
-            // Read here and not passed along: the messages of two threads can arrive in the wrong order.
+            // Messages of two threads can arrive in the wrong order.
             exchange.state.setSuspended(exchange.hop.exchange.control.isSuspended, at: loop.now)
             proceed(exchange)
         case .demand(let exchange):
@@ -135,8 +136,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     func noteDeadline(of exchange: HTTPExchange) { noteDeadline(exchange.state.nextDeadline) }
 
-    /// Ends what has taken too long. The deadlines of exchanges only move later, so all of them are checked no more often than the
-    /// shortest timeout.
+    /// Ends exchanges and attempts that have taken too long. The deadlines of exchanges only move later, so checking all of them
+    /// once per shortest timeout is enough.
     private func expire() {
         let now = loop.now
         nextDeadline = .max
@@ -184,14 +185,13 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             exchange.isWaiting = true
             admit(pool.lastConnecting(to: exchange.key))
             if needsFresh {
-                // It is the first in the queue.
                 admit(exchange)
                 makeRoom(exchange.key)
             }
         }
     }
 
-    /// Closes an idle connection if a request needs a new one, and there is no room for it.
+    /// Closes an idle connection if a request needs a new one and the limit is reached.
     private func makeRoom(_ key: ConnectionKey) {
         guard let idle = pool.makeRoom(key) else { return }
         idle.close()
@@ -207,7 +207,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         connection.queueTurn()
     }
 
-    /// Something that the exchange waited for has happened.
+    /// Continues an exchange after an event for which it waited.
     private func proceed(_ exchange: HTTPExchange) {
         guard exchange.index != nil else { return }
         guard exchange.state.fault == nil else { return finish(exchange) }
@@ -216,7 +216,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         exchange.connection?.queueTurn()
     }
 
-    /// A connection has done what was possible for its exchange.
+    /// Handles the end of a connection's turn for its exchange.
     func turnEnded(_ exchange: HTTPExchange) {
         if exchange.state.fault == nil, exchange.sending.mustSendAgain { return sendAgain(exchange) }
         if exchange.state.fault != nil || exchange.isComplete { return finish(exchange) }
@@ -232,14 +232,14 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         requestConnection(for: exchange, needsFresh: true)
     }
 
-    /// The head of a streamed response is returned.
+    /// Returns the head of a streamed response.
     func deliver(_ response: TransportResponse, of exchange: HTTPExchange) {
         guard let completion = exchange.takeCompletion() else { return }
         endEvaluations(for: exchange)
         endings.append(Ending(completion: completion, result: .success(response)))
     }
 
-    /// An exchange has its response, after which its work is no longer run. An evaluation for it continues for another exchange.
+    /// Ends evaluations for an exchange that has its response. Other exchanges continue them.
     private func endEvaluations(for exchange: HTTPExchange) {
         guard exchange.key.isEvaluated else { return }
         for attempt in attempts where attempt.key == exchange.key { attempt.withdraw(exchange) }
@@ -251,7 +251,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             exchange.lastAttempt = attempts.first { $0.key == exchange.key }
         }
         guard exchange.state.finish() else { return }
-        // Before the end is reported: the next exchange can have the same control.
+        // Earlier than the completion, because the next exchange can have the same control.
         exchange.hop.exchange.control.attach(nil)
         let result = exchange.result(phase: phase)
         remove(exchange)
@@ -275,7 +275,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     // MARK: Connections
 
-    /// The exchange doesn't use its connection any longer: another one does, or it is closed.
+    /// Releases the connection of an exchange, for reuse if possible. Otherwise, closes it.
     private func releaseConnection(of exchange: HTTPExchange) {
         guard let connection = exchange.connection else { return }
         exchange.connection = nil
@@ -290,7 +290,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             if connection.isCounted { pool.closed(connection.key) }
             return openNext(connection.key)
         }
-        // The server closes it after that time, so it is not used in the last second of it.
+        // Not used in the last second before the server closes it.
         let keepAlive = exchange.keepAliveTimeout.map { Double(max(0, $0 - 1)) } ?? .infinity
         makeAvailable(connection, isFresh: false, for: min(maximumIdleTime, keepAlive))
     }
@@ -310,7 +310,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         }
     }
 
-    /// Closes a connection that the pool has given up.
+    /// Closes a connection that the pool no longer has.
     private func closeIdle(_ connection: HTTPConnection) {
         connection.close()
         openNext(connection.key)
@@ -321,19 +321,20 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         closeIdle(connection)
     }
 
-    /// Makes room for another descriptor. Returns false if there is no idle connection.
+    /// Closes the oldest idle connection, to free a descriptor. Returns false if there are no idle connections.
     func closeOldestIdleConnection() -> Bool {
         guard let connection = pool.takeOldest() else { return false }
         closeIdle(connection)
         return true
     }
 
-    /// The connection counts again, if there is room.
+    /// Counts a connection again, if the limit permits.
     func resumeCounting(_ connection: HTTPConnection?) {
         if let connection, !connection.isCounted { connection.isCounted = pool.countAgain(connection.key) }
     }
 
-    /// The connection doesn't count towards the limit of its host. Unless it counts again before its exchange ends, it is closed then.
+    /// Stops counting a connection towards the limit of its host. If it doesn't count again before its exchange ends, it is closed
+    /// then.
     func stopCounting(_ connection: HTTPConnection?) {
         guard let connection, connection.isCounted else { return }
         connection.isCounted = false
@@ -343,8 +344,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     // MARK: Opening connections
 
-    /// Hosts that have room for another connection, which is opened at the end of the turn: an attempt can fail at once and make room
-    /// for the next one.
+    /// Hosts with room for another connection, which is opened at the end of the turn, because an attempt can fail immediately and
+    /// make room for the next one.
     @exclusivity(unchecked) private var hostsWithRoom: [ConnectionKey] = []
 
     private func openNext(_ key: ConnectionKey) {
@@ -360,7 +361,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         }
     }
 
-    /// Starts the connect timer of a waiter for which a connection is being opened now.
+    /// Starts the connect timer of a waiter for which a connection is being opened.
     private func admit(_ waiter: HTTPExchange?) {
         guard let waiter else { return }
         waiter.state.admit(at: loop.now)
@@ -378,7 +379,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         attempt.start()
     }
 
-    /// Looks up a name, and passes the result to an attempt.
+    /// Looks up a name for an attempt.
     func lookUp(_ name: String, for attempt: ConnectionAttempt) {
         if let addresses = resolver.addresses(of: name, for: attempt, at: loop.now) {
             attempt.receive(.success(addresses))
@@ -395,7 +396,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         makeAvailable(connection, isFresh: true, for: maximumIdleTime)
     }
 
-    /// - Parameter waiter: The exchange that fails with it, if it still waits. By default, it is the first one.
+    /// - Parameter waiter: The exchange that fails with the attempt, if it still waits. By default, it is the first one.
     func attemptFailed(_ attempt: ConnectionAttempt, _ fault: Fault, failing waiter: HTTPExchange? = nil) {
         if remove(attempt) { failWaiter(for: attempt, fault, waiter) }
     }
@@ -411,12 +412,12 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     }
 
     private func cancelSurplusAttempt(to key: ConnectionKey) {
-        // The one with the earliest deadline was started for the waiter that has given up, or for one before it.
+        // The earliest deadline belongs to the waiter that has given up, or to an earlier one.
         let candidates = attempts.filter { $0.key == key }
         if let attempt = candidates.min(by: { $0.deadline < $1.deadline }) { cancel(attempt) }
     }
 
-    /// Returns false if the attempt has ended before.
+    /// Removes an attempt. Returns false if it has already ended.
     private func remove(_ attempt: ConnectionAttempt) -> Bool {
         guard let index = attempt.index, let last = attempts.popLast() else { return false }
         attempt.index = nil
@@ -437,13 +438,13 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     // MARK: TLS
 
-    /// The first exchange that waits for the connection of an attempt.
+    /// Returns the first exchange that waits for an attempt's connection.
     func firstWaiter(for attempt: ConnectionAttempt) -> HTTPExchange? { pool.firstWaiter(attempt.key) }
 
-    /// Whether the certificates of a host are being evaluated. Other attempts wait for that.
+    /// Whether the certificates of a host are being evaluated. Other attempts wait for the result.
     func isEvaluating(_ key: ConnectionKey) -> Bool { attempts.contains { $0.isEvaluating && $0.key == key } }
 
-    /// An evaluation has ended: the attempts that waited for it continue.
+    /// Continues the attempts that waited for an evaluation.
     ///
     /// - Parameters:
     ///   - refusal: Why the host isn't trusted; nil if it is, or if there is no result.
@@ -471,7 +472,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         try TLSStream(over: connection.stream, to: host, nil, tls)
     }
 
-    /// How far the connection of a waiting exchange is.
+    /// Returns the phase of the connection attempt for a waiting exchange.
     func phase(of exchange: HTTPExchange) -> TransportError.Phase {
         attempts.first { $0.key == exchange.key }?.phase ?? .queued
     }

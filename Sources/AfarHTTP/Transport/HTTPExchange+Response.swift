@@ -5,24 +5,24 @@ import Foundation
 /// The response: its parser's events, the decision about its head, and its body.
 extension HTTPExchange {
     private static let decodedPieceSize = 32 * 1024
-    /// How much is read at once, except for a body that isn't copied.
+    /// The size of a read, except for a body that isn't copied.
     private static let bufferSize = 64 * 1024
-    /// The least memory that is worth reading into instead of copying.
+    /// The minimum size for reading into the destination instead of copying.
     private static let leastRoom = 32 * 1024
-    /// How long decoding may take in one turn, in nanoseconds.
+    /// The maximum time for decoding in one turn, in nanoseconds.
     private static let longestTurn: UInt64 = 10_000_000
 
-    /// Whether more of the response can be taken.
+    /// Whether more of the response can be received.
     var mayReceive: Bool {
         guard state.fault == nil, !sending.isResponseComplete, !mustYield, !sending.mustSendAgain else { return false }
         return !state.isSuspended && !state.isReceivingPaused
     }
 
-    /// Whether decoded bytes can follow without more input.
+    /// Whether the decoder can return more bytes without further input.
     var hasMoreToDecode: Bool { sending.decoder?.hasMore ?? false }
 
-    /// The memory for the next read. A large part of the body is read into the memory where it stays, everything else into the buffer.
-    /// Returns nil, and pauses the exchange, if the stream of the body is full.
+    /// Returns the memory for the next read. A large part of a body is read directly into its destination, and everything else into
+    /// the buffer. If the body's stream is full, returns nil and pauses the exchange.
     func room(
         atMost limit: Int, or buffer: UnsafeMutableRawBufferPointer
     ) -> UnsafeMutableRawBufferPointer? {
@@ -43,9 +43,9 @@ extension HTTPExchange {
         state.pauseDidChange(at: engine.loop.now)
     }
 
-    /// Takes bytes of the response.
+    /// Receives bytes of the response.
     ///
-    /// - Returns: How many were taken. The others are delivered again when the exchange can take more.
+    /// - Returns: The number of bytes that were consumed. The others are delivered again when the exchange can receive more.
     func receive(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Int {
         var offset = 0
         if sending.responseStart == 0, !bytes.isEmpty { sending.responseStart = MonotonicClock.now }
@@ -103,7 +103,7 @@ extension HTTPExchange {
             guard rewindBody() else {
                 throw Fault(
                     .requestBodyFailed,
-                    "the server refused the expectation (417) when a part of the body was sent, which can't be sent again"
+                    "the server refused the expectation (417) after a part of the body was sent, which can't be sent again"
                 )
             }
             (sendsExpectation, sending.mustSendAgain) = (false, true)
@@ -126,7 +126,7 @@ extension HTTPExchange {
             }
             sending.decoder = ContentDecoder(for: head, options: hop.exchange.options)
             if case .exact(let length)? = sending.parser.bodyLength { sink.expect(length) }
-            // What follows belongs to another protocol, or to a response that isn't read.
+            // Later bytes belong to another protocol, or aren't read.
             if key.purpose != .requests { sending.isResponseComplete = true }
             guard let stream else { return }
             self.stream = nil
@@ -141,16 +141,16 @@ extension HTTPExchange {
             throw Fault(.cancelled, "the response's head was refused", underlying: error)
         case .ask(let pending):
             pauseReceiving()
-            // The decision may depend on another exchange, which may need a connection to the same host.
+            // The decision may depend on another exchange that needs a connection to the same host.
             engine.stopCounting(connection)
-            // The loop retains the exchange until its end, but the decision may be retained for ever.
+            // Weak, because the decision may be retained forever. The loop retains the exchange until its end.
             pending.whenGiven { [engine, weak self] headDecision in
                 if let self { engine.loop.post(.decided(self, headDecision)) }
             }
         }
     }
 
-    /// The decision about the head was made outside of the loop.
+    /// Applies a decision that was made outside of the loop.
     func decide(_ headDecision: HeadDecision) {
         guard case .awaited = sending.decision, sending.responseHead != nil else { return }
         state.isReceivingPaused = false
@@ -159,7 +159,7 @@ extension HTTPExchange {
         state.pauseDidChange(at: engine.loop.now)
     }
 
-    /// Takes a part of the body. Returns how many bytes were taken.
+    /// Consumes a part of the body. Returns the number of bytes consumed.
     private func take(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Int {
         guard sink.source?.isFull != true else {
             pauseReceiving()
@@ -176,7 +176,7 @@ extension HTTPExchange {
         return taken
     }
 
-    /// Decodes one piece.
+    /// Decodes a piece of the body. Returns the number of bytes consumed.
     private func decode(_ bytes: UnsafeRawBufferPointer, with coding: ContentDecoder) throws(Fault) -> Int {
         let now = MonotonicClock.now
         if turnStart == 0 { turnStart = now }
@@ -197,7 +197,7 @@ extension HTTPExchange {
         return bytes.count - rest.count
     }
 
-    /// Whether it is known what is done with the response, or its head has not arrived.
+    /// Whether the decision about the response was made, or its head hasn't arrived.
     var isDecided: Bool { if case .awaited = sending.decision { sending.responseHead == nil } else { true } }
 
     var isDiscarded: Bool { if case .discarded = sending.decision { true } else { false } }
@@ -213,7 +213,7 @@ extension HTTPExchange {
         sending.isResponseComplete = true
     }
 
-    /// The server has closed the connection.
+    /// Handles the end of the connection.
     func receiveEnd(isClean: Bool) throws(Fault) {
         if mayBeSentAgain { return sending.mustSendAgain = true }
         let isAuthentic = isClean || hop.exchange.options.acceptsBodiesWithoutTLSCloseNotify
@@ -228,7 +228,7 @@ extension HTTPExchange {
         do throws(Fault) { try endResponse() } catch { state.fail(error) }
     }
 
-    /// Reading failed, or sending failed and everything that the server had sent was read.
+    /// Handles a connection failure, after all that the server has sent was read.
     func connectionFailed(_ fault: Fault) throws(Fault) {
         if mayBeSentAgain { return sending.mustSendAgain = true }
         let end = sending.responseHead == nil ? "the response arrived" : "the end of the response's body"

@@ -5,7 +5,7 @@ import HTTPTypes
 
 /// The result of an exchange, and its metrics.
 extension HTTPExchange {
-    /// What the caller gets, unless the response was delivered before.
+    /// Returns the result for the caller, unless the response was delivered before.
     func result(phase: TransportError.Phase) -> Result<TransportResponse, any Error> {
         sink.flush()
         let report = report
@@ -36,7 +36,7 @@ extension HTTPExchange {
         return .failure(error)
     }
 
-    /// Takes the connection for another protocol; nil if the response leads to none.
+    /// Returns the connection, for another protocol; nil if the response doesn't switch protocols.
     private func takeConnection(
         _ head: ResponseHead, _ report: TransportReport
     ) throws(Fault) -> TransportResponse.Body? {

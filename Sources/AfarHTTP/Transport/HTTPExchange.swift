@@ -4,16 +4,15 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// One exchange: prepared on the caller's thread, then owned by the thread of its engine's loop.
+/// An HTTP exchange. It is prepared on the caller's thread, and then belongs to the thread of its engine's loop.
 final class HTTPExchange: PreparedExchange, @unchecked Sendable {
-    // Sendable because a message passes it from the caller to the loop, and one of them uses it at a time.
+    // Sendable because only one thread uses it at a time: the caller's, then the loop's.
 
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 
-    /// The state of sending the request over one connection, and of the response to it. If the request is sent again, a new value
+    /// The state of sending the request over one connection, and of its response. If the request is sent again, a new value
     /// replaces it.
     struct Sending: ~Copyable {
-        /// What is done with the response.
         enum Decision {
             /// The head has not arrived, or the decision is pending.
             case awaited
@@ -23,30 +22,30 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
         var parser: ResponseParser
         var output: RequestOutput
-        /// Whether the connection was kept.
+        /// Whether the connection had been used before.
         var wasReused = false
-        /// When the body is sent although the server did not ask for it; nil if it is not awaited.
+        /// When to send the body without the server's consent; nil if no consent is awaited.
         var expectationDeadline: UInt64?
         var hasReceivedContinue = false
-        /// Whether sending has failed, so that the rest of the request can't be sent.
+        /// Whether sending has failed, so the rest of the request can't be sent.
         var isSendingBroken = false
         var responseHead: ResponseHead?
         var decision = Decision.awaited
         var decoder: ContentDecoder?
-        /// The bytes of the body that the parser has found, and that come first in what is delivered next.
+        /// The number of body bytes that the parser has found. They come first in the next delivery.
         var heldByteCount = 0
         var isResponseComplete = false
-        /// Whether the request must be sent again: a kept connection was lost, or the server refused the expectation (417; RFC 9110,
-        /// section 15.5.18).
+        /// Whether the request must be sent again, because a kept connection was lost, or the server refused the expectation (417;
+        /// RFC 9110, section 15.5.18).
         var mustSendAgain = false
 
-        // Times in nanoseconds of the monotonic clock.
+        // In nanoseconds of the monotonic clock.
         var requestStart: UInt64 = 0
         var requestEnd: UInt64 = 0
         var responseStart: UInt64 = 0
     }
 
-    /// How long a body waits for `100 (Continue)`, in nanoseconds (RFC 9110, section 10.1.1).
+    /// The maximum time that a body waits for `100 (Continue)`, in nanoseconds (RFC 9110, section 10.1.1).
     private static let longestExpectation: UInt64 = 1_000_000_000
 
     let hop: Hop
@@ -58,35 +57,34 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     private let isCancelled = Atomic(false)
 
     @exclusivity(unchecked) private var completion: Completion?
-    /// The stream of a streamed response, until the response is delivered.
+    /// The stream of a streamed response, until it is delivered.
     @exclusivity(unchecked) var stream: ResponseBodyStream?
-    /// The transport, which the stream or the connection of a response retains.
+    /// The transport, which the response's stream or connection retains.
     @exclusivity(unchecked) var owner: (any AnyObject & Sendable)?
 
-    // The engine's book-keeping.
     @exclusivity(unchecked) var index: Int?
     /// Whether the exchange is in the pool's queue.
     @exclusivity(unchecked) var isWaiting = false
     @exclusivity(unchecked) var connection: HTTPConnection?
-    /// The last connection, or the attempt to open one that failed, for metrics and errors.
+    /// The last connection, or the failed attempt to open one, for metrics and errors.
     @exclusivity(unchecked) private(set) var lastConnection: HTTPConnection?
     @exclusivity(unchecked) var lastAttempt: ConnectionAttempt?
 
     @exclusivity(unchecked) var state: TransferState
     @exclusivity(unchecked) var sending: Sending
-    /// How often the request was sent.
+    /// The number of times the request was sent.
     @exclusivity(unchecked) private(set) var sendCount = 0
     @exclusivity(unchecked) private(set) var head: RequestHead
     @exclusivity(unchecked) private var feed: BodyFeed?
     @exclusivity(unchecked) private var hasOpenedBody = false
-    /// Whether the request asks for the server's consent before its body is sent.
+    /// Whether the request waits for the server's consent before it sends its body.
     @exclusivity(unchecked) var sendsExpectation: Bool
     @exclusivity(unchecked) var sink: BodySink
-    /// A buffer for what is decoded.
+    /// The buffer for decoded bytes.
     @exclusivity(unchecked) var piece: UnsafeMutableRawBufferPointer?
-    /// When decoding began in this turn, in nanoseconds of the monotonic clock.
+    /// When decoding began in the current turn, in nanoseconds of the monotonic clock.
     @exclusivity(unchecked) var turnStart: UInt64 = 0
-    /// Whether the exchange has used up its time in this turn.
+    /// Whether the exchange has used up its time in the current turn.
     @exclusivity(unchecked) var mustYield = false
 
     /// - Throws: A ``TransportError`` if the request can't be sent.
@@ -94,7 +92,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         (self.hop, self.key, self.engine) = (hop, key, engine)
         observer = hop.observer
         if case .file(let url) = hop.exchange.body {
-            // Opened again when it is sent: an exchange that waits for a connection needs no descriptor.
+            // Reopened for sending, because a waiting exchange should use no descriptor.
             do throws(Fault) {
                 try BodyFeed(file: url).close()
             } catch {
@@ -122,7 +120,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     func start(completion: @escaping Completion) {
         self.completion = completion
-        // Not earlier: the stream retains the exchange that retains it, and only the end of the exchange undoes that.
+        // Not earlier, because this is a retain cycle until the exchange ends.
         if case .stream(let highWaterMark) = hop.exchange.delivery { makeStream(highWaterMark: highWaterMark) }
         hop.exchange.control.attach { [engine] _ in engine.loop.post(.suspensionChanged(self)) }
         engine.loop.post(.submit(self))
@@ -147,14 +145,14 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     func takeCompletion() -> Completion? { completion.take() }
 
-    /// Remembers why the exchange must fail.
+    /// Records a fault that a closure throws.
     func attempt(_ body: () throws(Fault) -> Void) {
         do { try body() } catch { state.fail(error) }
     }
 
     // MARK: The request
 
-    /// Begins to send over a connection.
+    /// Begins sending the request over a connection.
     func begin(on connection: HTTPConnection, at now: UInt64) {
         (self.connection, lastConnection) = (connection, connection)
         _ = state.connect(at: now)
@@ -167,7 +165,8 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         }
     }
 
-    /// Opens a body that is read while it is sent. Not earlier: while the exchange waits for a connection, it needs no descriptor.
+    /// Opens a body that is read while it is sent. Not earlier, because an exchange that waits for a connection should use no
+    /// descriptor.
     private func openBody() throws(Fault) {
         hasOpenedBody = true
         switch hop.exchange.body {
@@ -206,19 +205,19 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         return !isRefused && sending.expectationDeadline == nil && !sending.mustSendAgain
     }
 
-    /// Whether the response makes the rest of the body unnecessary.
+    /// Whether the response makes the rest of the request's body unnecessary.
     var isRefused: Bool { sending.responseHead.map { $0.status >= 300 } ?? false }
 
-    /// Whether nothing of the request was sent over this connection.
+    /// Whether nothing was sent over the current connection.
     var isUnsent: Bool { sending.output.byteCount == 0 }
 
-    /// The body's source has nothing ready.
+    /// Pauses sending until the body's source has bytes ready.
     func waitForBody() {
         state.isSendingPaused = true
         state.pauseDidChange(at: engine.loop.now)
     }
 
-    /// The last byte of the request was sent.
+    /// Records that the last byte of the request was sent.
     func didSendAll() { if sending.requestEnd == 0 { sending.requestEnd = MonotonicClock.now } }
 
     func didSend(_ count: Int) {
@@ -235,24 +234,25 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     // MARK: Sending again
 
-    /// Whether the request can be sent again, over a connection that was not used before: nothing of a response has arrived on a kept
-    /// connection, and the server didn't receive the request, or may receive it twice (RFC 9110, section 9.2.2).
+    /// Whether the request can be sent again over a new connection: a kept connection has received nothing of a response, and the
+    /// server either didn't receive the request or may receive it twice (RFC 9110, section 9.2.2).
     var mayBeSentAgain: Bool {
         guard sending.wasReused, sendCount <= 1, !sending.parser.hasReceivedBytes else { return false }
         return sending.output.byteCount == 0 || head.method.isIdempotent && rewindBody()
     }
 
-    /// Whether a 408 on a kept connection means that the server had closed it before the request arrived (RFC 9110, section 15.5.9).
+    /// Whether a response is a 408 that the server sent before the request arrived over a kept connection (RFC 9110, section
+    /// 15.5.9).
     func isLateTimeout(_ head: ResponseHead) -> Bool {
         head.status == 408 && sending.wasReused && sendCount == 1 && self.head.method.isIdempotent
             && FieldScanner.elements(of: head.values(for: .connection)).contains { $0.asciiLowercased == "close" }
             && rewindBody()
     }
 
-    /// Starts the body over. Returns false if it can't be read again.
+    /// Rewinds the body. Returns false if it can't be read again.
     func rewindBody() -> Bool { feed?.seek(to: 0) ?? true }
 
-    /// Prepares for another connection.
+    /// Prepares to send the request over another connection.
     func rewind() throws(Fault) {
         connection = nil
         guard rewindBody() else {
@@ -264,13 +264,13 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     // MARK: The end
 
-    /// Ends a turn: pieces of a streamed body are handed over.
+    /// Ends a turn, and delivers the pieces of a streamed body.
     func endTurn() {
         (turnStart, mustYield) = (0, false)
         sink.flush()
     }
 
-    /// Whether the exchange is complete: the response has arrived, and no more of the request is sent.
+    /// Whether the response has arrived, and no more of the request is sent.
     var isComplete: Bool {
         sending.isResponseComplete
             && (sending.output.isSent || isRefused || sending.isSendingBroken
@@ -280,7 +280,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     /// Whether the connection can carry another request.
     func leavesConnectionReusable(surplus: Int) -> Bool {
         if sending.mustSendAgain || key.purpose == .otherProtocol { return false }
-        // A connection that could not be written for the whole timeout is broken.
+        // A connection that accepted no bytes until the timeout is broken.
         if isUnsent { return surplus == 0 && state.fault?.code != .timedOut }
         return state.fault == nil && sending.isResponseComplete
             && sending.parser.isReusable(remainingByteCount: surplus, isRequestSent: sending.output.isSent)
@@ -288,12 +288,12 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     var keepAliveTimeout: Int? { sending.parser.keepAliveTimeout }
 
-    /// Why the exchange must end now, if it must.
+    /// Returns the fault with which the exchange must end now; nil if it can continue.
     func expiry(at now: UInt64) -> Fault? {
         isCancelled.load(ordering: .relaxed) ? .cancelled : state.expiry(at: now)
     }
 
-    /// Releases what would retain the exchange through its own callbacks.
+    /// Releases everything that would retain the exchange through its own callbacks.
     func release() {
         feed?.close()
         (feed, stream, connection, lastConnection, lastAttempt, owner) = (nil, nil, nil, nil, nil, nil)

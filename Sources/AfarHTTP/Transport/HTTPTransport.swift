@@ -4,14 +4,14 @@ import AfarTrust
 public import Foundation
 import HTTPTypes
 
-/// A transport with an HTTP/1.1 engine of its own (RFC 9112) for Linux, with TLS by OpenSSL.
+/// A transport with Afar's own HTTP/1.1 engine (RFC 9112) for Linux. It uses OpenSSL for TLS.
 ///
 /// Connections belong to their transport. Sessions that share a transport share its connections. All methods can be called from any
 /// thread.
 ///
-/// If a kept connection turns out to be closed before a byte of the response has arrived, an idempotent request is sent again over a
-/// new connection (RFC 9112, section 9.3.1; RFC 9110, section 9.2.2). ``TransactionMetrics/resendCount`` counts that. Other requests
-/// fail with ``TransportError/Code-swift.struct/connectionLost``, unless nothing was sent.
+/// If a kept connection turns out to be closed before a byte of the response has arrived, an idempotent request is sent again over
+/// a new connection (RFC 9112, section 9.3.1; RFC 9110, section 9.2.2), which ``TransactionMetrics/resendCount`` counts. Other
+/// requests fail with ``TransportError/Code-swift.struct/connectionLost``, unless nothing was sent.
 public final class HTTPTransport: CallbackTransport {
     /// Settings for all exchanges of a transport, because they share its connections.
     public struct Configuration: Sendable {
@@ -40,9 +40,9 @@ public final class HTTPTransport: CallbackTransport {
         /// The cipher suites for TLS 1.3, such as `"TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"`; nil, which is the default,
         /// for OpenSSL's defaults.
         public var tls13CipherSuites: String?
-        /// A file to which the secrets of each TLS handshake are appended, for tools such as Wireshark; nil, which is the default, for
-        /// none. Anyone who can read the file can read all that was sent, so it is for debugging only. It is created with mode 0600. If
-        /// it can't be opened, requests over https fail.
+        /// A file to which the secrets of each TLS handshake are appended, for tools such as Wireshark; nil, which is the default,
+        /// for none. Anyone who can read the file can decrypt all traffic, so it is for debugging only. It is created with mode
+        /// 0600. If it can't be opened, requests over https fail.
         public var tlsKeyLogFile: URL?
 
         /// Creates the default configuration.
@@ -107,7 +107,7 @@ public final class HTTPTransport: CallbackTransport {
         var purpose = ConnectionKey.Purpose.requests
         if case .connection = hop.exchange.delivery {
             guard hop.exchange.body.length == 0 else {
-                throw hop.failure(.invalidUse, "a request for a connection has no body")
+                throw hop.failure(.invalidUse, "a request for a connection can't have a body")
             }
             purpose = hop.exchange.request.method == .connect ? .otherProtocol : .upgrade
         }
@@ -133,7 +133,7 @@ public final class HTTPTransport: CallbackTransport {
     /// Closes connections that no exchange uses, and forgets the addresses of hosts and TLS sessions. Returns immediately.
     public func closeIdleConnections() { engines.closeIdleConnections() }
 
-    /// The current connections, by host. Each thread reports its own, so this takes a moment, but no network.
+    /// The current connections, by host. Each thread reports its own connections, so this takes a moment, but no network access.
     public var connectionStatistics: ConnectionStatistics? { get async { await engines.connectionStatistics } }
 
     /// Runs tasks on the thread that drives the connections.

@@ -3,35 +3,35 @@ import AfarTransport
 import Foundation
 import HTTPTypes
 
-/// The bytes of a request on their way to a socket: the head, then the body as it is read, chunked if its length is unknown.
+/// The unsent bytes of a request: the head, then the body as it is read, chunked if its length is unknown.
 struct RequestOutput {
     enum Progress {
-        /// The result of writing.
+        /// The result of a write.
         case result(StreamResult)
-        /// The body's source has nothing ready.
+        /// The body's source has no bytes ready.
         case wait
         /// The whole request was sent.
         case end
     }
 
-    /// A body up to this size is sent with the head, and copied for that.
+    /// The maximum size of a body that is copied and sent with the head.
     static let largestInlineBody = 64 * 1024
     private static let pieceSize = 64 * 1024
-    /// The room for the line with a chunk's size.
+    /// The space for a chunk's size line.
     private static let sizeLineLength = 12
 
     private var buffer: [UInt8]
-    /// The part of the buffer that was not sent yet.
+    /// The part of the buffer that hasn't been sent.
     private var unsent: Range<Int>
     private let feed: BodyFeed?
     private var hasLastPiece: Bool
     /// The number of body bytes that were read from their source.
     private(set) var bodyByteCount: Int64 = 0
-    /// The number of bytes that were handed to the operating system, the head included.
+    /// The number of bytes that were passed to the operating system, including the head.
     private(set) var byteCount: Int64 = 0
 
     /// - Parameters:
-    ///   - inlineBody: A small body that is sent with the head; nil without a body, or if it comes from `feed`.
+    ///   - inlineBody: A small body that is sent with the head; nil without a body, or if the body comes from `feed`.
     ///   - feed: The source of a body that is read while it is sent.
     init(head: RequestHead, inlineBody: Data?, feed: BodyFeed?) {
         buffer = head.bytes
@@ -47,7 +47,7 @@ struct RequestOutput {
     /// Whether the whole request was sent.
     var isSent: Bool { hasLastPiece && unsent.isEmpty }
 
-    /// Whether the head was sent, and the body was not begun.
+    /// Whether the head was sent, but nothing of the body.
     var isBeforeBody: Bool { !hasLastPiece && unsent.isEmpty && bodyByteCount == 0 }
 
     /// Sends the next bytes by calling `write` at most once.
@@ -64,7 +64,7 @@ struct RequestOutput {
         return .result(result)
     }
 
-    /// Reads a piece of the body. Returns false if none is ready.
+    /// Reads a piece of the body. Returns false if no bytes are ready.
     private mutating func fill() throws(Fault) -> Bool {
         guard let feed else { return true }
         let start = Self.sizeLineLength
@@ -81,7 +81,7 @@ struct RequestOutput {
         return true
     }
 
-    /// Puts the framing of a chunk around the bytes in the buffer.
+    /// Adds the framing of a chunk to the bytes in the buffer.
     private mutating func addChunk(_ count: Int) {
         guard let line = ChunkedCoding.sizeLine(for: count) else {
             buffer = ChunkedCoding.end()
@@ -109,7 +109,7 @@ extension Exchange {
         let defaults = options.defaultFields.prepared(DefaultFieldsWithAccept.init)
         if case .connection = delivery {
             guard request.method != .connect else { return RequestHead(withoutBytes: .connect) }
-            // There is no body to encode.
+            // A tunnel has no response body to encode.
             var (request, fields) = (request, defaults.fields)
             (request.headerFields[.acceptEncoding], fields[.acceptEncoding]) = (nil, nil)
             return try RequestHead(request, defaultFields: fields)
@@ -122,7 +122,7 @@ extension Exchange {
         return try RequestHead(request, defaultFields: defaults.fields, target: .absolute, body: framing)
     }
 
-    /// Default fields with an `Accept` field. Some servers reject requests without one, so most clients send it.
+    /// Default fields with an added `Accept` field. Some servers reject requests without one, so most clients send it.
     private final class DefaultFieldsWithAccept: Sendable {
         let fields: HTTPFields
 
@@ -132,7 +132,7 @@ extension Exchange {
         }
     }
 
-    /// A body that is sent together with the head.
+    /// The body, if it is sent with the head.
     var inlineBody: Data? {
         guard case .data(let data) = body, data.count <= RequestOutput.largestInlineBody, !expects100Continue else {
             return nil
@@ -140,7 +140,7 @@ extension Exchange {
         return data
     }
 
-    /// Whether the body waits until the server asks for it (RFC 9110, section 10.1.1).
+    /// Whether the body waits for the server's consent (RFC 9110, section 10.1.1).
     var expects100Continue: Bool {
         guard !body.isNone else { return false }
         let fields = request.headerFields.contains(.expect) ? request.headerFields : options.defaultFields.fields

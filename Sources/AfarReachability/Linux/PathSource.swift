@@ -7,7 +7,8 @@
         import Musl
     #endif
 
-    /// Tells paths to a target as the kernel sees them, from ``start()`` to ``stop()``. For one run only.
+    /// Reports the paths to a target, computed from the kernel's tables, from ``start()`` to ``stop()``. Each instance
+    /// runs once.
     final class PathSource: Sendable {
         typealias Handler = NetworkMonitor.Handler
 
@@ -31,7 +32,7 @@
             self.deliver = deliver
         }
 
-        /// Begins, and returns the first path.
+        /// Starts watching and returns the first path.
         func start() -> NetworkPath {
             do throws(ReachabilityError) {
                 return try begin()
@@ -40,7 +41,7 @@
             }
         }
 
-        /// Ends. What is being delivered at this moment may still arrive.
+        /// Stops watching. A path that is being delivered at that moment can still arrive.
         func stop() {
             state.withLock { state in
                 state.isStopped = true
@@ -59,7 +60,7 @@
             }
         }
 
-        /// What is known when the beginning failed. Tries again later if that may help.
+        /// Returns the path to report when watching couldn't start, and schedules a retry if the error is temporary.
         private func path(after error: ReachabilityError) -> NetworkPath {
             if error.isPassing { tryAgain(after: error) }
             return NetworkPath(status: .unknown(.refused(errorNumber: error.errorNumber)))
@@ -79,7 +80,7 @@
         private func beginLater() {
             do throws(ReachabilityError) {
                 _ = try begin()
-                // From now on only the watch's thread delivers, so that an older path never comes after a newer one.
+                // From here on, only the watch's thread delivers, so paths stay in order.
                 state.withLock { $0.watch?.readAgain() }
             } catch {
                 deliver(path(after: error))
@@ -88,10 +89,11 @@
     }
 
     extension PathTarget {
-        /// How old what is known of a name may be.
+        /// The maximum age of resolved addresses before they are looked up again.
         private static let age = Duration.seconds(5)
 
-        /// The path at this moment. A name is looked up for the next time, if that was not done lately.
+        /// Returns the current path. If the target is a host name whose addresses are out of date, starts a lookup for
+        /// the next call.
         func currentPath() -> NetworkPath {
             let destinations = destinations
             resolver?.refresh(after: Self.age)
@@ -105,11 +107,11 @@
 
     // MARK: - Watching the kernel
 
-    /// A thread that sleeps until the kernel reports a change, and then reads its tables.
+    /// A thread that sleeps until the kernel reports a change, and then reads the kernel's tables.
     final class KernelWatch: @unchecked Sendable {
-        // Sendable because what changes belongs to the thread, from the moment it runs.
+        // Sendable because only the thread accesses the mutable state once it runs.
 
-        /// How long to wait before the tables are read again, when they changed all the time, or listening failed.
+        /// The delay before the tables are read again if they kept changing or the event socket failed.
         private static let retryDelay = Duration.seconds(1)
 
         private let target: PathTarget
@@ -122,9 +124,9 @@
 
         private var destinations: [Destination] = []
         private var table: NetworkTable?
-        /// When to read the tables; nil when there is no reason to.
+        /// The time of the next read, or `nil` if none is scheduled.
         private var due: ContinuousClock.Instant?
-        /// How much of a processor's time it took to read the tables the last time.
+        /// The CPU time of the last read.
         private var lastCost = Duration.zero
 
         init(
@@ -133,14 +135,14 @@
             self.target = target
             self.debounce = debounce
             self.deliver = deliver
-            // Listening comes first, so that no change between the first reading and the next is missed.
+            // Subscribe before the first read so that no change is missed.
             events = try KernelEvents(receiveBuffer: receiveBuffer)
             wakeup = try Wakeup()
         }
 
-        /// Reads the tables for the first time, and starts the thread.
+        /// Reads the tables for the first time and starts the thread.
         func start() throws(ReachabilityError) -> NetworkPath {
-            // First of all, so that an address that is found meanwhile is not missed.
+            // Register first so that no address is missed.
             target.resolver?.onChange { [wakeup] in wakeup.signal() }
             do throws(ReachabilityError) {
                 let path = try readTable()
@@ -153,10 +155,10 @@
             }
         }
 
-        /// Has the thread read the tables, and deliver what they say.
+        /// Makes the thread read the tables and deliver the resulting path.
         func readAgain() { wakeup.signal() }
 
-        /// Ends the thread, which closes its sockets.
+        /// Stops the thread, which then closes its sockets.
         func stop() {
             isStopped.withLock { $0 = true }
             target.resolver?.onChange(nil)
@@ -171,7 +173,7 @@
             }
         }
 
-        /// Sleeps until something is to be done. While a reading is due anyway, news are left where they are.
+        /// Sleeps until a read is due or an event arrives. While a read is scheduled, events stay in the socket.
         private func waitForNews() {
             var entries = [
                 pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
@@ -186,7 +188,7 @@
             if entries[1].revents != 0 { hear() }
         }
 
-        /// Takes in what the kernel tells.
+        /// Schedules a read if the kernel reported a relevant change.
         private func hear() {
             switch events.news(for: destinations) {
             case .nothing: break
@@ -200,21 +202,21 @@
             let (before, destinationsBefore) = (table, destinations)
             do throws(ReachabilityError) {
                 let path = try readSettledTable()
-                // Other destinations make another table too. To look them up again then would never end where a name server
-                // answers differently each time.
+                // New destinations also change the table. With a name server that varies its responses, lookups would
+                // never end.
                 if destinations == destinationsBefore, table != before { target.resolver?.refresh() }
                 deliver(path)
             } catch {
                 deliver(NetworkPath(status: .unknown(.refused(errorNumber: error.errorNumber))))
-                // Otherwise only news from the kernel are worth another try.
+                // Other errors last until the kernel reports a change.
                 if error.isPassing { schedule(after: ReachabilityError.retryDelay) }
             }
         }
 
-        /// Reads the tables until nothing changed meanwhile, so that no path is told that never was. When changes don't end,
-        /// what was read last is told, and read again later.
+        /// Reads the tables until they don't change during a read, so that no inconsistent path is delivered. If they
+        /// keep changing, returns the path of the last read and schedules another one.
         private func readSettledTable() throws(ReachabilityError) -> NetworkPath {
-            // Older news is part of what is read now.
+            // The read below covers all earlier events.
             _ = events.news(for: destinations)
             for _ in 1..<KernelReader.attempts {
                 let path = try readTable()
@@ -234,8 +236,8 @@
             return target.path(to: destinations, in: table)
         }
 
-        /// How long to leave the tables alone. Where reading costs much, as on a router with many routes that always change, it
-        /// must not be all that is ever done.
+        /// The pause before the next read. It bounds the CPU time spent on machines where reads are expensive and
+        /// changes are constant, such as routers with many routes.
         private var rest: Duration { min(lastCost * 10, .seconds(5)) }
 
         private func schedule(after delay: Duration) {
@@ -243,7 +245,8 @@
             due = due.map { min($0, instant) } ?? instant
         }
 
-        /// How long `poll` may sleep: for ever, unless something is due. Rounded up, so that it does not wake too early.
+        /// Returns the timeout for `poll`, rounded up so that it doesn't wake too early. Without a scheduled read, it
+        /// waits forever.
         private func milliseconds(until due: ContinuousClock.Instant?) -> Int32 {
             guard let due else { return -1 }
             let rest = due - .now
@@ -252,12 +255,12 @@
         }
     }
 
-    // MARK: - News from the kernel
+    // MARK: - Kernel events
 
-    /// Hears from the kernel that something changed.
+    /// Receives the kernel's change notifications.
     ///
-    /// The messages tell that much and no more: the kernel takes routes away with their link or their address without a
-    /// word, and messages get lost. So what changed is always read anew.
+    /// They only indicate that something changed. The kernel doesn't report routes that it removes together with their
+    /// link or address, and messages can be lost. After each notification, the tables are therefore read again.
     struct KernelEvents {
         let socket: NetlinkSocket
 
@@ -266,7 +269,7 @@
             RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE, RTNLGRP_NEXTHOP,
         ]
 
-        /// Begins to listen.
+        /// Subscribes to the notifications.
         init(receiveBuffer: Int32? = nil) throws(ReachabilityError) {
             let mask = Self.groups.reduce(UInt32(0)) { $0 | 1 << ($1.rawValue - 1) }
             socket = try NetlinkSocket(protocol: NETLINK_ROUTE, groups: mask, receiveBuffer: receiveBuffer)
@@ -274,18 +277,18 @@
 
         init(socket: NetlinkSocket) { self.socket = socket }
 
-        /// What was heard.
+        /// The result of reading the pending notifications.
         enum News {
             case nothing
             case change
-            /// The socket does not work.
+            /// The socket failed.
             case failure
         }
 
-        /// Reads all messages that are there.
+        /// Reads all pending messages.
         func news(for destinations: [Destination]) -> News {
             var hasChanged = false
-            // A flood may go on for as long as this reads. What is left over is read the next time.
+            // A flood can arrive as fast as it is read. The next call continues.
             for _ in 0..<10_000 {
                 do {
                     let isThere = try socket.receive { datagram in
@@ -302,7 +305,7 @@
             return hasChanged ? .change : .nothing
         }
 
-        /// Whether a message may be about the way to the destinations. A router's tables change all the time.
+        /// Returns whether a message can affect the paths to the destinations. A router's tables change constantly.
         static func mayMatter(_ message: NetlinkMessage, for destinations: [Destination]) -> Bool {
             guard Int(message.type) == RTM_NEWROUTE || Int(message.type) == RTM_DELROUTE else { return true }
             guard let route = TableRoute(message.payload) else { return false }

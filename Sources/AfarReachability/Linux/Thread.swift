@@ -6,7 +6,7 @@
         import Musl
     #endif
 
-    /// Threads that end by themselves.
+    /// Creates detached threads.
     enum Thread {
         private final class Body: Sendable {
             let run: @Sendable () -> Void
@@ -14,7 +14,7 @@
             init(_ run: @escaping @Sendable () -> Void) { self.run = run }
         }
 
-        /// How long the calling thread has been at work so far.
+        /// The CPU time that the calling thread has used.
         static var time: Duration {
             var time = timespec()
             clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -23,8 +23,8 @@
 
         private static let stackSize = 512 << 10
 
-        /// Runs a closure later, on a new thread that sleeps until then. Dispatch's timers need descriptors, and end the process
-        /// where there are none; this needs none.
+        /// Runs a closure on a new thread after a delay. Unlike a Dispatch timer, this needs no file descriptor.
+        /// Dispatch terminates the process if none is available.
         static func start(after seconds: Int, _ run: @escaping @Sendable () -> Void) throws(ReachabilityError) {
             try start(name: "afar-retry") {
                 sleep(UInt32(seconds))
@@ -32,7 +32,8 @@
             }
         }
 
-        /// Runs a closure on a new thread. Signals go to other threads, where their handlers expect to run.
+        /// Runs a closure on a new thread that blocks all signals, because signal handlers expect to run on other
+        /// threads.
         static func start(name: String, _ run: @escaping @Sendable () -> Void) throws(ReachabilityError) {
             var attributes = pthread_attr_t()
             pthread_attr_init(&attributes)
@@ -64,7 +65,7 @@
         }
     }
 
-    // MARK: - Waking
+    // MARK: - Wake-ups
 
     /// Wakes a thread that waits in `poll`.
     final class Wakeup: Sendable {
@@ -72,19 +73,19 @@
 
         init() throws(ReachabilityError) {
             descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-            guard descriptor >= 0 else { throw ReachabilityError("make an event descriptor") }
+            guard descriptor >= 0 else { throw ReachabilityError("create an event descriptor") }
         }
 
         deinit { if descriptor >= 0 { close(descriptor) } }
 
-        /// Wakes the thread, now or when it will wait.
+        /// Wakes the thread, or prevents its next wait from blocking.
         func signal() {
             var one: UInt64 = 1
-            // Fails only when the counter is full, and then the thread wakes anyway.
+            // Fails only if the counter is full, which also wakes the thread.
             _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
         }
 
-        /// Forgets earlier signals.
+        /// Discards earlier signals.
         func clear() {
             var count: UInt64 = 0
             _ = read(descriptor, &count, MemoryLayout<UInt64>.size)

@@ -12,20 +12,20 @@ import Dispatch
     import Darwin
 #endif
 
-/// Looks up the addresses of a name on threads of its own, because that may take long.
+/// Resolves a host name. Lookups can block, so they run on separate threads.
 final class HostResolver: Sendable {
-    /// How long to wait before each new try, while a name has no address.
+    /// The delays before each retry while the name has no address, in seconds.
     private static let delays: [Int] = [1, 2, 4, 8, 16]
 
     private struct State {
         var addresses: [IPAddress]?
-        /// When the last search began.
+        /// The time at which the last lookup began.
         var lastStart: ContinuousClock.Instant?
         var isRunning = false
-        /// Whether to look again, because something changed while a search was running.
+        /// Whether another lookup must follow because the network changed during the current one.
         var isOutdated = false
         var failures = 0
-        /// Counts the searches that were asked for, so that an old new try is known.
+        /// Identifies the latest lookup, so that retries of earlier ones are discarded.
         var generation = 0
         var onChange: (@Sendable () -> Void)?
     }
@@ -35,17 +35,19 @@ final class HostResolver: Sendable {
 
     init(name: String) { self.name = name }
 
-    /// The addresses that were found last, or nil before the first search has ended.
+    /// The result of the last lookup, or `nil` before the first one has finished.
     var addresses: [IPAddress]? { state.withLock { $0.addresses } }
 
-    /// What is called, on any thread, when the first search has ended, and when the addresses have changed.
+    /// Sets the closure to call when the first lookup has finished and whenever the addresses change. It runs on any
+    /// thread.
     func onChange(_ handler: (@Sendable () -> Void)?) {
         state.exchange(\.onChange, for: handler)
     }
 
-    /// Looks the name up, and again a few times if it has no address.
+    /// Looks the name up, and retries a few times if it has no address.
     ///
-    /// - Parameter age: Not if that is being done, or was begun less than this long ago; nil looks in any case.
+    /// - Parameter age: If a lookup is running or began less than this long ago, the call does nothing. With `nil`, the
+    ///   name is always looked up.
     func refresh(after age: Duration? = nil) {
         let mustStart = state.withLock { state in
             if let age, state.isRunning || state.lastStart.map({ .now - $0 < age }) ?? false { return false }
@@ -73,7 +75,7 @@ final class HostResolver: Sendable {
             state.isOutdated = false
             state.isRunning = mustStart
             var delay: Int?
-            // Nobody waits for a name when nobody watches.
+            // Without an observer, retries are pointless.
             if addresses.isEmpty, !mustStart, state.onChange != nil, state.failures < Self.delays.count {
                 delay = Self.delays[state.failures]
                 state.failures += 1
@@ -87,7 +89,7 @@ final class HostResolver: Sendable {
 
     private func tryAgain(_ generation: Int, after seconds: Int) {
         #if os(Linux)
-            // Descriptors may be what the search had too few of.
+            // The lookup can have failed for lack of file descriptors, which Dispatch timers need too.
             try? Thread.start(after: seconds) { [weak self] in self?.tryAgain(generation) }
         #else
             DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(seconds)) { [weak self] in
@@ -106,7 +108,7 @@ final class HostResolver: Sendable {
     }
 
     private static func lookUp(_ name: String) -> [IPAddress] {
-        // getaddrinfo would read up to there.
+        // getaddrinfo stops at a zero byte.
         guard !name.utf8.contains(0) else { return [] }
         var hints = addrinfo()
         #if os(Linux)

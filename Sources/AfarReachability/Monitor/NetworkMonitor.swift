@@ -1,4 +1,4 @@
-/// Watches the way to the internet, to a host or to an address.
+/// Monitors the network path to the internet, to a host or to an address.
 ///
 /// ```swift
 /// for await path in NetworkMonitor.shared.paths {
@@ -6,25 +6,25 @@
 /// }
 /// ```
 ///
-/// A monitor works while somebody reads its ``paths``, and costs nothing otherwise. While nothing changes it sleeps: there
-/// is no timer. It sends nothing. What it says is what the system knows about the way out of this machine, so use it to
-/// try again at the right moment, or to explain a failure, never to keep from trying.
+/// A monitor only works while ``paths`` has a consumer. It is event-driven, uses no timer while nothing changes, and
+/// sends no packets. A path describes this machine's side of the network. Use it to choose when to retry or to explain
+/// a failure, but never to decide whether to send a request.
 ///
-/// All members may be used from any thread.
+/// All members can be used from any thread.
 public final class NetworkMonitor: Sendable {
-    /// The way to the internet.
+    /// A monitor for the path to the internet.
     public static let shared = NetworkMonitor()
 
-    /// What the monitor watches the way to.
+    /// The destination whose path is monitored.
     public var target: Target { watched.target }
 
     typealias Handler = @Sendable (NetworkPath) -> Void
 
     private struct State {
         var source: PathSource?
-        /// Counts the sources, so that what an old one still tells is known.
+        /// Identifies the current source, so that paths of earlier ones are discarded.
         var run = 0
-        /// The last path of the source that runs.
+        /// The last path of the current source.
         var latest: NetworkPath?
         var handlers: [Int: Handler] = [:]
         var nextNumber = 0
@@ -35,17 +35,17 @@ public final class NetworkMonitor: Sendable {
     private let debounce: Duration
     private let receiveBuffer: Int32?
 
-    /// Makes a monitor that is not at work yet.
+    /// Creates a monitor. It starts when ``paths`` is first accessed.
     ///
     /// - Parameters:
-    ///   - target: What to watch the way to.
-    ///   - debounce: How long a change is held back, so that changes that come together are reported together. A path
-    ///     is told this long after the first of them, an hour at most.
+    ///   - target: The destination whose path to monitor.
+    ///   - debounce: The delay between the first of several changes and the path that reports them together. The
+    ///     default is 100 ms and the maximum is one hour.
     public convenience init(target: Target = .internet, debounce: Duration = .milliseconds(100)) {
         self.init(target: target, debounce: debounce, receiveBuffer: nil)
     }
 
-    /// Makes a monitor whose socket has room for so many bytes only.
+    /// Creates a monitor whose socket has a receive buffer of the given size in bytes.
     package init(target: Target, debounce: Duration, receiveBuffer: Int32?) {
         watched = PathTarget(target)
         self.debounce = min(max(debounce, .zero), .seconds(3600))
@@ -54,17 +54,19 @@ public final class NetworkMonitor: Sendable {
 
     deinit { state.withLock { $0.source }?.stop() }
 
-    /// The path at this moment: the last one that was told while the monitor is at work, otherwise read anew, which takes
-    /// less than a millisecond or so and waits for nothing.
+    /// The current path.
+    ///
+    /// A running monitor returns its last path. Otherwise, the path is computed in about a millisecond, without
+    /// blocking.
     public var currentPath: NetworkPath {
         state.withLock { $0.latest } ?? watched.currentPath()
     }
 
-    /// The paths from now on: the present one first, then each that differs from the one before it.
+    /// A stream that begins with the current path and then delivers each path that differs from the previous one.
     ///
-    /// Every access makes a stream of its own, for one consumer. Who is slow gets the newest path, and misses those in
-    /// between. The stream never ends by itself, keeps the monitor alive, and lets go of it when it is dropped or its task
-    /// is cancelled; with the last one the monitor stops.
+    /// Each access creates an independent stream for a single consumer. A slow consumer receives the newest path and
+    /// misses earlier ones. The stream never finishes. It retains the monitor until it is released or its task is
+    /// canceled. The monitor stops when its last stream ends.
     public var paths: AsyncStream<NetworkPath> {
         let stream = AsyncStream<NetworkPath>(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let number = observe { continuation.yield($0) }
@@ -74,8 +76,11 @@ public final class NetworkMonitor: Sendable {
         return AsyncStream { await paths.next() }
     }
 
-    /// Has a handler called with the present path, and then with each that differs from the one before it, in order. It is
-    /// called with a lock held, and must not call the monitor.
+    /// Registers a handler for the current path and for each path that differs from the previous one, in order.
+    ///
+    /// The handler runs while a lock is held and must not call the monitor.
+    ///
+    /// - Returns: A number for ``stopObserving(_:)``.
     func observe(_ handler: @escaping Handler) -> Int {
         state.withLock { state in
             let number = state.nextNumber
@@ -96,7 +101,7 @@ public final class NetworkMonitor: Sendable {
         }
     }
 
-    /// Ends what ``observe(_:)`` began.
+    /// Removes a handler that ``observe(_:)`` registered.
     func stopObserving(_ number: Int) {
         let handler = state.withLock { state in
             let handler = state.handlers.removeValue(forKey: number)
@@ -106,7 +111,7 @@ public final class NetworkMonitor: Sendable {
             state.latest = nil
             return handler
         }
-        // What the handler owns may call this monitor when it is let go of, so that happens without the lock.
+        // Release the handler outside the lock, because its captures can call this monitor.
         withExtendedLifetime(handler) {}
     }
 
@@ -122,17 +127,17 @@ public final class NetworkMonitor: Sendable {
 // MARK: - Targets
 
 extension NetworkMonitor {
-    /// What a monitor watches the way to.
+    /// A destination to monitor.
     public enum Target: Sendable, Hashable {
-        /// The internet: a default route, of IPv4 or IPv6.
+        /// The internet: a default route for IPv4 or IPv6.
         case internet
-        /// A host, by name or address. The name is looked up when the monitor begins, and again when the network changes.
+        /// A host name or address. A name is resolved when the monitor starts and again when the network changes.
         case host(String)
-        /// An address. This machine's own are always reached.
+        /// An address. This machine's own addresses are always reachable.
         case address(IPAddress)
 
-        /// The address that the target is, if it is one: also when a host is written as an address, in brackets or not, and
-        /// for `localhost` (RFC 6761, section 6.3).
+        /// The target's address, if it is known without a lookup: an address target, a host written as an address with
+        /// or without brackets, or `localhost` (RFC 6761, section 6.3).
         var address: IPAddress? {
             switch self {
             case .internet:
@@ -147,17 +152,17 @@ extension NetworkMonitor {
             }
         }
 
-        /// The name that has to be looked up.
+        /// The name to resolve, if any.
         var name: String? {
             if case .host(let name) = self, address == nil { name } else { nil }
         }
     }
 }
 
-/// A target with the addresses that its name has by now.
+/// A target and the addresses that its name resolved to.
 final class PathTarget: Sendable {
     let target: NetworkMonitor.Target
-    /// Looks up the name; nil where there is none.
+    /// The resolver for the target's name, or `nil` if it needs no lookup.
     let resolver: HostResolver?
 
     init(_ target: NetworkMonitor.Target) {
@@ -165,19 +170,19 @@ final class PathTarget: Sendable {
         resolver = target.name.map { HostResolver(name: $0) }
     }
 
-    /// Where packets are to go. As long as a name has no address, the internet stands for it.
+    /// The addresses to find paths to. Until the name is resolved, the internet takes their place.
     var destinations: [Destination] {
         if let address = target.address { return [.address(address)] }
         let addresses = resolver?.addresses ?? []
         return addresses.isEmpty ? Destination.internet : addresses.map { .address($0) }
     }
 
-    /// The path to destinations that were taken from here.
+    /// Returns the path to the given destinations, which must be a value of ``destinations``.
     func path(to destinations: [Destination], in table: NetworkTable) -> NetworkPath {
         let path = table.path(to: destinations)
         guard let name = target.name, destinations == Destination.internet else { return path }
-        // Before the name was looked up nothing is known: it may be this machine's own. Afterwards, when the network is there,
-        // that a name server is silent or does not know the name is not the network's fault.
+        // Before the first lookup, the name could refer to this machine. Later, on a working network, a failed lookup
+        // is a problem of the name server or the name.
         guard resolver?.addresses != [] || path.status == .satisfied else { return path }
         return NetworkPath(
             status: .unknown(.nameNotResolved(name)), interfaces: path.interfaces, routes: path.routes,
@@ -188,10 +193,10 @@ final class PathTarget: Sendable {
 
 // MARK: - Streams of paths
 
-/// Leaves out paths that equal the one before, as this consumer sees it: between two that it takes, others may have been
-/// replaced by newer ones.
+/// Removes paths that equal the previous one that this consumer received. When the consumer is slow, newer paths
+/// replace those in between, and two equal paths can follow each other.
 final class DistinctPaths: @unchecked Sendable {
-    // Sendable because a stream has one consumer, which takes one path at a time.
+    // Sendable because a stream has a single consumer, which takes one path at a time.
     private var iterator: AsyncStream<NetworkPath>.Iterator
     private var last: NetworkPath?
 

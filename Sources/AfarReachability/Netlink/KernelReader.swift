@@ -6,19 +6,21 @@
         import Musl
     #endif
 
-    /// Reads the kernel's tables with requests of its own. What is not about the destinations is left out, so that a router
-    /// with a million routes costs no memory here.
+    /// Reads the kernel's tables with netlink requests. Routes that don't concern the destinations are skipped, so
+    /// memory use stays low even on a router with a million routes.
     struct KernelReader {
-        /// How often a table that changes while it is read is read anew, before it is taken as it is.
+        /// The maximum number of reads while the tables keep changing. The last one is used as it is.
         static let attempts = 5
 
-        /// Opens a socket for a protocol.
+        /// Opens a socket for a netlink protocol.
         var connect: (Int32) throws(ReachabilityError) -> NetlinkSocket = { number throws(ReachabilityError) in
             try NetlinkSocket(protocol: number)
         }
         var wirelessFamily = WirelessFamily.shared
 
-        /// Reads everything, or what concerns some destinations.
+        /// Reads the tables.
+        ///
+        /// - Parameter destinations: The destinations whose routes to include, or `nil` for all routes.
         func table(for destinations: [Destination]? = nil) throws(ReachabilityError) -> NetworkTable {
             let socket = try connect(NETLINK_ROUTE)
             var table = NetworkTable()
@@ -43,7 +45,7 @@
                 NetworkTable.Link(message.payload)
             }
             table.links = Dictionary(links.map { ($0.index, $0) }) { _, last in last }
-            // Wireless interfaces look like any other Ethernet.
+            // The link type of wireless interfaces is Ethernet too.
             let candidates = links.filter { $0.type == HardwareType.ethernet && $0.maker == nil }
             guard !candidates.isEmpty else { return }
             let wireless = WirelessInterfaces(connect: connect, family: wirelessFamily)
@@ -52,7 +54,7 @@
             }
         }
 
-        /// Reads the rules. A kernel without those of a family goes by what every kernel begins with.
+        /// Reads the rules. If the kernel has no rules for a family, the kernel's defaults apply.
         private func readRules(into table: inout NetworkTable, from socket: NetlinkSocket) throws(ReachabilityError) {
             var rules: [RoutingRule] = []
             for family in IPAddress.Family.allCases {
@@ -93,7 +95,7 @@
     }
 
     extension TableRoute {
-        /// Whether the route may be the way to one of the destinations; nil stands for all.
+        /// Returns whether the route can lead to one of the destinations, where `nil` stands for all.
         func concerns(_ destinations: [Destination]?) -> Bool {
             guard let destinations else { return true }
             return destinations.contains { $0.isCovered(by: destination, length: prefixLength) }
@@ -103,9 +105,10 @@
     // MARK: - All interfaces and routes
 
     extension NetworkInterface {
-        /// All interfaces, whether they work or not, by their number. Linux only.
+        /// Returns all interfaces of the machine, including those that are down, in the order of their indices. Linux
+        /// only.
         ///
-        /// - Throws: ``ReachabilityError`` when the system does not tell.
+        /// - Throws: ``ReachabilityError`` if the interfaces can't be read.
         public static func all() throws(ReachabilityError) -> [NetworkInterface] {
             let table = try KernelReader().table()
             return table.links.keys.sorted().compactMap(table.interface)
@@ -113,9 +116,9 @@
     }
 
     extension NetworkRoute {
-        /// All routes of all tables, in the system's order. Linux only.
+        /// Returns the routes of all routing tables, in the system's order. Linux only.
         ///
-        /// - Throws: ``ReachabilityError`` when the system does not tell.
+        /// - Throws: ``ReachabilityError`` if the routes can't be read.
         public static func all() throws(ReachabilityError) -> [NetworkRoute] {
             let table = try KernelReader().table()
             return table.routes.flatMap { route in
@@ -127,14 +130,14 @@
 
     // MARK: - Wireless interfaces
 
-    /// Tells which interfaces are wireless: the kernel's wireless part knows, and where it does not answer, the drivers do.
+    /// Finds wireless interfaces through the kernel's nl80211 family or, if it doesn't respond, through the drivers.
     struct WirelessInterfaces {
         let connect: (Int32) throws(ReachabilityError) -> NetlinkSocket
         let family: WirelessFamily
 
-        /// The indices of wireless interfaces.
+        /// Returns the indices of wireless interfaces.
         ///
-        /// - Throws: What passes by itself, such as a lack of descriptors.
+        /// - Throws: Only temporary errors, such as a lack of file descriptors.
         func indices(among links: [NetworkTable.Link]) throws(ReachabilityError) -> Set<Int32> {
             do throws(ReachabilityError) {
                 let socket = try connect(NETLINK_GENERIC)
@@ -143,7 +146,7 @@
                         return try indices(of: number, from: socket)
                     } catch {
                         if error.isPassing { throw error }
-                        // That part of the kernel was unloaded, and perhaps loaded again.
+                        // The module was unloaded and can return with another number.
                         family.number = nil
                     }
                 }
@@ -159,7 +162,7 @@
         private func indices(of family: UInt16, from socket: NetlinkSocket) throws(ReachabilityError) -> Set<Int32> {
             var indices: Set<Int32> = []
             _ = try socket.ask(.wirelessInterfaces(family: family)) { message in
-                // Attributes follow a header of 4 bytes.
+                // The attributes follow a header of 4 bytes.
                 for attribute in NetlinkAttributes(message.payload.dropFirst(4))
                 where attribute.type == NL80211_ATTR_IFINDEX.rawValue {
                     if let index: Int32 = attribute.value.load(at: 0) { indices.insert(index) }
@@ -168,7 +171,7 @@
             return indices
         }
 
-        /// The number that messages of a family have as their type.
+        /// Returns the message type of a generic netlink family.
         private func findFamily(_ name: String, from socket: NetlinkSocket) throws(ReachabilityError) -> UInt16 {
             var found: UInt16?
             _ = try socket.ask(.families) { message in
@@ -177,7 +180,7 @@
                 else { return }
                 found = attributes.first { $0.type == CTRL_ATTR_FAMILY_ID }?.value.load(at: 0)
             }
-            guard let found else { throw ReachabilityError("find the wireless part", ENOENT) }
+            guard let found else { throw ReachabilityError("find the nl80211 family", ENOENT) }
             return found
         }
 
@@ -193,10 +196,9 @@
         }
     }
 
-    /// The number that messages of the kernel's wireless part have as their type, once it is known. It stays the same for as
-    /// long as that part is loaded.
+    /// The message type of the nl80211 family, once it is known. It remains valid while the kernel module stays loaded.
     final class WirelessFamily: Sendable {
-        /// What is known in this process.
+        /// The instance for this process.
         static let shared = WirelessFamily()
 
         private let known = Locked<UInt16?>(nil)

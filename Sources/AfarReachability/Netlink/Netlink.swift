@@ -6,15 +6,15 @@
         import Musl
     #endif
 
-    /// A socket to the kernel. It belongs to one thread at a time.
+    /// A netlink socket. Only one thread at a time can use it.
     final class NetlinkSocket {
         let descriptor: Int32
-        /// Whether only messages of the kernel are accepted. Any process may send to a netlink socket.
+        /// Whether messages from senders other than the kernel are discarded. Any process can send to a netlink socket.
         private let checksSender: Bool
         private var sequence: UInt32 = 0
         private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 8)
 
-        /// Opens a socket for a protocol (`NETLINK_ROUTE`), which receives the changes of the groups of a mask.
+        /// Opens a socket for a protocol such as `NETLINK_ROUTE` and subscribes to the multicast groups of a bit mask.
         init(protocol number: Int32, groups: UInt32 = 0, receiveBuffer: Int32? = nil) throws(ReachabilityError) {
             descriptor = socket(AF_NETLINK, AFAR_SOCK_NETLINK, number)
             checksSender = true
@@ -33,7 +33,7 @@
             guard bound == 0 else { throw ReachabilityError("bind a netlink socket") }
         }
 
-        /// Takes over one end of a pair of sockets, whose other end plays the kernel.
+        /// Uses one end of a socket pair. The other end takes the role of the kernel.
         init(pairedTo descriptor: Int32) {
             self.descriptor = descriptor
             checksSender = false
@@ -44,13 +44,13 @@
             buffer.deallocate()
         }
 
-        /// Reads one datagram, and hands it to `body`.
+        /// Reads one datagram and passes it to `body`.
         ///
-        /// - Returns: False when nothing is there to be read.
-        /// - Throws: ENOBUFS when messages were lost.
+        /// - Returns: `false` if no datagram is available.
+        /// - Throws: `ENOBUFS` if messages were lost.
         func receive(_ body: (NetlinkBytes) -> Void) throws(ReachabilityError) -> Bool {
             while true {
-                // Most datagrams have up to 32 KiB, but one message may be longer: its length is asked for first.
+                // Most datagrams have up to 32 KiB, but messages can be longer.
                 var sender = sockaddr_nl()
                 guard let length = try read(into: nil, flags: Int32(MSG_PEEK), from: &sender) else { return false }
                 if length > buffer.count { grow(to: length) }
@@ -63,14 +63,15 @@
             }
         }
 
-        /// Reads the next datagram as far as there is room for it. Returns its length, or nil where there is none.
+        /// Reads the next datagram and truncates it to the buffer's size. Returns its full length, or `nil` if none is
+        /// available.
         private func read(
             into buffer: UnsafeMutableRawBufferPointer?, flags: Int32, from sender: inout sockaddr_nl
         ) throws(ReachabilityError) -> Int? {
             let flags = flags | Int32(MSG_TRUNC)
             while true {
                 var size = socklen_t(MemoryLayout<sockaddr_nl>.size)
-                // Where no sender is told, this stays, and it is not the kernel.
+                // Without a sender, this value remains, which isn't the kernel's.
                 sender.nl_pid = .max
                 let count = withUnsafeMutablePointer(to: &sender) {
                     $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -83,17 +84,17 @@
             }
         }
 
-        /// Sends a request, and hands each message of the answer to `body`.
+        /// Sends a request and passes each message of the response to `body`.
         ///
-        /// - Returns: Whether nothing changed while the kernel made the answer.
-        /// - Throws: The error that the kernel answered with, or ETIMEDOUT after two seconds of silence.
+        /// - Returns: `false` if the tables changed while the kernel created the response.
+        /// - Throws: The error of the response, or `ETIMEDOUT` after two seconds without one.
         func ask(_ request: NetlinkRequest, isDump: Bool = true, _ body: (NetlinkMessage) -> Void)
             throws(ReachabilityError) -> Bool
         {
             sequence &+= 1
             let bytes = request.finished(sequence: sequence)
             guard send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
-                throw ReachabilityError("ask the kernel")
+                throw ReachabilityError("send a request to the kernel")
             }
             var isSettled = true
             var ending: Int32?
@@ -116,7 +117,7 @@
         private func awaitAnswer() throws(ReachabilityError) {
             var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let count = poll(&entry, 1, 2000)
-            if count == 0 { throw ReachabilityError("get an answer from the kernel", ETIMEDOUT) }
+            if count == 0 { throw ReachabilityError("get a response from the kernel", ETIMEDOUT) }
             if count < 0, errno != EINTR { throw ReachabilityError("wait for the kernel") }
         }
 
@@ -128,11 +129,11 @@
 
     // MARK: - Requests
 
-    /// A message to the kernel in the making.
+    /// A builder for a request message.
     struct NetlinkRequest {
         private(set) var bytes: [UInt8] = []
 
-        /// Begins with the header and the fixed part that messages of the type have, as so many bytes.
+        /// Starts a message with its header and the fixed part of its type.
         init(type: Int, flags: Int32, body: [UInt8]) {
             append(UInt32(0))
             append(UInt16(truncatingIfNeeded: type))
@@ -143,7 +144,6 @@
             pad()
         }
 
-        /// Adds an attribute.
         mutating func attribute(_ type: Int, _ value: [UInt8]) {
             append(UInt16(truncatingIfNeeded: value.count + 4))
             append(UInt16(truncatingIfNeeded: type))
@@ -151,7 +151,7 @@
             pad()
         }
 
-        /// The bytes to send, with their length and a number that the answer repeats.
+        /// Returns the bytes to send, with their length and the sequence number that the response repeats.
         func finished(sequence: UInt32) -> [UInt8] {
             var bytes = bytes
             bytes.withUnsafeMutableBytes { buffer in
@@ -180,14 +180,14 @@
 
         static var addresses: NetlinkRequest { NetlinkRequest(type: RTM_GETADDR, flags: NLM_F_DUMP, body: zeros(8)) }
 
-        /// Asks for the rules of one family. Without one, the kernel would not say which families have none.
+        /// Requests the rules of one family. A request for all families wouldn't reveal which of them have no rules.
         static func rules(_ family: IPAddress.Family) -> NetlinkRequest {
             NetlinkRequest(type: RTM_GETRULE, flags: NLM_F_DUMP, body: [family.kernelNumber] + zeros(11))
         }
 
         static var routes: NetlinkRequest { NetlinkRequest(type: RTM_GETROUTE, flags: NLM_F_DUMP, body: zeros(12)) }
 
-        /// Asks for the way to one address.
+        /// Requests the route to one address.
         static func route(to address: IPAddress) -> NetlinkRequest {
             let body = [address.family.kernelNumber, UInt8(address.family.bitCount)] + zeros(10)
             var request = NetlinkRequest(type: RTM_GETROUTE, flags: 0, body: body)
@@ -195,12 +195,12 @@
             return request
         }
 
-        /// Asks for all families of generic netlink messages. One that is asked for by its name would be loaded by the kernel.
+        /// Requests all generic netlink families. A request for a family by name would make the kernel load its module.
         static var families: NetlinkRequest {
             NetlinkRequest(type: Int(GENL_ID_CTRL), flags: NLM_F_DUMP, body: [UInt8(CTRL_CMD_GETFAMILY), 1, 0, 0])
         }
 
-        /// Asks for all wireless interfaces.
+        /// Requests all wireless interfaces.
         static func wirelessInterfaces(family: UInt16) -> NetlinkRequest {
             let command = UInt8(truncatingIfNeeded: NL80211_CMD_GET_INTERFACE.rawValue)
             return NetlinkRequest(type: Int(family), flags: NLM_F_DUMP, body: [command, 0, 0, 0])
@@ -211,7 +211,7 @@
 
     // MARK: - Messages
 
-    /// One message of a datagram.
+    /// A netlink message.
     struct NetlinkMessage {
         static let headerSize = 16
 
@@ -220,19 +220,19 @@
         let sequence: UInt32
         let payload: NetlinkBytes
 
-        /// Whether the tables changed while this answer was made, so that it may be at odds with itself.
+        /// Whether the tables changed while the response was created, which can make it inconsistent.
         var isInterrupted: Bool { flags & UInt16(NLM_F_DUMP_INTR) != 0 }
 
-        /// The number of the error that an answer ends with, 0 for an end in peace; nil when this is not the end.
+        /// The error number at the end of a response, 0 for success, or `nil` if this message isn't the end.
         var ending: Int32? {
             guard Int32(type) == NLMSG_ERROR || Int32(type) == NLMSG_DONE else { return nil }
-            // The kernel tells errors as negative numbers. An end without a number has gone well.
+            // Error numbers are negative. NLMSG_DONE without a number means success.
             guard let number = payload.load(at: 0, as: Int32.self) else { return Int32(type) == NLMSG_DONE ? 0 : EIO }
             return number == .min ? EIO : abs(number)
         }
     }
 
-    /// The messages of a datagram, up to its end or to the first whose length is not true.
+    /// The messages of a datagram, up to its end or the first message with an invalid length.
     struct NetlinkMessages: Sequence, IteratorProtocol {
         private var rest: NetlinkBytes
 
@@ -246,24 +246,24 @@
                 let message = rest.slice(0, count: length),
                 let payload = message.dropFirst(NetlinkMessage.headerSize)
             else { return nil }
-            // The last message need not be padded.
+            // The last message can lack its padding.
             rest = rest.dropFirst(Swift.min(aligned(length), rest.count)) ?? rest
             return NetlinkMessage(type: type, flags: flags, sequence: sequence, payload: payload)
         }
     }
 
-    /// A length rounded up to where the next message or attribute begins.
+    /// Returns a length rounded up to the alignment of messages and attributes.
     func aligned(_ length: Int) -> Int { (length + 3) & ~3 }
 
     // MARK: - Attributes
 
-    /// A typed value inside a message.
+    /// A typed value in a message.
     struct NetlinkAttribute {
         let type: Int
         let value: NetlinkBytes
     }
 
-    /// Attributes, one after the other, up to the end or to the first whose length is not true.
+    /// A list of attributes, up to its end or the first attribute with an invalid length.
     struct NetlinkAttributes: Sequence, IteratorProtocol {
         private static let headerSize = 4
 
@@ -278,7 +278,7 @@
                 let value = whole.dropFirst(Self.headerSize)
             else { return nil }
             rest = bytes.dropFirst(Swift.min(aligned(Int(length)), bytes.count))
-            // The two upper bits say how the value is to be read.
+            // The two upper bits are flags for the format of the value.
             return NetlinkAttribute(type: Int(type & 0x3FFF), value: value)
         }
     }
@@ -286,7 +286,8 @@
 
 // MARK: - Bytes
 
-/// Bytes that the kernel sent, with every access checked. They are only valid while the buffer is, so what is read is copied.
+/// Bytes from the kernel with bounds-checked access. They are only valid as long as the buffer, so callers copy what
+/// they read.
 struct NetlinkBytes {
     private let buffer: UnsafeRawBufferPointer
 
@@ -294,19 +295,19 @@ struct NetlinkBytes {
 
     var count: Int { buffer.count }
 
-    /// The number at an offset in the machine's byte order, or nil where there are not enough bytes.
+    /// Returns the number at an offset in native byte order, or `nil` if it exceeds the bytes.
     func load<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type = Number.self) -> Number? {
         guard offset >= 0, offset <= count - MemoryLayout<Number>.size else { return nil }
         return buffer.loadUnaligned(fromByteOffset: offset, as: Number.self)
     }
 
-    /// The bytes from an offset on, or nil where the offset is past the end.
+    /// Returns the bytes that follow an offset, or `nil` if it is out of bounds.
     func dropFirst(_ offset: Int) -> NetlinkBytes? {
         guard offset >= 0, offset <= count else { return nil }
         return NetlinkBytes(UnsafeRawBufferPointer(rebasing: buffer[offset...]))
     }
 
-    /// So many bytes from an offset on, or nil where there are less.
+    /// Returns `length` bytes from an offset, or `nil` if the range is out of bounds.
     func slice(_ offset: Int, count length: Int) -> NetlinkBytes? {
         guard offset >= 0, length >= 0, offset <= count, length <= count - offset else { return nil }
         return NetlinkBytes(UnsafeRawBufferPointer(rebasing: buffer[offset..<offset + length]))
@@ -315,10 +316,11 @@ struct NetlinkBytes {
     /// The text up to a zero byte or the end.
     var string: String { String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self) }
 
-    /// The address that the bytes are; 4 or 16 of them.
+    /// The address, if there are exactly 4 or 16 bytes.
     var address: IPAddress? { IPAddress(bytes: buffer) }
 
-    /// The address that the bytes begin with: a kernel may send 16 for an IPv4 address, or cut zeros off.
+    /// Returns the address at the start of the bytes, which can be longer: some kernels use 16 bytes for IPv4 or omit
+    /// trailing zeros.
     func address(_ family: IPAddress.Family) -> IPAddress? {
         slice(0, count: family.bitCount / 8)?.address
     }

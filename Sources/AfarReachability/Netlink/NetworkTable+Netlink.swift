@@ -9,13 +9,13 @@
     // MARK: - Links and addresses
 
     extension NetworkTable.Link {
-        /// Reads RTM_NEWLINK.
+        /// Creates a link from `RTM_NEWLINK`.
         init?(_ payload: NetlinkBytes) {
             guard
                 let type: UInt16 = payload.load(at: 2), let index: Int32 = payload.load(at: 4),
                 let flags: UInt32 = payload.load(at: 8), let attributes = payload.dropFirst(16)
             else { return nil }
-            // What a bridge says of its ports comes as messages of a family of its own; those are no links.
+            // Skip messages of the AF_BRIDGE family: they describe a bridge's ports, not links.
             guard payload.load(at: 0, as: UInt8.self) == UInt8(AF_UNSPEC) else { return nil }
             self.init(index: index)
             self.type = type
@@ -37,14 +37,14 @@
                 default: continue
                 }
             }
-            // A veth names its other end as the link below.
+            // A veth reports its other end as its lower link.
             if isLowerElsewhere || maker == "veth" || lower == index || lower == 0 { lower = nil }
             guard !name.isEmpty else { return nil }
         }
     }
 
     extension NetworkTable.LinkAddress {
-        /// Reads RTM_NEWADDR.
+        /// Creates an address from `RTM_NEWADDR`.
         init?(_ payload: NetlinkBytes) {
             guard
                 let family = IPAddress.Family(kernel: payload.load(at: 0)),
@@ -63,7 +63,7 @@
                 default: continue
                 }
             }
-            // Between two points, the address is that of the other one.
+            // On a point-to-point link, IFA_ADDRESS is the peer's address.
             guard let address = local ?? other else { return nil }
             let isTentative = flags & UInt32(IFA_F_TENTATIVE) != 0 && flags & UInt32(IFA_F_OPTIMISTIC) == 0
             self.init(
@@ -77,7 +77,7 @@
     // MARK: - Routes
 
     extension TableRoute {
-        /// Reads RTM_NEWROUTE.
+        /// Creates a route from `RTM_NEWROUTE`.
         init?(_ payload: NetlinkBytes) {
             guard
                 let family = IPAddress.Family(kernel: payload.load(at: 0)),
@@ -108,7 +108,7 @@
             hasHiddenHops = hasHiddenHops && hops.isEmpty && refusal == nil
         }
 
-        /// Whether a route applies to ordinary packets: not one for a type of service, and not a cached copy.
+        /// Returns whether a route applies to ordinary packets. Routes for a type of service and cached copies don't.
         static func isOrdinary(_ payload: NetlinkBytes) -> Bool {
             let isForService = payload.load(at: 0, as: UInt8.self) == UInt8(AF_INET) && payload.load(at: 3) != UInt8(0)
             let flags: UInt32 = payload.load(at: 8) ?? 0
@@ -128,7 +128,7 @@
             case RTA_GATEWAY:
                 gateway = attribute.value.address(family)
             case RTA_VIA:
-                // A gateway of the other family: its number, then the address.
+                // A gateway of the other family: the family's number, followed by the address.
                 gateway = IPAddress.Family(kernel: attribute.value.load(at: 0)).flatMap {
                     attribute.value.dropFirst(2)?.address($0)
                 }
@@ -173,7 +173,7 @@
     // MARK: - Rules
 
     extension RoutingRule {
-        /// Reads RTM_NEWRULE.
+        /// Creates a rule from `RTM_NEWRULE`.
         init?(_ payload: NetlinkBytes) {
             guard
                 let family = IPAddress.Family(kernel: payload.load(at: 0)),
@@ -184,7 +184,7 @@
             else { return nil }
             self.init(family: family, priority: 0, action: .nothing)
             isInverted = flags & UInt32(FIB_RULE_INVERT) != 0
-            // Which address a connection comes from is chosen after the first search.
+            // The kernel chooses the source address of a connection after the first lookup.
             wantsUncommonPackets = sourceLength != 0 || service != 0
             if destinationLength != 0 {
                 destination = Prefix(address: .unspecified(family), length: Int(destinationLength))
@@ -198,7 +198,7 @@
                 default: read(attribute)
                 }
             }
-            // A mark without a mask is compared whole; the kernel always tells the mask then.
+            // A mark without a mask must match completely. The kernel always includes the mask in that case.
             switch Int(action) {
             case FR_ACT_TO_TBL: self.action = .lookUp(table: table)
             case FR_ACT_GOTO: self.action = next.map { .goTo(priority: $0) } ?? .nothing
@@ -240,7 +240,7 @@
         }
     }
 
-    // MARK: - Families of addresses
+    // MARK: - Address families
 
     extension IPAddress.Family {
         init?(kernel number: UInt8?) {

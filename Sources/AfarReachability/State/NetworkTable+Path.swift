@@ -1,5 +1,5 @@
 extension NetworkTable {
-    /// Judges the way to destinations, any of which will do.
+    /// Returns the path to the destinations. It is enough that one of them is reachable.
     func path(to destinations: [Destination]) -> NetworkPath {
         let machine = destinations.filter(isThisMachine)
         if !machine.isEmpty { return pathToThisMachine(machine) }
@@ -32,7 +32,7 @@ extension NetworkTable {
         )
     }
 
-    /// Whether packets to a destination never leave the machine.
+    /// Returns whether packets to a destination stay on the machine.
     private func isThisMachine(_ destination: Destination) -> Bool {
         guard case .address(let address) = destination else { return false }
         return address.isThisMachine || addresses.contains { $0.address == address.withZone(nil) }
@@ -51,7 +51,7 @@ extension NetworkTable {
         )
     }
 
-    /// Hops to several destinations in one order: each destination's stay in theirs, and the lowest metric goes first.
+    /// Merges hops to several destinations by metric, lowest first, and keeps the order of each destination's hops.
     private func merged(_ ways: [[FoundHop]]) -> [FoundHop] {
         var rests = ways.map { $0[...] }
         var merged: [FoundHop] = []
@@ -67,7 +67,7 @@ extension NetworkTable {
         networkRoute(found.route, hop: found.hop)
     }
 
-    /// A route as users see it, over one of its hops.
+    /// Returns a route over one of its hops as a public value.
     func networkRoute(_ route: TableRoute, hop: TableRoute.Hop?) -> NetworkRoute {
         let name = hop.flatMap { links[$0.link]?.name }
         let isLinkLocal = hop?.gateway?.scope == .linkLocal && hop?.gateway?.family == .ipv6
@@ -78,7 +78,7 @@ extension NetworkTable {
         )
     }
 
-    /// An interface as users see it.
+    /// Returns an interface as a public value.
     func interface(_ index: Int32) -> NetworkInterface? {
         guard let link = links[index] else { return nil }
         return NetworkInterface(
@@ -94,22 +94,24 @@ extension NetworkTable {
 // MARK: - Looking up routes
 
 extension NetworkTable {
-    /// The way to one destination.
+    /// The result of looking up the path to one destination.
     enum Way: Equatable {
-        /// The usable hops, the one that is used first.
+        /// The usable hops, with the preferred one first.
         case found([FoundHop])
         case missing(NetworkPath.UnsatisfiedReason)
     }
 
-    /// One hop of a route that was found.
+    /// A hop and its route.
     struct FoundHop: Equatable {
         var route: TableRoute
         var hop: TableRoute.Hop
     }
 
-    /// Finds the way as the kernel would: rule by rule, in each table the longest prefix, and there the lowest metric. Other
-    /// than the kernel, it passes over hops whose link does not work when there is an equally specific one that does: the
-    /// kernel waits there for somebody to take the route away, which a network manager does soon.
+    /// Looks up the path to a destination with the kernel's algorithm: rules in order, then the longest prefix in each
+    /// table, then the lowest metric.
+    ///
+    /// One difference: if a hop's link is down and an equally specific route has a working link, this method uses the
+    /// latter. The kernel keeps using the first until it is removed, which a network manager soon does.
     func way(to destination: Destination) -> Way {
         if needsAnswer(for: destination) { return answeredWay(to: destination) }
         var first: Way?
@@ -131,7 +133,7 @@ extension NetworkTable {
         return .found(hops + alternatives)
     }
 
-    /// Whether the rules or the routes are beyond what is judged here, so that the kernel has to be asked too.
+    /// Returns whether the rules or routes exceed what this code supports, so that the kernel must look up the route.
     func needsAnswer(for destination: Destination) -> Bool {
         rules.contains { $0.family == destination.family && $0.isBeyondJudgement }
             || routes.contains {
@@ -139,13 +141,13 @@ extension NetworkTable {
             }
     }
 
-    /// Routes that fit equally well, or a rule that refuses.
+    /// Routes that match equally well, or a rule that blocks packets.
     private enum Group {
         case routes([TableRoute])
         case refused(NetworkPath.Refusal)
     }
 
-    /// What fits, best first.
+    /// Returns the matching groups, best match first.
     private func groups(for destination: Destination) -> [Group] {
         var groups: [Group] = []
         var priority: UInt32 = 0
@@ -154,7 +156,7 @@ extension NetworkTable {
             switch rule.action {
             case .nothing: continue
             case .goTo(let next):
-                // The kernel leaps to a rule that is there, and ignores other goals.
+                // The kernel ignores a goto whose target doesn't exist.
                 if rules.contains(where: { $0.family == rule.family && $0.priority == next }) {
                     priority = max(priority, next)
                 }
@@ -177,8 +179,8 @@ extension NetworkTable {
         for length in Set(fitting.map(\.prefixLength)).sorted(by: >) {
             let routes = fitting.filter { $0.prefixLength == length }.stablySorted { $0.metric < $1.metric }
             let living = routes.filter { $0.hops.isEmpty || $0.hops.contains { !$0.isDead } }
-            // The kernel looks at the best route only, and leaves the table when that one says so or is left out. One that
-            // refuses is never left out.
+            // The kernel only considers the best route, and leaves the table at a throw route or a suppressed one.
+            // Routes that block packets are never suppressed.
             guard let best = living.first else { continue }
             if best.kind == .throw || best.refusal == nil && length <= suppressed ?? -1 { break }
             groups.append(.routes(living))
@@ -186,7 +188,7 @@ extension NetworkTable {
         return groups
     }
 
-    /// Whether a route leaves by the interface that a link-local destination names.
+    /// Returns whether a route uses the interface in a link-local destination's zone.
     private func isOnZone(_ route: TableRoute, of destination: Destination) -> Bool {
         guard case .address(let address) = destination, let zone = address.zone else { return true }
         return route.hops.contains { hop in
@@ -194,7 +196,7 @@ extension NetworkTable {
         }
     }
 
-    /// What comes of asking the kernel. It answers with routes whose link has no carrier too, so its answer is judged.
+    /// Evaluates the kernel's response, which can include routes whose link has no carrier.
     private func answeredWay(to destination: Destination) -> Way {
         switch answers[destination.sample] {
         case .route(let route): way(over: [route], to: destination)
@@ -207,7 +209,8 @@ extension NetworkTable {
 // MARK: - Usable hops
 
 extension NetworkTable {
-    /// The usable hops of routes that fit equally well, in the kernel's order, or why there is none.
+    /// Returns the usable hops of routes that match equally well, in the kernel's order, or the reason that none is
+    /// usable.
     func way(over routes: [TableRoute], to destination: Destination) -> Way {
         var hops: [FoundHop] = []
         var reason: NetworkPath.UnsatisfiedReason?
@@ -232,7 +235,7 @@ extension NetworkTable {
         return hops.isEmpty ? .missing(reason ?? .noRoute) : .found(hops)
     }
 
-    /// Why packets cannot leave by a hop; nil when they can.
+    /// Returns the reason that packets can't use a hop, or `nil` if they can.
     private func obstacle(
         at hop: TableRoute.Hop, of route: TableRoute, to destination: Destination
     ) -> NetworkPath.UnsatisfiedReason? {
@@ -242,7 +245,7 @@ extension NetworkTable {
         return hasSource(on: link, for: route, to: destination) ? nil : .noAddress
     }
 
-    /// Whether there is an address to send from.
+    /// Returns whether the link has a source address.
     private func hasSource(on link: Link, for route: TableRoute, to destination: Destination) -> Bool {
         let isLocalTalk: Bool
         if case .address(let address) = destination {
@@ -254,16 +257,16 @@ extension NetworkTable {
             $0.address.family == destination.family && $0.isUsable && ($0.isGlobal || isLocalTalk)
         }
         if let source = route.source, candidates.contains(where: { $0.address == source }) { return true }
-        // For IPv6 the kernel takes a global address of any interface when the link has none.
+        // For IPv6, the kernel uses a global address of any interface if the link has none.
         if destination.family == .ipv6, candidates.contains(where: { $0.isGlobal && $0.address.scope == .global }) {
             return true
         }
-        // Routers keep their address on the loopback interface, and links between two points borrow any.
+        // Routers have their address on the loopback interface, and point-to-point links can use any.
         return candidates.contains { $0.link == link.index }
             || candidates.contains { $0.isGlobal && (link.isPointToPoint || links[$0.link]?.isLoopback == true) }
     }
 
-    /// Why there is no route at all: what is missing below comes first.
+    /// Returns the reason that no route exists, beginning with the lowest layer.
     func reasonForNoRoute() -> NetworkPath.UnsatisfiedReason {
         let links = links.values.filter { !$0.isLoopback && $0.isUp }
         guard !links.isEmpty else { return .noInterface }
@@ -275,8 +278,8 @@ extension NetworkTable {
 }
 
 extension NetworkPath.UnsatisfiedReason {
-    /// What the kernel's refusal to name a route means: EINVAL for a blackhole, EACCES for one that is prohibited,
-    /// EHOSTUNREACH for one that is unreachable, ENETUNREACH for none.
+    /// Creates the reason for an error of a route request: `EINVAL` for a blackhole, `EACCES` for a prohibited route,
+    /// `EHOSTUNREACH` for an unreachable one, and `ENETUNREACH` if no route exists.
     init(routingError number: Int32) {
         switch number {
         case 22: self = .routeRefused(.blackhole)
@@ -286,7 +289,7 @@ extension NetworkPath.UnsatisfiedReason {
         }
     }
 
-    /// How near to a working network the reason is.
+    /// The rank of the reason. A higher number is closer to a working network.
     var nearness: Int {
         switch self {
         case .unspecified: 0

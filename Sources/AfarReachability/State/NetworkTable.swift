@@ -1,64 +1,63 @@
-/// What the kernel said about the network at one moment: plain values, which ``NetworkTable/path(to:)`` judges.
+/// A snapshot of the kernel's network tables, which ``NetworkTable/path(to:)`` evaluates.
 struct NetworkTable: Sendable, Equatable {
     var links: [Int32: Link] = [:]
     var addresses: [LinkAddress] = []
     var routes: [TableRoute] = []
     var rules: [RoutingRule] = RoutingRule.defaults
-    /// What the kernel answered when it was asked for the way itself, because the rules are beyond what is judged here.
+    /// The kernel's responses to route requests, for rules that this code doesn't support.
     var answers: [IPAddress: KernelAnswer] = [:]
-    /// Whether nothing changed while it was read.
+    /// Whether the tables didn't change during the read.
     var isSettled = true
-    /// Who asks, for rules that apply to some users.
+    /// The user ID of this process, for rules that apply to certain users.
     var userID: UInt32 = 0
 
     /// A network interface.
     struct Link: Sendable, Equatable {
         var index: Int32
         var name = ""
-        /// The type of hardware, `ARPHRD_…`.
+        /// The hardware type, `ARPHRD_…`.
         var type: UInt16 = 1
-        /// What software makes the interface, such as `vlan` or `wireguard`.
+        /// The kind of software interface, such as `vlan` or `wireguard`.
         var maker: String?
         var isUp = false
-        /// Whether the lower layers work, and the link is ready for packets.
+        /// Whether the lower layers work and the link is ready for packets.
         var hasCarrier = false
-        /// Whether there are no neighbours to ask for, so that an address of the interface's own is not needed.
+        /// Whether the link has no neighbor discovery and needs no address of its own.
         var isPointToPoint = false
         var isLoopback = false
         var isWireless = false
-        /// The interface below, in the same namespace.
+        /// The lower interface, if it is in the same namespace.
         var lower: Int32?
-        /// The bridge or bond that this one is a part of.
+        /// The bridge or bond to which this interface belongs.
         var master: Int32?
     }
 
-    /// An address of an interface.
     struct LinkAddress: Sendable, Equatable {
         var link: Int32
         var address: IPAddress
         var prefixLength: Int
-        /// How far it reaches, as the kernel sees it.
+        /// Whether the kernel gives the address global scope.
         var isGlobal: Bool
-        /// Whether it may be used: not one that is still checked for duplicates, or is one.
+        /// Whether the address can be used. It can't while it is checked for duplicates or if it is one.
         var isUsable: Bool
     }
 
-    /// What the kernel answers when asked for the way to an address.
+    /// The kernel's response to a route request.
     enum KernelAnswer: Sendable, Equatable {
         case route(TableRoute)
-        /// The number of an error.
+        /// An error number.
         case refused(Int32)
     }
 }
 
-/// A route as the kernel holds it: one destination, and one or several next hops.
+/// A route in the kernel's tables, with one destination and one or more next hops.
 struct TableRoute: Sendable, Equatable {
     struct Hop: Sendable, Equatable {
         var link: Int32
         var gateway: IPAddress?
-        /// Whether the kernel has given this hop up.
+        /// Whether the kernel no longer uses this hop.
         var isDead = false
-        /// Whether the kernel saw the carrier of its link vanish.
+        /// Whether the kernel detected that the link lost its carrier.
         var isLinkDown = false
     }
 
@@ -69,7 +68,7 @@ struct TableRoute: Sendable, Equatable {
     var metric: UInt32 = 0
     var source: IPAddress?
     var hops: [Hop] = []
-    /// Whether the hops are kept elsewhere, and were not told.
+    /// Whether the kernel stores the hops separately and didn't include them.
     var hasHiddenHops = false
 
     var refusal: NetworkPath.Refusal? {
@@ -84,7 +83,7 @@ struct TableRoute: Sendable, Equatable {
 
 // MARK: - Rules
 
-/// A rule that says which routing table is asked for which packets, lowest priority number first.
+/// A rule that selects the routing table for packets. The lowest priority number applies first.
 struct RoutingRule: Sendable, Equatable {
     enum Action: Sendable, Equatable {
         case lookUp(table: UInt32)
@@ -103,27 +102,27 @@ struct RoutingRule: Sendable, Equatable {
     var action: Action
     var isInverted = false
     var destination: Prefix?
-    /// Whether packets must come from certain addresses, carry a type of service or a tunnel's number, or belong to a
-    /// domain of its own: packets of an ordinary new connection do not.
+    /// Whether the rule requires packets that a new ordinary connection doesn't send: from certain addresses, with a
+    /// type of service or a tunnel ID, or in a separate domain.
     var wantsUncommonPackets = false
     var inputInterface: String?
     var outputInterface: String?
     var mark: UInt32 = 0
     var markMask: UInt32 = 0
     var users: ClosedRange<UInt32>?
-    /// Routes whose prefix is not longer than this are left out.
+    /// Routes with a prefix of this length or shorter are ignored.
     var suppressedPrefixLength: Int?
-    /// Whether the rule asks for what is not known here (ports, protocols, groups of interfaces).
+    /// Whether the rule has conditions that this code doesn't support (ports, protocols, groups of interfaces).
     var isBeyondJudgement = false
 
-    /// What every kernel begins with, and what one without rules does.
+    /// The kernel's initial rules. They also apply to kernels without support for rules.
     static let defaults: [RoutingRule] = IPAddress.Family.allCases.flatMap { family in
         [(0, 255), (32766, 254), (32767, 253)].map { priority, table in
             RoutingRule(family: family, priority: priority, action: .lookUp(table: table))
         }
     }
 
-    /// Whether the rule is for a new connection of this user to a destination, with no socket option set.
+    /// Returns whether the rule applies to this user's new connections to a destination without socket options.
     func applies(to target: Destination, userID: UInt32) -> Bool {
         let fits =
             !wantsUncommonPackets
@@ -138,9 +137,9 @@ struct RoutingRule: Sendable, Equatable {
 
 // MARK: - Destinations
 
-/// Where packets are to go.
+/// A destination of packets.
 enum Destination: Sendable, Hashable {
-    /// The internet, with one family of addresses.
+    /// The internet, over one address family.
     case anywhere(IPAddress.Family)
     case address(IPAddress)
 
@@ -153,8 +152,9 @@ enum Destination: Sendable, Hashable {
         }
     }
 
-    /// Whether a route to this network may be the way, or a rule for it applies. Tunnels often split the default route, `0.0.0.0/1` and
-    /// `128.0.0.0/1`, to be more specific than it, so all that covers an eighth of the internet is a way into it.
+    /// Returns whether a route or rule for this network can apply to the destination. Tunnels often split the default
+    /// route into `0.0.0.0/1` and `128.0.0.0/1` so that their routes are more specific. A network that covers at least
+    /// an eighth of the internet therefore counts as a route to it.
     func isCovered(by network: IPAddress, length: Int) -> Bool {
         switch self {
         case .address(let address):
@@ -166,8 +166,8 @@ enum Destination: Sendable, Hashable {
         }
     }
 
-    /// An address to ask the kernel about. Nothing is ever sent to it: for the internet it is one that is known to be used,
-    /// a root name server's.
+    /// An address for a route request. No packet is sent to it. For the internet, it is the address of a root name
+    /// server, which is certain to be in use.
     var sample: IPAddress {
         switch self {
         case .address(let address): address
@@ -182,22 +182,24 @@ enum Destination: Sendable, Hashable {
 extension NetworkTable {
     typealias Kind = NetworkInterface.Kind
 
-    /// What an interface is. Those that only divide or join others count as what lies below them.
+    /// Returns the kind of an interface. Interfaces that only divide or join others have the kind of the lower
+    /// interface.
     func kind(of link: Link) -> Kind {
         let kind = link.ownKind
         guard link.isTransparent else { return kind }
         return lowerKinds(of: link, isWanted: { !$0.isTransparent }).first ?? kind
     }
 
-    /// What an interface runs over in the end: a radio, a cable or a modem, where one can be found below it.
+    /// Returns the kind of the lowest interface that an interface uses (a radio, a cable or a modem), if one can be
+    /// found.
     func underlyingKind(of link: Link) -> Kind {
         let kind = kind(of: link)
         guard kind == .bridge || kind == .vpn || kind == .virtual else { return kind }
         return lowerKinds(of: link, isWanted: { $0.ownKind.isPhysical && !$0.isTransparent }).first ?? kind
     }
 
-    /// The kinds of those links below one that are wanted, the working ones first. Each link is visited once, so circles,
-    /// which the kernel forbids but two messages may show, do no harm.
+    /// Returns the kinds of the lower links that match, with working links first. Each link is visited once, because
+    /// two messages can describe a cycle even though the kernel prevents cycles.
     private func lowerKinds(of link: Link, isWanted: (Link) -> Bool) -> [Kind] {
         var visited: Set<Int32> = [link.index]
         var waiting = [link]
@@ -217,7 +219,7 @@ extension NetworkTable {
 }
 
 extension NetworkTable.Link {
-    /// What the interface is when nothing is known of others.
+    /// The kind of the interface, without regard to other interfaces.
     var ownKind: NetworkInterface.Kind {
         if isLoopback || type == HardwareType.loopback { return .loopback }
         if isWireless { return .wifi }
@@ -233,7 +235,7 @@ extension NetworkTable.Link {
         }
     }
 
-    /// Whether the interface only divides another one, or joins several.
+    /// Whether the interface only divides another one or joins several.
     var isTransparent: Bool {
         guard let maker else { return false }
         return ["vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "bond", "team", "hsr", "macsec"].contains(maker)
@@ -261,7 +263,7 @@ extension NetworkInterface.Kind {
     var isPhysical: Bool { self == .wifi || self == .ethernet || self == .cellular }
 }
 
-/// The numbers that `<linux/if_arp.h>` gives to hardware. That header clashes with Glibc's.
+/// The hardware types of `<linux/if_arp.h>`. That header conflicts with Glibc's.
 enum HardwareType {
     static let ethernet: UInt16 = 1
     static let ppp: UInt16 = 512

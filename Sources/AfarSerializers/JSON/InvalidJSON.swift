@@ -1,21 +1,21 @@
 import AfarCore
 public import Foundation
 
-/// What is wrong with a text that should be JSON, and where.
+/// An error that describes a problem in a JSON text and its position.
 ///
-/// As an `NSError` it is what `JSONSerialization` throws: of `NSCocoaErrorDomain`, with the code 3840
+/// As an `NSError`, it has the domain and code of errors that `JSONSerialization` throws: `NSCocoaErrorDomain` and 3840
 /// (`propertyListReadCorrupt`).
 public struct InvalidJSON: LocalizedError, CustomNSError, Sendable, Hashable {
-    /// What is wrong there.
+    /// A description of the problem.
     public let problem: String
-    /// The line, counted from 1.
+    /// The line number. The first line is 1.
     public let line: Int
-    /// The character in the line (a Unicode scalar), counted from 1.
+    /// The column as a number of Unicode scalars. The first column is 1.
     public let column: Int
-    /// The byte in the text, which is UTF-8 without a byte-order mark; counted from 0.
+    /// The zero-based byte offset in the UTF-8 text without a byte-order mark.
     public let byteOffset: Int
 
-    /// Makes an error.
+    /// Creates an error.
     public init(problem: String, line: Int, column: Int, byteOffset: Int) {
         self.problem = problem
         self.line = line
@@ -23,16 +23,16 @@ public struct InvalidJSON: LocalizedError, CustomNSError, Sendable, Hashable {
         self.byteOffset = byteOffset
     }
 
-    /// Makes an error.
+    /// Creates an error at a location.
     public init(problem: String, location: JSONLocation) {
         self.init(
             problem: problem, line: location.line, column: location.column, byteOffset: location.byteOffset)
     }
 
-    /// What is wrong and where, for a person.
+    /// A description of the problem and its position.
     public var errorDescription: String? { "\(problem) at line \(line), column \(column) (byte \(byteOffset))" }
 
-    // MARK: As an NSError
+    // MARK: NSError
 
     /// `NSCocoaErrorDomain`.
     public static var errorDomain: String { NSCocoaErrorDomain }
@@ -40,7 +40,7 @@ public struct InvalidJSON: LocalizedError, CustomNSError, Sendable, Hashable {
     /// 3840, `CocoaError.Code.propertyListReadCorrupt`.
     public var errorCode: Int { CocoaError.Code.propertyListReadCorrupt.rawValue }
 
-    /// The description, and the byte under `NSJSONSerializationErrorIndex`.
+    /// The description, and the byte offset for the key `NSJSONSerializationErrorIndex`.
     public var errorUserInfo: [String: Any] {
         let text = errorDescription ?? problem
         return [
@@ -52,28 +52,28 @@ public struct InvalidJSON: LocalizedError, CustomNSError, Sendable, Hashable {
 
 // MARK: - Location
 
-/// Where in a text something stands. Of a value that could not be decoded it is the `underlyingError` of the `DecodingError`.
+/// A position in a JSON text. For a value that can't be decoded, it is the `underlyingError` of the `DecodingError`.
 public struct JSONLocation: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The line, counted from 1.
+    /// The line number. The first line is 1.
     public private(set) var line = 1
-    /// The character in the line (a Unicode scalar), counted from 1.
+    /// The column as a number of Unicode scalars. The first column is 1.
     public private(set) var column = 1
-    /// The byte in the text, which is UTF-8 without a byte-order mark; counted from 0.
+    /// The zero-based byte offset in the UTF-8 text without a byte-order mark.
     public private(set) var byteOffset = 0
 
-    /// The location of a text's first byte.
+    /// Creates the location of a text's first byte.
     public init() {}
 
-    /// The location of a byte.
+    /// Creates the location of a byte.
     ///
     /// - Parameters:
-    ///   - byteOffset: How many bytes of the text come before.
+    ///   - byteOffset: The number of bytes before the location.
     ///   - text: The text in UTF-8.
     public init(of byteOffset: Int, in text: UnsafeRawBufferPointer) {
         self = JSONLocation().advanced(over: UnsafeRawBufferPointer(rebasing: text.prefix(max(0, byteOffset))))
     }
 
-    /// The location behind bytes that begin here.
+    /// Returns the location after bytes that begin at this location.
     public func advanced(over bytes: UnsafeRawBufferPointer) -> JSONLocation {
         var location = self
         location.byteOffset += bytes.count
@@ -91,15 +91,16 @@ public struct JSONLocation: Error, Hashable, Sendable, CustomStringConvertible {
         return location
     }
 
-    /// The line, the column and the byte.
+    /// The line, the column and the byte offset.
     public var description: String { "line \(line), column \(column) (byte \(byteOffset))" }
 }
 
-// MARK: - Finding the fault
+// MARK: - Finding problems
 
-/// Finds where a text is no JSON (RFC 8259). It runs when a parser has failed, to tell what the parser does not.
+/// Finds the position at which a text isn't valid JSON (RFC 8259). It runs after a parser has failed without reporting
+/// a position.
 struct JSONFaultFinder {
-    /// How deep arrays and objects may be nested: what Foundation's parsers take.
+    /// The maximum nesting depth of arrays and objects, which is the limit of Foundation's parsers.
     static let maximumDepth = 512
 
     private struct Fault: Error {
@@ -109,10 +110,10 @@ struct JSONFaultFinder {
 
     private let bytes: [UInt8]
     private var index = 0
-    /// What closes the arrays and objects that are open.
+    /// The closing brackets of the open arrays and objects.
     private var open: [UInt8] = []
 
-    /// What is wrong with a text in UTF-8; nil when nothing is.
+    /// Returns the problem in a UTF-8 text, or `nil` if the text is valid.
     static func fault(in text: Data) -> InvalidJSON? {
         var finder = JSONFaultFinder(bytes: [UInt8](text))
         do {
@@ -140,10 +141,10 @@ struct JSONFaultFinder {
             wantsValue = try endValue()
         } while !open.isEmpty || wantsValue
         skipSpace()
-        if index < bytes.count { throw Fault(problem: "There is more after the end of the value", offset: index) }
+        if index < bytes.count { throw Fault(problem: "Unexpected content after the end of the value", offset: index) }
     }
 
-    /// Reads a value, or the beginnings of arrays and objects up to the first value that is none.
+    /// Reads a value. For nested arrays and objects, reads up to the first value that is neither.
     private mutating func beginValue() throws(Fault) {
         while true {
             skipSpace()
@@ -160,18 +161,18 @@ struct JSONFaultFinder {
             case UInt8(ascii: "f"): return try read("false")
             case UInt8(ascii: "n"): return try read("null")
             case UInt8(ascii: "-"), .some(UInt8(ascii: "0")...UInt8(ascii: "9")): return try readNumber()
-            case nil: throw Fault(problem: "The text ends where a value should be", offset: index)
-            default: throw Fault(problem: "There is no value", offset: index)
+            case nil: throw Fault(problem: "Expected a value, but the text ends", offset: index)
+            default: throw Fault(problem: "Expected a value", offset: index)
             }
         }
     }
 
-    /// Reads what may follow a value. It tells whether another value must come.
+    /// Reads the text after a value. Returns whether another value must follow.
     private mutating func endValue() throws(Fault) -> Bool {
         while let end = open.last {
             skipSpace()
             guard let byte = current else {
-                throw Fault(problem: "The text ends where \(Self.name(end)) or , should be", offset: index)
+                throw Fault(problem: "Expected \(Self.name(end)) or , but the text ends", offset: index)
             }
             index += 1
             if byte == end {
@@ -183,7 +184,7 @@ struct JSONFaultFinder {
                 }
                 return true
             } else {
-                throw Fault(problem: "There is no \(Self.name(end)) or ,", offset: index - 1)
+                throw Fault(problem: "Expected \(Self.name(end)) or ,", offset: index - 1)
             }
         }
         return false
@@ -200,11 +201,11 @@ struct JSONFaultFinder {
 
     private mutating func readKey() throws(Fault) {
         guard current == UInt8(ascii: "\"") else {
-            throw Fault(problem: "There is no key in double quotes", offset: index)
+            throw Fault(problem: "Expected a key in double quotes", offset: index)
         }
         try readString()
         skipSpace()
-        guard current == UInt8(ascii: ":") else { throw Fault(problem: "There is no : after the key", offset: index) }
+        guard current == UInt8(ascii: ":") else { throw Fault(problem: "Expected : after the key", offset: index) }
         index += 1
     }
 
@@ -219,13 +220,13 @@ struct JSONFaultFinder {
                 let content = bytes[(start + 1)..<index]
                 index += 1
                 guard String(validating: content, as: UTF8.self) == nil else { return }
-                throw Fault(problem: "A string has bytes that are no UTF-8", offset: start)
+                throw Fault(problem: "A string contains invalid UTF-8", offset: start)
             case ..<0x20: throw Fault(problem: "A control character in a string is not escaped", offset: index)
             case UInt8(ascii: "\\"): try readEscape()
             default: index += 1
             }
         }
-        throw Fault(problem: "A string has no end", offset: start)
+        throw Fault(problem: "A string is not terminated", offset: start)
     }
 
     private mutating func readEscape() throws(Fault) {
@@ -240,7 +241,7 @@ struct JSONFaultFinder {
         } else if let letter, "\"\\/bfnrt".utf8.contains(letter) {
             return
         }
-        throw Fault(problem: "There is no such escape", offset: start)
+        throw Fault(problem: "Invalid escape sequence", offset: start)
     }
 
     private mutating func readNumber() throws(Fault) {
@@ -262,7 +263,7 @@ struct JSONFaultFinder {
     }
 
     private mutating func read(_ word: String) throws(Fault) {
-        guard bytes[index...].starts(with: word.utf8) else { throw Fault(problem: "There is no value", offset: index) }
+        guard bytes[index...].starts(with: word.utf8) else { throw Fault(problem: "Expected a value", offset: index) }
         index += word.utf8.count
     }
 

@@ -5,24 +5,24 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Makes Foundation's JSON values of a response: dictionaries, arrays, strings, numbers, `NSNull`.
+/// A serializer that returns Foundation's JSON values: dictionaries, arrays, strings, numbers and `NSNull`.
 public final class JSONResponseSerializer: ResponseSerializer {
-    /// Changes the bytes before they are serialized.
+    /// The preprocessor to apply to the body before serialization.
     public let dataPreprocessor: any DataPreprocessor
-    /// The status codes whose responses may be empty.
+    /// The status codes that allow an empty body.
     public let emptyResponseCodes: Set<Int>
-    /// The methods whose responses may be empty.
+    /// The request methods that allow an empty response body.
     public let emptyRequestMethods: Set<HTTPMethod>
-    /// How JSON is read.
+    /// The options for reading JSON.
     public let options: JSONSerialization.ReadingOptions
 
-    /// Makes a serializer.
+    /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
-    ///   - options: How JSON is read. The default allows fragments.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
+    ///   - options: The options for reading JSON. The default allows fragments.
     public init(
         dataPreprocessor: any DataPreprocessor = JSONResponseSerializer.defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = JSONResponseSerializer.defaultEmptyResponseCodes,
@@ -35,10 +35,10 @@ public final class JSONResponseSerializer: ResponseSerializer {
         self.options = options
     }
 
-    /// The value; `NSNull` for an allowed empty body.
+    /// Returns the JSON value, or `NSNull` if the body is empty and that is allowed.
     ///
-    /// - Throws: ``AFError/ResponseSerializationFailureReason/jsonSerializationFailed(error:)`` when the bytes are no
-    ///   JSON, with an ``InvalidJSON`` that tells where, and what ``ResponseSerializer/bytes(of:)`` throws.
+    /// - Throws: ``AFError/ResponseSerializationFailureReason/jsonSerializationFailed(error:)`` with an ``InvalidJSON``
+    ///   if the body isn't valid JSON, or the errors of ``ResponseSerializer/bytes(of:)``.
     public func serialize(_ input: SerializationInput) throws -> Any {
         guard let data = try bytes(of: input) else { return NSNull() }
         do {
@@ -48,7 +48,7 @@ public final class JSONResponseSerializer: ResponseSerializer {
         }
     }
 
-    /// The value.
+    /// Returns the JSON value.
     public func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> Any {
@@ -57,22 +57,22 @@ public final class JSONResponseSerializer: ResponseSerializer {
 }
 
 extension ResponseSerializer where Self == JSONResponseSerializer {
-    /// Makes Foundation's JSON values.
+    /// A serializer that returns Foundation's JSON values.
     public static var json: JSONResponseSerializer { JSONResponseSerializer() }
 }
 
 // MARK: - Requests
 
 extension DataRequest {
-    /// Adds a handler that gets the response as Foundation's JSON values.
+    /// Adds a handler for the response as Foundation's JSON values.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
-    ///   - options: How JSON is read. The default allows fragments.
-    ///   - completionHandler: Called once.
+    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
+    ///   - options: The options for reading JSON. The default allows fragments.
+    ///   - completionHandler: The handler to call once with the result.
     @preconcurrency
     @discardableResult
     public func responseJSON(
@@ -91,14 +91,14 @@ extension DataRequest {
             completionHandler: completionHandler)
     }
 
-    /// The response as Foundation's JSON values, awaited.
+    /// Returns a task that serializes the response as Foundation's JSON values.
     ///
     /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
-    ///   - options: How JSON is read. The default allows fragments.
+    ///   - shouldAutomaticallyCancel: Whether canceling the waiting task cancels the request. The default is `true`.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
+    ///   - options: The options for reading JSON. The default allows fragments.
     public func serializingJSON(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = JSONResponseSerializer.defaultDataPreprocessor,
@@ -116,17 +116,17 @@ extension DataRequest {
 }
 
 extension DownloadRequest {
-    /// Adds a handler that gets the file as Foundation's JSON values.
+    /// Adds a handler for the file as Foundation's JSON values.
     ///
     /// The whole file is read into memory.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
-    ///   - options: How JSON is read. The default allows fragments.
-    ///   - completionHandler: Called once.
+    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
+    ///   - options: The options for reading JSON. The default allows fragments.
+    ///   - completionHandler: The handler to call once with the result.
     @preconcurrency
     @discardableResult
     public func responseJSON(
@@ -145,16 +145,16 @@ extension DownloadRequest {
             completionHandler: completionHandler)
     }
 
-    /// The file as Foundation's JSON values, awaited.
+    /// Returns a task that serializes the file as Foundation's JSON values.
     ///
     /// The whole file is read into memory.
     ///
     /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
-    ///   - options: How JSON is read. The default allows fragments.
+    ///   - shouldAutomaticallyCancel: Whether canceling the waiting task cancels the request. The default is `true`.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
+    ///   - options: The options for reading JSON. The default allows fragments.
     public func serializingJSON(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = JSONResponseSerializer.defaultDataPreprocessor,
@@ -171,10 +171,10 @@ extension DownloadRequest {
     }
 }
 
-// MARK: - Values across tasks
+// MARK: - Sendability
 
-/// Lets Foundation's freshly made values cross from the request's task to the one that waits. Nobody else has them, so
-/// that is safe, though their static type, `Any`, cannot say so.
+/// Transfers newly created Foundation values from the request's task to the waiting task. This is safe because no other
+/// code has a reference to them, although their static type, `Any`, doesn't express that.
 struct SendableSerializer<Base: DataResponseSerializerProtocol>: DataResponseSerializerProtocol,
     DownloadResponseSerializerProtocol
 where Base.SerializedObject == Any {
@@ -183,7 +183,7 @@ where Base.SerializedObject == Any {
     init(_ base: Base) { self.base = base }
 
     func serialize(_ input: SerializationInput) throws -> any Sendable {
-        // Sendable is a marker: `Any` and `any Sendable` are laid out alike.
+        // Sendable is a marker protocol, so the layouts are equal.
         unsafeBitCast(try base.serialize(input), to: (any Sendable).self)
     }
 

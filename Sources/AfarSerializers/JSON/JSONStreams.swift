@@ -1,25 +1,25 @@
 public import AfarCore
 public import Foundation
 
-/// Decodes a value from each line of a streamed response: newline-delimited JSON, also called JSON Lines.
+/// A parser that decodes a value from each line of a streamed response: newline-delimited JSON, also called JSON Lines.
 ///
-/// Lines end with LF or CR LF, the last one also with the body. Lines of white space are passed over, and so is a
-/// byte-order mark at the begin. A line that cannot be decoded is a failure that carries a ``JSONStreamError``; the lines
-/// after it are read.
+/// Lines end with LF or CR LF, and the last one can end with the body. Lines that contain only white space and a
+/// byte-order mark at the beginning are skipped. A line that can't be decoded results in a failure with a
+/// ``JSONStreamError``. Parsing then continues with the next line.
 public struct JSONLinesParser<T: Decodable & Sendable>: DataStreamParser {
-    /// Decodes.
+    /// The decoder to use.
     public let decoder: any DataDecoder
-    /// The bytes that a line may have.
+    /// The maximum length of a line in bytes.
     public var maximumLineLength: Int { lines.maximumLength }
     private var lines: LineSplitter
     private var number = 0
 
-    /// Makes a parser.
+    /// Creates a parser.
     ///
     /// - Parameters:
-    ///   - decoder: Decodes. The default is a `JSONDecoder`.
-    ///   - maximumLineLength: The bytes that a line may have; what is longer fails with
-    ///     ``JSONStreamError/Reason/tooLong(limit:)`` and is not kept. The default is 1 MiB.
+    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - maximumLineLength: The maximum length of a line in bytes. Longer lines are discarded and result in
+    ///     ``JSONStreamError/Reason/tooLong(limit:)``. The default is 1 MiB.
     public init(
         decoder: any DataDecoder = JSONDecoder(),
         maximumLineLength: Int = JSONLinesParser.defaultMaximumLineLength
@@ -28,15 +28,15 @@ public struct JSONLinesParser<T: Decodable & Sendable>: DataStreamParser {
         lines = LineSplitter(maximumLength: maximumLineLength)
     }
 
-    /// 1 MiB.
+    /// The default maximum length of a line, 1 MiB.
     public static var defaultMaximumLineLength: Int { 1 << 20 }
 
-    /// The values of the lines that a chunk completes.
+    /// Returns the values of the lines that a chunk completes.
     public mutating func parse(_ chunk: Data) -> [Result<T, AFError>] {
         lines.split(chunk).compactMap { decode($0) }
     }
 
-    /// The value of the last line, if no line's end came after it.
+    /// Returns the value of the last line, if it isn't terminated.
     public mutating func finish() -> [Result<T, AFError>] {
         lines.finish().flatMap { decode($0) }.map { [$0] } ?? []
     }
@@ -53,7 +53,7 @@ public struct JSONLinesParser<T: Decodable & Sendable>: DataStreamParser {
 }
 
 extension DataStreamParser {
-    /// Decodes a value from each line.
+    /// Returns a parser that decodes a value from each line.
     public static func jsonLines<T: Decodable & Sendable>(
         of type: T.Type,
         decoder: any DataDecoder = JSONDecoder(),
@@ -63,25 +63,26 @@ extension DataStreamParser {
     }
 }
 
-/// Cuts a body into lines, wherever its chunks end. A line ends with LF or CR LF, the last one also with the body.
+/// Splits a body into lines regardless of chunk boundaries. Lines end with LF or CR LF, and the last one can end with
+/// the body.
 struct LineSplitter: Sendable {
     enum Line: Equatable, Sendable {
-        /// The line without its end.
+        /// A line without its terminator.
         case whole(Data)
-        /// A line that is longer than allowed; it was not kept.
+        /// A discarded line that exceeds the maximum length.
         case tooLong
     }
 
-    /// The bytes that a line may have.
+    /// The maximum length of a line in bytes.
     let maximumLength: Int
-    /// The begin of a line whose rest has not come.
+    /// The beginning of a line that isn't complete.
     private var partial = Data()
-    /// Whether the rest of the current line is to be passed over.
+    /// Whether to discard the rest of the current line.
     private var isPassing = false
 
     init(maximumLength: Int) { self.maximumLength = maximumLength }
 
-    /// The lines that a chunk completes, and one that has become too long.
+    /// Returns the lines that a chunk completes, and reports a line as soon as it becomes too long.
     mutating func split(_ chunk: Data) -> [Line] {
         var lines: [Line] = []
         var rest = chunk[...]
@@ -95,13 +96,13 @@ struct LineSplitter: Sendable {
         return lines
     }
 
-    /// The last line, if the body did not end with a line's end.
+    /// Returns the last line, if it isn't terminated.
     mutating func finish() -> Line? { partial.isEmpty ? nil : takeLine() }
 
     private mutating func add(_ bytes: Data, to lines: inout [Line]) {
         guard !isPassing else { return }
         partial += bytes
-        // One more may be a CR that belongs to the line's end.
+        // The additional byte can be the CR of the terminator.
         guard partial.count - 1 > maximumLength else { return }
         partial = Data()
         isPassing = true
@@ -116,7 +117,7 @@ struct LineSplitter: Sendable {
 }
 
 extension Data {
-    /// Where the first LF is.
+    /// The index of the first LF.
     fileprivate var firstLineFeed: Index? {
         withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress, let found = memchr(start, 0x0A, bytes.count) else { return nil }
@@ -127,38 +128,38 @@ extension Data {
 
 // MARK: - JSON text sequences
 
-/// Decodes the values of a JSON text sequence (RFC 7464, `application/json-seq`): a record separator (RS, U+001E) begins
-/// each, a line's end follows it.
+/// A parser that decodes the values of a JSON text sequence (RFC 7464, `application/json-seq`).
 ///
-/// A byte-order mark before the first separator is passed over.
+/// Each value begins with a record separator (RS, U+001E) and ends with a line feed. A byte-order mark before the first
+/// separator is skipped.
 ///
-/// A value is handed on as soon as the line's end after it has come. One that cannot be decoded, or that breaks off, is a
-/// failure that carries a ``JSONStreamError``; the values after the next separator are read.
+/// A value is returned as soon as its line feed arrives. A value that is incomplete or can't be decoded results in a
+/// failure with a ``JSONStreamError``. Parsing then continues after the next separator.
 public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser {
-    /// Decodes.
+    /// The decoder to use.
     public let decoder: any DataDecoder
-    /// The bytes that a value may have.
+    /// The maximum length of a value in bytes.
     public let maximumLength: Int
     private var record = JSONRecord()
     private var number = 0
     private var place = Place.beginning(bytesOfMark: 0)
 
     private enum Place {
-        /// A byte-order mark may come, of which so many bytes have.
+        /// At the beginning, after the given number of bytes of a byte-order mark.
         case beginning(bytesOfMark: Int)
         case inRecord
-        /// Only white space and a separator may come.
+        /// After a value, where only white space and a separator are allowed.
         case betweenRecords
-        /// What comes up to the next separator was reported.
+        /// After a reported error, up to the next separator.
         case passing
     }
 
-    /// Makes a parser.
+    /// Creates a parser.
     ///
     /// - Parameters:
-    ///   - decoder: Decodes. The default is a `JSONDecoder`.
-    ///   - maximumLength: The bytes that a value may have; what is longer fails with
-    ///     ``JSONStreamError/Reason/tooLong(limit:)`` and is not kept. The default is 1 MiB.
+    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
+    ///   - maximumLength: The maximum length of a value in bytes. Longer values are discarded and result in
+    ///     ``JSONStreamError/Reason/tooLong(limit:)``. The default is 1 MiB.
     public init(
         decoder: any DataDecoder = JSONDecoder(),
         maximumLength: Int = JSONTextSequenceParser.defaultMaximumLength
@@ -167,10 +168,10 @@ public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser 
         self.maximumLength = maximumLength
     }
 
-    /// 1 MiB.
+    /// The default maximum length of a value, 1 MiB.
     public static var defaultMaximumLength: Int { 1 << 20 }
 
-    /// The values that a chunk completes.
+    /// Returns the values that a chunk completes.
     public mutating func parse(_ chunk: Data) -> [Result<T, AFError>] {
         var results: [Result<T, AFError>] = []
         for byte in chunk {
@@ -179,7 +180,7 @@ public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser 
         return results
     }
 
-    /// The last value, if no line's end came after it.
+    /// Returns the last value, if no line feed follows it.
     public mutating func finish() -> [Result<T, AFError>] {
         endOfRecord().map { [$0] } ?? []
     }
@@ -231,7 +232,7 @@ public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser 
 }
 
 extension DataStreamParser {
-    /// Decodes the values of a JSON text sequence.
+    /// Returns a parser that decodes the values of a JSON text sequence.
     public static func jsonTextSequence<T: Decodable & Sendable>(
         of type: T.Type,
         decoder: any DataDecoder = JSONDecoder(),
@@ -241,10 +242,10 @@ extension DataStreamParser {
     }
 }
 
-/// The bytes of one value in a JSON text sequence, while they come. It knows whether they can be all, not whether they are
-/// valid.
+/// The bytes of one value in a JSON text sequence, collected as they arrive. It detects when a value is complete but
+/// doesn't validate it.
 struct JSONRecord: Sendable {
-    /// RS, which begins a record (RFC 7464, section 2.2).
+    /// The record separator, which begins a record (RFC 7464, section 2.2).
     static let separator: UInt8 = 0x1E
 
     private(set) var bytes = Data()
@@ -253,13 +254,13 @@ struct JSONRecord: Sendable {
     private var isInString = false
     private var isEscaped = false
 
-    /// Whether there is nothing but white space.
+    /// Whether the record contains only white space.
     var isBlank: Bool { first == nil }
 
     /// Whether all brackets and quotation marks are closed.
     var isComplete: Bool { !isBlank && depth <= 0 && !isInString }
 
-    /// Whether this is a number or a literal that ends without white space, so that its end may be missing.
+    /// Whether this is a number or literal without trailing white space, which can be truncated.
     var mayBeTruncated: Bool {
         guard let first, let last = bytes.last, !last.isJSONWhiteSpace else { return false }
         return first != UInt8(ascii: "{") && first != UInt8(ascii: "[") && first != UInt8(ascii: "\"")
@@ -286,41 +287,42 @@ struct JSONRecord: Sendable {
 
 // MARK: - Errors
 
-/// Why a value in a stream of JSON could not be read, and which one it was. The values after it can be read all the same.
+/// An error that identifies an invalid value in a JSON stream. Later values can still be read.
 ///
-/// It is the `underlyingError` of ``AFError/responseSerializationFailed(reason:)``, whose reason is
-/// ``AFError/ResponseSerializationFailureReason/decodingFailed(error:)`` for ``Reason/undecodable(_:)``, else
+/// It is the `underlyingError` of ``AFError/responseSerializationFailed(reason:)``. The reason is
+/// ``AFError/ResponseSerializationFailureReason/decodingFailed(error:)`` for ``Reason/undecodable(_:)``, and otherwise
 /// ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)``.
 public struct JSONStreamError: Error, Sendable {
-    /// What was wrong.
+    /// The reason that a value can't be read.
     public enum Reason: Sendable {
-        /// The value has more bytes than this, which was the limit. It was passed over and not kept.
+        /// The value exceeds the maximum length, which is the associated value in bytes. It was discarded.
         case tooLong(limit: Int)
-        /// The value is no JSON, or has not the shape of the type asked for. The error is the decoder's.
+        /// The value is invalid JSON or doesn't match the requested type. The associated value is the decoder's error.
         case undecodable(any Error)
-        /// A number, `true`, `false` or `null` has no white space after it, so that its end may be missing (RFC 7464,
+        /// A number, `true`, `false` or `null` lacks trailing white space and can therefore be truncated (RFC 7464,
         /// section 2.4).
         case mayBeTruncated
-        /// There are bytes before the first record separator, or after the end of a value (RFC 7464, section 2.1).
+        /// The stream contains bytes before the first record separator or after the end of a value (RFC 7464, section
+        /// 2.1).
         case outsideOfRecord
     }
 
-    /// What sets values apart.
+    /// The delimiter of the values in a stream.
     public enum Framing: String, Sendable {
         /// Each line is a value.
         case line
-        /// A record separator (RS, U+001E) begins a value.
+        /// A record separator (RS, U+001E) begins each value.
         case record
     }
 
-    /// What was wrong.
+    /// The reason that the value can't be read.
     public let reason: Reason
-    /// What sets values apart in this stream.
+    /// The delimiter of the values in this stream.
     public let framing: Framing
-    /// Which line or record it was; the first is 1. Empty lines count.
+    /// The number of the line or record. The first is 1. Empty lines count.
     public let number: Int
 
-    /// Makes an error.
+    /// Creates an error.
     public init(reason: Reason, framing: Framing, number: Int) {
         self.reason = reason
         self.framing = framing
@@ -329,15 +331,15 @@ public struct JSONStreamError: Error, Sendable {
 }
 
 extension JSONStreamError: LocalizedError, CustomStringConvertible {
-    /// What was wrong where, and what can be done.
+    /// A description of the problem, its position and a solution.
     public var description: String {
         let place = "\(framing.rawValue.capitalized) \(number) of the stream"
         return switch reason {
         case .tooLong(let limit):
-            "\(place) has more than \(limit) bytes. Ask for a larger maximum length if that is no mistake."
+            "\(place) has more than \(limit) bytes. If this is expected, increase the maximum length."
         case .undecodable(let error): "\(place) could not be decoded: \(TerminalText.line("\(error)"))"
-        case .mayBeTruncated: "\(place) has no white space at its end, so that a part may be missing."
-        case .outsideOfRecord: "\(place) has bytes outside of any value; is this a JSON text sequence (RFC 7464)?"
+        case .mayBeTruncated: "\(place) lacks white space at its end and can be truncated."
+        case .outsideOfRecord: "\(place) has bytes outside of a value. Is it a JSON text sequence (RFC 7464)?"
         }
     }
 
@@ -357,7 +359,7 @@ extension JSONStreamError {
 }
 
 extension DataDecoder {
-    /// The value of a line or a record.
+    /// Returns the value of a line or a record.
     func decode<T: Decodable & Sendable>(
         _ json: Data, as type: T.Type, _ framing: JSONStreamError.Framing, _ number: Int
     ) -> Result<T, AFError> {

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// JSON's own rules of text: it is UTF-8 (RFC 8259, section 8.1), and older texts show that they are UTF-16 or UTF-32 by
-/// where their first bytes are NUL (RFC 4627, section 3).
+/// The encoding rules of JSON, for use in custom parsers.
 ///
-/// Here is what a parser of one's own needs beside itself.
+/// JSON is UTF-8 (RFC 8259, section 8.1). Older texts in UTF-16 or UTF-32 are recognized by the NUL bytes among their
+/// first bytes (RFC 4627, section 3).
 public enum JSONText {
-    /// The encoding of a text without a byte-order mark.
+    /// Returns the encoding of a text without a byte-order mark.
     static func encoding(of bytes: Data) -> TextEncoding {
         let start = bytes.prefix(4).map { $0 == 0 }
         switch start {
@@ -17,9 +17,9 @@ public enum JSONText {
         return start[0] ? .utf16BigEndian : .utf16LittleEndian
     }
 
-    /// The text in UTF-8 without a byte-order mark. Plain UTF-8 costs a look at its first bytes.
+    /// Returns the text in UTF-8 without a byte-order mark. For plain UTF-8, only the first bytes are inspected.
     ///
-    /// - Throws: A ``TextDecodingError``.
+    /// - Throws: ``TextDecodingError``.
     public static func utf8(_ bytes: Data) throws(TextDecodingError) -> Data {
         if beginsAsUTF8(bytes) { return bytes }
         let mark = TextEncoding.ofByteOrderMark(in: bytes)
@@ -28,19 +28,21 @@ public enum JSONText {
         return Data(try TextDecoding(encoding: encoding, malformedBytes: .refuse).decode(bytes).text.utf8)
     }
 
-    /// What is wrong with a text in UTF-8 that a parser has refused, and where; nil when it is JSON (RFC 8259) and nested no
-    /// deeper than 512 levels. It takes its time.
+    /// Returns the problem in a UTF-8 text that a parser has rejected, or `nil` if the text is valid JSON (RFC 8259)
+    /// with at most 512 levels of nesting.
+    ///
+    /// This is slow compared with parsing.
     public static func fault(in text: Data) -> InvalidJSON? { JSONFaultFinder.fault(in: text) }
 
-    /// Whether the text begins with two ASCII characters, as JSON in UTF-8 mostly does.
+    /// Returns whether the text begins with two ASCII characters, as most JSON in UTF-8 does.
     private static func beginsAsUTF8(_ bytes: Data) -> Bool {
         guard bytes.count >= 2 else { return false }
         return (0x01..<0x80).contains(bytes[bytes.startIndex]) && (0x01..<0x80).contains(bytes[bytes.startIndex + 1])
     }
 
-    /// Reads Foundation's values.
+    /// Returns Foundation's values.
     ///
-    /// - Throws: A ``TextDecodingError``, an ``InvalidJSON``, or Foundation's error where that knows better.
+    /// - Throws: ``TextDecodingError``, ``InvalidJSON`` or, if it is more specific, Foundation's error.
     static func object(with bytes: Data, options: JSONSerialization.ReadingOptions) throws -> Any {
         let text = try utf8(bytes)
         if let fault = faultThatCrashes(text) { throw fault }
@@ -56,8 +58,8 @@ public enum JSONText {
 
     /// Decodes a value.
     ///
-    /// - Throws: A `DecodingError`; `dataCorrupted` for what is no JSON, with a ``TextDecodingError`` or an ``InvalidJSON``
-    ///   underneath.
+    /// - Throws: `DecodingError`. For invalid JSON, it is `dataCorrupted` with an underlying ``TextDecodingError`` or
+    ///   ``InvalidJSON``.
     static func decode<T: Decodable>(_ type: T.Type, from bytes: Data, with decoder: JSONDecoder) throws -> T {
         let text: Data
         do {
@@ -66,12 +68,12 @@ public enum JSONText {
             throw DecodingError.dataCorrupted(by: error)
         }
         if let fault = faultThatCrashes(text) { throw DecodingError.dataCorrupted(by: fault) }
-        // JSON5 allows them.
+        // JSON5 allows trailing commas.
         if !decoder.allowsJSON5, let fault = faultOfTrailingComma(text) { throw DecodingError.dataCorrupted(by: fault) }
         do {
             return try decoder.decode(type, from: text)
         } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
-            // JSON5 has other faults.
+            // The fault finder doesn't support JSON5.
             if !decoder.allowsJSON5, let fault = fault(in: text) { throw DecodingError.dataCorrupted(by: fault) }
             throw TracedDecoding<T>.error(in: text, decoder) ?? DecodingError.dataCorrupted(context)
         }
@@ -81,15 +83,15 @@ public enum JSONText {
         TrailingComma.isAcceptedByFoundation && TrailingComma.isIn(text) ? fault(in: text) : nil
     }
 
-    /// Foundation on Linux traps when arrays and objects are nested too deep and the text ends there. No text that ends in an
-    /// opening bracket is JSON, so none is given to it.
+    /// Foundation on Linux traps if a text ends in deeply nested arrays or objects. A text that ends in an opening
+    /// bracket is never valid JSON, so it isn't passed to Foundation.
     private static func faultThatCrashes(_ text: Data) -> InvalidJSON? {
         text.last == UInt8(ascii: "[") || text.last == UInt8(ascii: "{") ? fault(in: text) : nil
     }
 }
 
 extension DecodingError {
-    /// The error for data that is not even in the decoder's format.
+    /// Returns the error for data that doesn't have the decoder's format.
     public static func dataCorrupted(by error: any LocalizedError) -> DecodingError {
         .dataCorrupted(
             Context(codingPath: [], debugDescription: error.errorDescription ?? "\(error)", underlyingError: error))
@@ -98,9 +100,9 @@ extension DecodingError {
 
 // MARK: - Trailing commas
 
-/// Commas after the last value of an array or an object, which are no JSON (RFC 8259, sections 4 and 5).
+/// Detects commas after the last value of an array or object, which JSON doesn't allow (RFC 8259, sections 4 and 5).
 enum TrailingComma {
-    /// Whether `JSONSerialization` takes them: it does on Linux, and nowhere else.
+    /// Whether `JSONSerialization` accepts trailing commas, which it only does on Linux.
     static let isAcceptedByFoundation: Bool = {
         #if canImport(Darwin)
             false
@@ -109,10 +111,10 @@ enum TrailingComma {
         #endif
     }()
 
-    /// Whether there is one in a text in UTF-8 that is well-formed otherwise.
+    /// Returns whether an otherwise valid UTF-8 text contains a trailing comma.
     static func isIn(_ text: Data) -> Bool {
         text.withUnsafeBytes { bytes in
-            // Most texts hold nothing that looks like one, not even in a string, so strings need not be told apart.
+            // Most texts contain no candidate, even in strings.
             hasCandidate(bytes) && hasOneOutsideStrings(bytes)
         }
     }
@@ -144,13 +146,13 @@ enum TrailingComma {
         return false
     }
 
-    /// Whether this is `]` or `}`, which differ from each other in one bit.
+    /// Returns whether the byte is `]` or `}`, which differ in one bit.
     private static func isEnd(_ byte: UInt8) -> Bool { byte | 0x20 == UInt8(ascii: "}") }
 }
 
 // MARK: - White space
 
 extension UInt8 {
-    /// RFC 8259, section 2.
+    /// Whether the byte is white space in JSON (RFC 8259, section 2).
     var isJSONWhiteSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 }

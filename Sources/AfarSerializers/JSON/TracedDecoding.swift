@@ -1,13 +1,13 @@
 import Foundation
 
-/// Decodes a value in a way that gives the coding path of a number that doesn't fit its type. `JSONDecoder` on its own
-/// reports such a number as invalid JSON, without a path.
+/// Decodes a value and reports the coding path of a number that doesn't fit its type. `JSONDecoder` reports such a
+/// number as invalid JSON, without a path.
 struct TracedDecoding<Value: Decodable>: Decodable {
     let value: Value
 
     init(from decoder: any Decoder) throws { value = try Value(from: TracedDecoder(base: decoder)) }
 
-    /// The error that decoding a text ends with; nil when it ends with none or with another kind of error.
+    /// Returns the `DecodingError` of decoding a text, or `nil` if it succeeds or fails with another error.
     static func error(in text: Data, _ decoder: JSONDecoder) -> DecodingError? {
         do {
             _ = try decoder.decode(Self.self, from: text)
@@ -44,8 +44,7 @@ extension URL: JSONLeaf {}
 
 /// Decodes a leaf.
 ///
-/// - Throws: A `DecodingError`. What Foundation throws for a number that doesn't fit has a type of its own until it leaves
-///   `JSONDecoder`.
+/// - Throws: `DecodingError`. Inside `JSONDecoder`, Foundation's error for a number that doesn't fit has another type.
 private func decodingLeaf<T>(at path: [any CodingKey], _ decode: () throws -> T) throws -> T {
     do {
         return try decode()
@@ -166,7 +165,7 @@ private struct TracedValue: SingleValueDecodingContainer {
     func decode(_ type: UInt128.Type) throws -> UInt128 { try decodingLeaf(at: codingPath) { try base.decode(type) } }
 }
 
-/// The place of an element in an array.
+/// The index of an array element as a coding key.
 private struct ElementKey: CodingKey {
     let index: Int
 

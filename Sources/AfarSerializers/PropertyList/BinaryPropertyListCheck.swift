@@ -1,20 +1,20 @@
 import Foundation
 
-/// Looks whether a binary property list is put together as it should be: everything lies where it may, nothing contains
-/// itself, nothing is nested too deep, and what is referred to again and again does not add up to too much.
+/// Validates the structure of a binary property list: all offsets are in bounds, no object contains itself, the nesting
+/// depth is limited, and repeated references don't expand to an excessive size.
 struct BinaryPropertyListCheck {
-    /// What an object takes up when everything that it refers to is written out.
+    /// The size of an object with all objects that it references, counted once for each reference.
     private struct Extent {
         var depth = 0
         var objects = 1
-        /// The bytes of numbers, texts and data.
+        /// The number of bytes of numbers, texts and data.
         var bytes = 0
     }
 
     /// An array or dictionary whose references are being followed.
     private struct Container {
         let number: Int
-        /// Where the next reference is.
+        /// The position of the next reference.
         var place: Int
         var referencesLeft: Int
         var keysLeft: Int
@@ -24,7 +24,7 @@ struct BinaryPropertyListCheck {
     private let layout: BinaryPropertyListLayout
     private let maximumObjects: Int
     private let maximumBytes: Int
-    /// From the outermost to the innermost.
+    /// The open containers, from the outermost to the innermost.
     private var containers: [Container] = []
     private var extents: [Int: Extent] = [:]
     private var open: Set<Int> = []
@@ -35,8 +35,8 @@ struct BinaryPropertyListCheck {
         while let container = check.containers.last { try check.advance(container) }
     }
 
-    /// Each reference takes a byte at least, so a legitimate list that repeats no array or dictionary stays below its
-    /// own size.
+    /// Each reference uses at least one byte. A legitimate list without repeated arrays or dictionaries therefore has
+    /// fewer objects than bytes.
     private init(_ data: Data) throws(PropertyListError) {
         layout = try BinaryPropertyListLayout(data)
         maximumObjects = max(50_000, data.count)
@@ -53,7 +53,7 @@ struct BinaryPropertyListCheck {
             return try add(extent)
         }
         guard let number = layout.reference(at: container.place) else {
-            throw PropertyListError(.malformed("it refers to an object outside of it"))
+            throw PropertyListError(.malformed("it has a reference to a missing object"))
         }
         var next = container
         next.place += layout.referenceSize
@@ -69,11 +69,11 @@ struct BinaryPropertyListCheck {
         switch try layout.object(number) {
         case .scalar(let bytes, let isText):
             guard isText || !isKey else {
-                throw PropertyListError(.malformed("a key of a dictionary of it is no text"))
+                throw PropertyListError(.malformed("it has a dictionary key that isn't text"))
             }
             try add(Extent(bytes: bytes))
         case .container(let place, let references, let keys):
-            guard !isKey else { throw PropertyListError(.malformed("a key of a dictionary of it is no text")) }
+            guard !isKey else { throw PropertyListError(.malformed("it has a dictionary key that isn't text")) }
             guard containers.count < PropertyListCheck.maximumDepth else { throw Self.tooDeep }
             open.insert(number)
             containers.append(
@@ -81,7 +81,7 @@ struct BinaryPropertyListCheck {
         }
     }
 
-    /// Adds to the innermost container what it refers to.
+    /// Adds the size of a referenced object to the innermost container.
     private mutating func add(_ extent: Extent) throws(PropertyListError) {
         guard containers.count + extent.depth <= PropertyListCheck.maximumDepth else { throw Self.tooDeep }
         guard var container = containers.popLast() else { return }
@@ -99,16 +99,16 @@ struct BinaryPropertyListCheck {
     }
 }
 
-// MARK: - Layout of the bytes
+// MARK: - Layout
 
-/// Where everything lies in a binary property list: after the magic number the objects, then a table of where each of them
-/// begins, then 32 bytes that tell of the table.
+/// The layout of a binary property list: a magic number, the objects, a table of their offsets, and a 32-byte trailer
+/// that describes the table.
 struct BinaryPropertyListLayout {
-    /// An object, as far as the check needs to know it.
+    /// The properties of an object that the check requires.
     enum Object {
-        /// A number, date, text or data of so many bytes.
+        /// A number, date, text or data value with its size in bytes.
         case scalar(bytes: Int, isText: Bool)
-        /// References to other objects, from a place on; the first of a dictionary's are its keys.
+        /// References to other objects at a position. In a dictionary, the keys come first.
         case container(place: Int, references: Int, keys: Int)
     }
 
@@ -130,13 +130,13 @@ struct BinaryPropertyListLayout {
             let top = Self.integer(in: bytes, at: trailer + 16, size: 8),
             let table = Self.integer(in: bytes, at: trailer + 24, size: 8),
             top < count, table >= 9, table <= trailer, count <= (trailer - table) / offsetSize
-        else { throw Self.malformed("its last 32 bytes make no sense") }
+        else { throw Self.malformed("its last 32 bytes are invalid") }
         objectCount = count
         topObject = top
         self.table = table
     }
 
-    /// The number of the object that the reference at a place refers to.
+    /// Returns the number of the object to which the reference at a position refers.
     func reference(at place: Int) -> Int? {
         Self.integer(in: bytes, at: place, size: referenceSize)
     }
@@ -145,15 +145,15 @@ struct BinaryPropertyListLayout {
         guard number < objectCount,
             let place = Self.integer(in: bytes, at: table + number * offsetSize, size: offsetSize),
             place >= 8, place < table
-        else { throw Self.malformed("it refers to an object outside of it") }
+        else { throw Self.malformed("it has a reference to a missing object") }
         let low = Int(bytes[place] & 0x0F)
         switch (bytes[place] >> 4, low) {
         case (0x0, 0), (0x0, 8), (0x0, 9): return .scalar(bytes: 0, isText: false)
         case (0x1, 0...4), (0x2, 2...3): return try scalar(at: place + 1, of: 1 << low)
         case (0x3, 3):
             let date = try scalar(at: place + 1, of: 8)
-            // Foundation crashes when it prints the others.
-            guard isPlausibleDate(at: place + 1) else { throw Self.malformed("a date of it is out of all bounds") }
+            // Foundation crashes when it prints dates out of this range.
+            guard isPlausibleDate(at: place + 1) else { throw Self.malformed("it has a date that is out of range") }
             return date
         case (0x8, _): return try scalar(at: place + 1, of: low + 1)
         case (0x4, _), (0x5, _), (0x6, _):
@@ -173,7 +173,7 @@ struct BinaryPropertyListLayout {
     private func scalar(
         at place: Int, of size: Int, isText: Bool = false
     ) throws(PropertyListError) -> Object {
-        guard size >= 0, size <= table - place else { throw Self.malformed("an object of it has no end") }
+        guard size >= 0, size <= table - place else { throw Self.malformed("it has an incomplete object") }
         return .scalar(bytes: size, isText: isText)
     }
 
@@ -181,30 +181,30 @@ struct BinaryPropertyListLayout {
         at place: Int, references: Int, keys: Int
     ) throws(PropertyListError) -> Object {
         let all = references + keys
-        guard all <= (table - place) / referenceSize else { throw Self.malformed("an object of it has no end") }
+        guard all <= (table - place) / referenceSize else { throw Self.malformed("it has an incomplete object") }
         return .container(place: place, references: all, keys: keys)
     }
 
-    /// The number of elements or bytes of an object, which an integer tells where four bits are too few, and where these
-    /// begin.
+    /// Returns the number of an object's elements or bytes and their position. The count is an integer of its own if it
+    /// doesn't fit in four bits.
     private func count(at place: Int) throws(PropertyListError) -> (Int, start: Int) {
         let low = Int(bytes[place] & 0x0F)
         guard low == 0x0F else { return (low, place + 1) }
         let size = 1 << Int(bytes[place + 1] & 0x0F)
         guard bytes[place + 1] >> 4 == 0x1, size <= 8, place + 2 + size <= table,
             let count = Self.integer(in: bytes, at: place + 2, size: size), count <= bytes.count
-        else { throw Self.malformed("the size of an object of it makes no sense") }
+        else { throw Self.malformed("it has an object with an invalid size") }
         return (count, place + 2 + size)
     }
 
     private func isPlausibleDate(at place: Int) -> Bool {
         let bits = bytes[place..<(place + 8)].reduce(0) { $0 << 8 | UInt64($1) }
         let seconds = Double(bitPattern: bits)
-        // A hundred thousand years.
+        // About 100,000 years.
         return seconds.magnitude < 3.2e12
     }
 
-    /// A number without a sign, the highest byte first; nil when it is too large or not whole.
+    /// Returns a big-endian unsigned integer, or `nil` if it is too large or incomplete.
     private static func integer(in bytes: [UInt8], at place: Int, size: Int) -> Int? {
         guard place >= 0, place + size <= bytes.count else { return nil }
         return Int(exactly: bytes[place..<(place + size)].reduce(0) { $0 << 8 | UInt64($1) })

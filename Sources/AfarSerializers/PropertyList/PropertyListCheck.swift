@@ -1,13 +1,13 @@
 import AfarCore
 import Foundation
 
-/// Looks at a property list before Foundation does, whose readers crash, or take memory without end, on what only an attacker
-/// would send.
+/// Validates a property list before Foundation reads it. Foundation's readers crash or use unlimited memory on input
+/// that only an attacker would send.
 enum PropertyListCheck {
-    /// How deep arrays and dictionaries may be nested.
+    /// The maximum nesting depth of arrays and dictionaries.
     static let maximumDepth = 512
 
-    /// Refuses what is not safe to read.
+    /// Throws an error if the property list isn't safe to read.
     static func check(
         _ data: Data, allowedFormats: Set<PropertyListSerialization.PropertyListFormat>
     ) throws(PropertyListError) {
@@ -15,19 +15,19 @@ enum PropertyListCheck {
         switch format {
         case .binary?: try BinaryPropertyListCheck.check(data)
         case .xml?: try XMLPropertyListCheck.check(data)
-        // Foundation itself keeps the depth in bounds.
+        // Foundation limits the depth of OpenStep lists.
         default: break
         }
         if let format, !allowedFormats.contains(format) { throw PropertyListError(.formatNotAllowed(format)) }
-        // A bare word is OpenStep too, but whoever does not ask for that is told what came.
+        // A bare word is OpenStep too. If that isn't allowed, report the data instead of the format.
         if format == nil, !allowedFormats.contains(.openStep) {
             throw unknownFormat(of: data)
         }
     }
 
-    /// The format by how the bytes begin; nil when they begin like none.
+    /// Returns the format that the first bytes indicate, or `nil` if they don't indicate any.
     ///
-    /// What is so far from any format that Foundation could find another beginning in it is refused.
+    /// Throws an error for data so unusual that Foundation could detect another format.
     private static func format(
         of data: Data
     ) throws(PropertyListError) -> PropertyListSerialization.PropertyListFormat? {
@@ -51,8 +51,8 @@ enum PropertyListCheck {
 
 // MARK: - XML property lists
 
-/// Counts how deep the elements of an XML property list are nested. Where it could see another nesting than Foundation's
-/// readers do, it counts too much, or refuses.
+/// Measures the nesting depth of an XML property list. Where Foundation's readers could interpret the text differently,
+/// the check overestimates the depth or throws an error.
 struct XMLPropertyListCheck {
     private var rest: ArraySlice<UInt8>
     private var depth = 0
@@ -70,16 +70,17 @@ struct XMLPropertyListCheck {
         }
     }
 
-    /// The bytes as Foundation may see them: its decoders are not these, so those that know another encoding by the same
-    /// name must find nothing else. Where bytes mean nothing, Foundation's reader of numbers ends the process.
+    /// Returns the bytes as Foundation could read them. Its decoders differ from Afar's, and a name can stand for
+    /// another encoding there, so the check must hold for both readings. Invalid bytes are rejected because
+    /// Foundation's number reader terminates the process on them.
     private static func readings(of data: Data, in encoding: TextEncoding) throws(PropertyListError) -> [[UInt8]] {
         guard encoding.kind != .replacement, encoding != .iso2022JP else {
-            throw PropertyListError(.malformed("its encoding, \(encoding), could hide what is in it"))
+            throw PropertyListError(.malformed("its encoding, \(encoding), could hide its content"))
         }
         var decoder = TextDecoder(encoding)
         let text = decoder.decode(data) + decoder.finish()
         if let offset = decoder.malformedOffset {
-            throw PropertyListError(.malformed("its bytes from offset \(offset) on are no \(encoding) text"))
+            throw PropertyListError(.malformed("its bytes at offset \(offset) aren't valid \(encoding)"))
         }
         let decoded = Array(text.utf8)
         return encoding == .utf8 || encoding.isOfWideUnits ? [decoded] : [decoded, [UInt8](data)]
@@ -104,17 +105,17 @@ struct XMLPropertyListCheck {
     private mutating func open() throws(PropertyListError) {
         let tag = rest.prefix { $0 != UInt8(ascii: ">") }
         rest = rest[tag.endIndex...]
-        // A quoted > would make the tag longer than it looks here.
+        // A quoted > doesn't end the tag.
         if tag.last == UInt8(ascii: "/"), !tag.contains(where: { $0 == 0x22 || $0 == 0x27 }) { return }
         depth += 1
-        // The elements plist and the innermost value are no arrays or dictionaries.
+        // The plist element and the innermost value don't count.
         if depth > PropertyListCheck.maximumDepth + 2 {
             throw PropertyListError(.tooDeep(limit: PropertyListCheck.maximumDepth))
         }
     }
 
     private mutating func close() throws(PropertyListError) {
-        guard depth > 0 else { throw PropertyListError(.malformed("it ends an element that has not begun")) }
+        guard depth > 0 else { throw PropertyListError(.malformed("it has an end tag without a start tag")) }
         depth -= 1
     }
 
@@ -122,11 +123,11 @@ struct XMLPropertyListCheck {
         rest = rest.dropFirst()
         let beginning = rest.prefix { $0 != UInt8(ascii: ">") }
         guard !beginning.isEmpty else {
-            throw PropertyListError(.malformed("it has <?>, which begins an instruction and does not end it"))
+            throw PropertyListError(.malformed("it has an incomplete instruction, <?>"))
         }
-        // What is no XML declaration here could be one there, and tell another encoding.
+        // Foundation could accept this as an XML declaration with another encoding.
         guard !rest.starts(with: "xml".utf8) || beginning.count < 1000 && beginning.last == UInt8(ascii: "?") else {
-            throw PropertyListError(.malformed("its XML declaration has no end where it should have one"))
+            throw PropertyListError(.malformed("its XML declaration isn't terminated"))
         }
         skip(past: "?>")
     }
@@ -135,7 +136,7 @@ struct XMLPropertyListCheck {
         if rest.starts(with: "!--".utf8) {
             rest = rest.dropFirst(3)
             guard !rest.starts(with: ">".utf8), !rest.starts(with: "->".utf8) else {
-                throw PropertyListError(.malformed("it has a comment that ends before it has begun"))
+                throw PropertyListError(.malformed("it has a malformed comment"))
             }
             return skip(past: "-->")
         }
@@ -143,7 +144,7 @@ struct XMLPropertyListCheck {
         let declaration = rest.prefix { $0 != UInt8(ascii: ">") }
         let quotes = declaration.count { $0 == 0x22 }
         guard quotes.isMultiple(of: 2), !declaration.contains(where: { [0x27, 0x3C, 0x5B].contains($0) }) else {
-            throw PropertyListError(.malformed("its document type has declarations, which no property list needs"))
+            throw PropertyListError(.malformed("its document type has declarations, which property lists don't need"))
         }
         rest = rest[declaration.endIndex...]
     }

@@ -5,31 +5,31 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Makes Foundation's property list values of a response.
+/// A serializer that returns Foundation's property list values.
 ///
-/// What is nested more than 512 deep, contains itself, or repeats the same values so often that they would fill the memory
-/// is refused before Foundation reads it.
+/// A property list is rejected before Foundation reads it if it is nested more than 512 levels deep, contains itself,
+/// or repeats values so often that they would exhaust the memory.
 public final class PropertyListResponseSerializer: ResponseSerializer {
-    /// Changes the bytes before they are serialized.
+    /// The preprocessor to apply to the body before serialization.
     public let dataPreprocessor: any DataPreprocessor
-    /// The status codes whose responses may be empty.
+    /// The status codes that allow an empty body.
     public let emptyResponseCodes: Set<Int>
-    /// The methods whose responses may be empty.
+    /// The request methods that allow an empty response body.
     public let emptyRequestMethods: Set<HTTPMethod>
-    /// How the property list is read.
+    /// The options for reading the property list.
     public let options: PropertyListSerialization.ReadOptions
-    /// The formats that are accepted.
+    /// The accepted formats.
     public let allowedFormats: Set<PropertyListSerialization.PropertyListFormat>
 
-    /// Makes a serializer.
+    /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
-    ///   - options: How the property list is read. The default is nothing special.
-    ///   - allowedFormats: The formats that are accepted. The default is XML and binary, and not the old OpenStep format,
-    ///     which nearly every text is in.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
+    ///   - options: The options for reading the property list. The default is no options.
+    ///   - allowedFormats: The formats to accept. The default is XML and binary. The old OpenStep format is excluded
+    ///     because almost any text is valid in it.
     public init(
         dataPreprocessor: any DataPreprocessor = PropertyListResponseSerializer.defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = PropertyListResponseSerializer.defaultEmptyResponseCodes,
@@ -44,17 +44,17 @@ public final class PropertyListResponseSerializer: ResponseSerializer {
         self.allowedFormats = allowedFormats
     }
 
-    /// The value; an empty dictionary for an allowed empty body.
+    /// Returns the property list value, or an empty dictionary if the body is empty and that is allowed.
     ///
     /// - Throws: ``AFError/ResponseSerializationFailureReason/propertyListSerializationFailed(error:)`` with a
-    ///   ``PropertyListError`` or Foundation's error, and what ``ResponseSerializer/bytes(of:)`` throws.
+    ///   ``PropertyListError`` or Foundation's error, or the errors of ``ResponseSerializer/bytes(of:)``.
     public func serialize(_ input: SerializationInput) throws -> Any {
         guard let data = try bytes(of: input) else { return [String: Any]() }
         do {
             try PropertyListCheck.check(data, allowedFormats: allowedFormats)
             var format = PropertyListSerialization.PropertyListFormat.xml
             let value = try PropertyListSerialization.propertyList(from: data, options: options, format: &format)
-            // What cannot be read as what it seems is tried as OpenStep.
+            // Foundation falls back to OpenStep if the detected format doesn't match.
             guard allowedFormats.contains(format) else { throw PropertyListError(.formatNotAllowed(format)) }
             return value
         } catch {
@@ -62,7 +62,7 @@ public final class PropertyListResponseSerializer: ResponseSerializer {
         }
     }
 
-    /// The value.
+    /// Returns the property list value.
     public func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> Any {
@@ -71,23 +71,23 @@ public final class PropertyListResponseSerializer: ResponseSerializer {
 }
 
 extension ResponseSerializer where Self == PropertyListResponseSerializer {
-    /// Makes Foundation's property list values.
+    /// A serializer that returns Foundation's property list values.
     public static var propertyList: PropertyListResponseSerializer { PropertyListResponseSerializer() }
 }
 
 // MARK: - Requests
 
 extension DataRequest {
-    /// Adds a handler that gets the response as Foundation's property list values.
+    /// Adds a handler for the response as Foundation's property list values.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
-    ///   - options: How the property list is read. The default is nothing special.
-    ///   - allowedFormats: The formats that are accepted. The default is XML and binary.
-    ///   - completionHandler: Called once.
+    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
+    ///   - options: The options for reading the property list. The default is no options.
+    ///   - allowedFormats: The formats to accept. The default is XML and binary.
+    ///   - completionHandler: The handler to call once with the result.
     @preconcurrency
     @discardableResult
     public func responsePropertyList(
@@ -107,15 +107,15 @@ extension DataRequest {
             completionHandler: completionHandler)
     }
 
-    /// The response as Foundation's property list values, awaited.
+    /// Returns a task that serializes the response as Foundation's property list values.
     ///
     /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
-    ///   - options: How the property list is read. The default is nothing special.
-    ///   - allowedFormats: The formats that are accepted. The default is XML and binary.
+    ///   - shouldAutomaticallyCancel: Whether canceling the waiting task cancels the request. The default is `true`.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
+    ///   - options: The options for reading the property list. The default is no options.
+    ///   - allowedFormats: The formats to accept. The default is XML and binary.
     public func serializingPropertyList(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = PropertyListResponseSerializer.defaultDataPreprocessor,
@@ -134,18 +134,18 @@ extension DataRequest {
 }
 
 extension DownloadRequest {
-    /// Adds a handler that gets the file as Foundation's property list values.
+    /// Adds a handler for the file as Foundation's property list values.
     ///
     /// The whole file is read into memory.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
-    ///   - options: How the property list is read. The default is nothing special.
-    ///   - allowedFormats: The formats that are accepted. The default is XML and binary.
-    ///   - completionHandler: Called once.
+    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
+    ///   - options: The options for reading the property list. The default is no options.
+    ///   - allowedFormats: The formats to accept. The default is XML and binary.
+    ///   - completionHandler: The handler to call once with the result.
     @preconcurrency
     @discardableResult
     public func responsePropertyList(
@@ -165,17 +165,17 @@ extension DownloadRequest {
             completionHandler: completionHandler)
     }
 
-    /// The file as Foundation's property list values, awaited.
+    /// Returns a task that serializes the file as Foundation's property list values.
     ///
     /// The whole file is read into memory.
     ///
     /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
-    ///   - options: How the property list is read. The default is nothing special.
-    ///   - allowedFormats: The formats that are accepted. The default is XML and binary.
+    ///   - shouldAutomaticallyCancel: Whether canceling the waiting task cancels the request. The default is `true`.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
+    ///   - options: The options for reading the property list. The default is no options.
+    ///   - allowedFormats: The formats to accept. The default is XML and binary.
     public func serializingPropertyList(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = PropertyListResponseSerializer.defaultDataPreprocessor,
@@ -195,43 +195,43 @@ extension DownloadRequest {
 
 // MARK: - Errors
 
-/// Why a property list was refused before it was read.
+/// The error for a property list that is rejected before it is read.
 public struct PropertyListError: LocalizedError, CustomStringConvertible, Sendable, Hashable {
-    /// What is wrong.
+    /// The reason that a property list is rejected.
     public enum Reason: Sendable, Hashable {
-        /// The bytes are in no format of property lists. They begin with this.
+        /// The format isn't recognized. The associated value is the beginning of the data.
         case unknownFormat(beginning: String)
-        /// The format is none of those that are allowed.
+        /// The format isn't allowed.
         case formatNotAllowed(PropertyListSerialization.PropertyListFormat)
-        /// Arrays and dictionaries are nested deeper than this.
+        /// Arrays and dictionaries are nested more deeply than the given limit.
         case tooDeep(limit: Int)
-        /// An array or dictionary has itself in it.
+        /// An array or dictionary contains itself.
         case circular
-        /// What is referred to again and again would take far more memory than the bytes do.
+        /// Repeated references would expand to far more memory than the data itself.
         case tooLarge
-        /// The bytes do not have the form that the format demands.
+        /// The data doesn't conform to its format.
         case malformed(String)
     }
 
-    /// What is wrong.
+    /// The reason that the property list is rejected.
     public let reason: Reason
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ reason: Reason) {
         self.reason = reason
     }
 
-    /// What is wrong, for a person.
+    /// A description of the problem.
     public var description: String {
         switch reason {
         case .unknownFormat(let beginning):
-            "neither an XML property list, which begins with <, nor a binary one (bplist00): "
+            "it is neither an XML property list (<) nor a binary one (bplist00), because "
                 + "it begins with \(TerminalText.line(beginning.debugDescription))"
         case .formatNotAllowed(let format):
-            "it is \(Self.name(format)), which is not allowed here; allowedFormats can change that"
+            "it is \(Self.name(format)), which isn't allowed here. Add its format to allowedFormats"
         case .tooDeep(let limit): "its arrays and dictionaries are nested more than \(limit) deep"
-        case .circular: "an array or dictionary of it has itself in it"
-        case .tooLarge: "it refers to the same values so often that it would take up too much memory"
+        case .circular: "it has an array or dictionary that contains itself"
+        case .tooLarge: "it repeats references so often that it would use too much memory"
         case .malformed(let problem): TerminalText.line(problem)
         }
     }

@@ -5,7 +5,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The events of a server over as many connections as it takes, to await (WHATWG HTML, section 9.2).
+/// An asynchronous sequence of server-sent events that reconnects as needed (WHATWG HTML, section 9.2).
 ///
 /// ```swift
 /// for try await event in AF.serverSentEvents("https://example.com/feed") {
@@ -13,21 +13,22 @@ import Foundation
 /// }
 /// ```
 ///
-/// When a connection ends or is lost, the next one is made after a while, with the ID of the last event, so that the server
-/// can go on from there. The loop ends when
-/// - its task is cancelled or the loop is left: the connection is closed;
-/// - the server answers 204, which means that there is no more;
-/// - something happens that another connection would not mend, which is thrown: another status code, another content
-///   type, a certificate that is refused, a server that has never spoken HTTP, a request that cannot be sent, an event
-///   that is too large.
+/// When a connection ends or is lost, the event source connects again after a delay and sends the ID of the last event
+/// so that the server can resume. The loop ends if:
 ///
-/// The next event is read when the loop asks for it, so a slow loop holds the server back, where the transport can do that.
-/// Each iteration is a connection of its own. A server that is silent for longer than the request's idle timeout counts as
-/// lost.
+/// - Its task is canceled or the loop is exited. The connection is then closed.
+/// - The server responds with 204, which means that no more events will follow.
+/// - An error occurs that reconnecting can't fix. The error is thrown. Examples are other status codes or content
+///   types, a rejected certificate, a server that has never responded over HTTP, an invalid request and an event that
+///   is too large.
+///
+/// Events are read on demand. If the transport supports it, a slow loop therefore applies backpressure to the server.
+/// Each iteration uses a separate connection. If a server sends nothing for longer than the request's idle timeout, the
+/// connection counts as lost.
 public struct EventSource: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
-    /// What ends the events.
+    /// The error that ends the sequence.
     public typealias Failure = AFError
 
     let session: Session
@@ -36,17 +37,17 @@ public struct EventSource: AsyncSequence, Sendable {
     let maximumEventSize: Int
     let writtenURL: String?
     let makeRequest: @Sendable () throws -> URLRequest
-    /// When to connect again.
+    /// The rules for reconnecting.
     public let reconnection: Reconnection
-    /// Waits before the next connection.
+    /// Suspends before the next connection.
     package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
-    /// Begins an iteration, which connects when the first event is asked for.
+    /// Creates an iterator that connects when the first event is requested.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
-    /// Makes a connection.
+    /// Opens a connection.
     ///
-    /// - Parameter memory: What earlier connections have left; this one adds to it.
+    /// - Parameter memory: The state of earlier connections, which this one updates.
     func connect(remembering memory: EventSourceMemory) -> DataStreamTask.Stream<ServerSentEvent, AFError> {
         let request = EventSourceRequest(memory: memory, writtenURL: writtenURL, makeRequest: makeRequest)
         let parser = EventSourceParser(memory: memory, maximumEventSize: maximumEventSize)
@@ -54,7 +55,7 @@ public struct EventSource: AsyncSequence, Sendable {
             .validateEventStream().streamTask().streamingResponses(parsedUsing: parser)
     }
 
-    /// Waits before the next connection; false when the task was cancelled meanwhile.
+    /// Suspends before the next connection. Returns `false` if the task was canceled in the meantime.
     func hasWaited(_ delay: Duration) async -> Bool {
         do {
             try await pause(delay)
@@ -68,14 +69,14 @@ public struct EventSource: AsyncSequence, Sendable {
 // MARK: - Iteration
 
 extension EventSource {
-    /// One iteration, with a connection of its own.
+    /// An iterator with its own connection.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let source: EventSource
         private let memory: EventSourceMemory
         private var connection: DataStreamTask.Stream<ServerSentEvent, AFError>.Iterator?
-        /// How many connections in a row have brought no event.
+        /// The number of consecutive connections without an event.
         private var failures = 0
-        /// Whether the server has answered at all.
+        /// Whether the server has ever responded.
         private var hasAnswered = false
         private var isOver = false
 
@@ -84,14 +85,14 @@ extension EventSource {
             memory = EventSourceMemory(lastEventID: source.lastEventID)
         }
 
-        /// The next event, or nil when there will be none.
+        /// Returns the next event, or `nil` after the last one.
         ///
-        /// - Throws: What ends the events; it is nil from then on.
+        /// - Throws: The error that ends the sequence. Later calls return `nil`.
         public mutating func next() async throws(AFError) -> ServerSentEvent? { try await next(isolation: nil) }
 
-        /// The next event, or nil when there will be none.
+        /// Returns the next event, or `nil` after the last one.
         ///
-        /// - Throws: What ends the events; it is nil from then on.
+        /// - Throws: The error that ends the sequence. Later calls return `nil`.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(AFError) -> ServerSentEvent? {
@@ -124,7 +125,7 @@ extension EventSource {
             return nil
         }
 
-        /// Whether there may be another connection.
+        /// Returns whether to connect again.
         private mutating func mayReconnect(after completion: DataStreamRequest.Completion) throws(AFError) -> Bool {
             hasAnswered = hasAnswered || completion.response != nil
             if let error = completion.error, !error.mayBeMendedByConnecting(again: hasAnswered) || isLastFailure {
@@ -146,14 +147,14 @@ extension EventSource {
 }
 
 extension AFError {
-    /// Whether the network has failed, and may not the next time.
+    /// Returns whether the error is a network failure that another connection can fix.
     ///
-    /// - Parameter hasAnswered: Whether the server has answered before.
+    /// - Parameter hasAnswered: Whether the server has responded before.
     fileprivate func mayBeMendedByConnecting(again hasAnswered: Bool) -> Bool {
         guard case .sessionTaskFailed(let error as URLError) = self else { return false }
         switch error.code {
         case .serverCertificateHasBadDate, .serverCertificateNotYetValid: return false
-        // A server that has answered before has broken down; another one speaks no HTTP, or no TLS.
+        // If the server never responded, it lacks HTTP or TLS support. Otherwise, it is temporarily broken.
         case .badServerResponse, .secureConnectionFailed: return hasAnswered
         default: return RetryPolicy.defaultRetryableURLErrorCodes.contains(error.code)
         }
@@ -163,25 +164,29 @@ extension AFError {
 // MARK: - Reconnection
 
 extension EventSource {
-    /// When to connect again.
+    /// The rules for reconnecting.
     ///
-    /// After a connection that brought an event, the time to wait is what the server has asked for (`retry`), else
-    /// ``delay``. After each one that brought none it is longer, up to ``maximumDelay``.
+    /// After a connection with events, the delay is the server's `retry` value or, if it hasn't sent one, ``delay``. It
+    /// increases after each connection without an event, up to ``maximumDelay``.
     public struct Reconnection: Sendable {
-        /// How long to wait, until the server asks for another time. The default is 3 seconds.
+        /// The initial delay, until the server sends another one. The default is 3 seconds.
         public var delay: Duration
-        /// What the wait grows to while connections bring no events; the server may ask for more. The default is a minute.
+        /// The maximum delay after connections without an event. The server can specify a longer one. The default is
+        /// one minute.
         public var maximumDelay: Duration
-        /// By what the wait grows with each connection in a row that brought no event. The default is 2.
+        /// The factor by which the delay increases after each consecutive connection without an event. The default is
+        /// 2.
         public var multiplier: Double
-        /// The part of a grown wait, from 0 to 1, by which it is made longer at random, so that not all clients of a server
-        /// come back at once. The default is 0.2.
+        /// The random fraction, from 0 to 1, that is added to an increased delay so that clients don't reconnect at the
+        /// same time. The default is 0.2.
         public var jitter: Double
-        /// How many connections in a row may bring no event. What has ended the last one is thrown then; the loop ends
-        /// without an error if there was none. The default, nil, is any number.
+        /// The maximum number of consecutive connections without an event, or `nil` for no limit, which is the default.
+        ///
+        /// When the limit is reached, the sequence throws the error of the last connection, or ends if that connection
+        /// had none.
         public var maximumFailures: Int?
 
-        /// Makes the rules.
+        /// Creates rules for reconnecting.
         public init(
             delay: Duration = .seconds(3),
             maximumDelay: Duration = .seconds(60),
@@ -196,12 +201,12 @@ extension EventSource {
             self.maximumFailures = maximumFailures
         }
 
-        /// How long to wait.
+        /// Returns the delay before the next connection.
         ///
         /// - Parameters:
-        ///   - failures: How many connections in a row have brought no event.
-        ///   - told: What the server has asked for.
-        ///   - chance: From 0 to 1.
+        ///   - failures: The number of consecutive connections without an event.
+        ///   - told: The delay that the server specified.
+        ///   - chance: A random number from 0 to 1.
         func delay(after failures: Int, told: Duration?, chance: Double) -> Duration {
             let usual = Self.longest.limiting(told ?? delay)
             guard failures > 0 else { return usual }
@@ -211,9 +216,9 @@ extension EventSource {
             return grown * (1 + Swift.min(Swift.max(0, jitter), 1) * chance)
         }
 
-        /// A year: nobody waits longer, and it can be reckoned with.
+        /// One year, which prevents overflow in calculations.
         private static let longest = Duration.seconds(31_536_000)
-        /// What grows when the time to wait is none, so that a server that says nothing is not asked without a pause.
+        /// The initial value to increase if the delay is zero, so that failed connections don't repeat without a pause.
         private static let shortestGrown = Duration.milliseconds(100)
     }
 }
@@ -231,22 +236,22 @@ extension Double {
 // MARK: - Sessions
 
 extension Session {
-    /// The events of a server, to await: connected when a loop begins, and again after each connection's end.
+    /// Returns a sequence of a server's events that connects when a loop begins and reconnects after each connection.
     ///
-    /// `Accept: text/event-stream` and `Cache-Control: no-cache` are sent unless the headers say otherwise.
+    /// The headers `Accept: text/event-stream` and `Cache-Control: no-cache` are sent unless `headers` overrides them.
     ///
     /// - Parameters:
     ///   - convertible: The URL.
-    ///   - method: The method. The default is GET.
-    ///   - headers: Headers to add to the session's.
-    ///   - lastEventID: The ID of the last event that was received before, for the server to go on from there. The default
-    ///     is empty: there is none.
-    ///   - reconnection: When to connect again.
-    ///   - maximumEventSize: The bytes that an event may have; a larger one ends the events with
+    ///   - method: The HTTP method. The default is GET.
+    ///   - headers: The headers to add to those of the session.
+    ///   - lastEventID: The ID of the last event received earlier, from which the server can resume. The default is an
+    ///     empty string, which means none.
+    ///   - reconnection: The rules for reconnecting.
+    ///   - maximumEventSize: The maximum size of an event in bytes. A larger event ends the sequence with
     ///     ``ServerSentEventTooLarge``. The default is 1 MiB.
-    ///   - interceptor: Adapts and retries the request of each connection.
-    ///   - requestModifier: Changes each `URLRequest`, for example its `timeoutInterval` for a server that may be silent
-    ///     for long.
+    ///   - interceptor: The interceptor that adapts and retries the request of each connection.
+    ///   - requestModifier: A closure that modifies each `URLRequest`, for example its `timeoutInterval` for a server
+    ///     that can be silent for a long time.
     @preconcurrency
     public func serverSentEvents(
         _ convertible: any URLConvertible,
@@ -269,19 +274,20 @@ extension Session {
             reconnection: reconnection)
     }
 
-    /// The events that a server sends as the answer to a request, to await: sent when a loop begins, and again after each
-    /// connection's end.
+    /// Returns a sequence of the events in the response to a request. It sends the request when a loop begins and again
+    /// after each connection.
     ///
-    /// `Accept: text/event-stream` and `Cache-Control: no-cache` are sent unless the headers say otherwise.
+    /// The headers `Accept: text/event-stream` and `Cache-Control: no-cache` are sent unless the request overrides
+    /// them.
     ///
     /// - Parameters:
-    ///   - convertible: Makes the request of each connection.
-    ///   - lastEventID: The ID of the last event that was received before, for the server to go on from there. The default
-    ///     is empty: there is none.
-    ///   - reconnection: When to connect again.
-    ///   - maximumEventSize: The bytes that an event may have; a larger one ends the events with
+    ///   - convertible: The value that creates the request of each connection.
+    ///   - lastEventID: The ID of the last event received earlier, from which the server can resume. The default is an
+    ///     empty string, which means none.
+    ///   - reconnection: The rules for reconnecting.
+    ///   - maximumEventSize: The maximum size of an event in bytes. A larger event ends the sequence with
     ///     ``ServerSentEventTooLarge``. The default is 1 MiB.
-    ///   - interceptor: Adapts and retries the request of each connection.
+    ///   - interceptor: The interceptor that adapts and retries the request of each connection.
     public func serverSentEvents(
         _ convertible: any URLRequestConvertible,
         lastEventID: String = "",
@@ -296,16 +302,16 @@ extension Session {
     }
 }
 
-// MARK: - One connection after another
+// MARK: - Connection state
 
-/// What outlives the connections of an ``EventSource``.
+/// The state that the connections of an ``EventSource`` share.
 final class EventSourceMemory: Sendable {
     private struct State {
         var lastEventID: String
         var reconnectionTime: Duration?
     }
 
-    /// The bytes that an ID may have. Servers take few KiB of headers.
+    /// The maximum length of an ID in bytes. Servers only accept a few KiB of headers.
     private static let maximumIDLength = 4096
 
     private let state: Locked<State>
@@ -313,12 +319,12 @@ final class EventSourceMemory: Sendable {
     init(lastEventID: String) { state = Locked(State(lastEventID: lastEventID)) }
 
     var lastEventID: String { state.withLock { $0.lastEventID } }
-    /// How long the server wants its clients to wait, if it has said so.
+    /// The reconnection delay that the server specified, if any.
     var reconnectionTime: Duration? { state.withLock { $0.reconnectionTime } }
 
-    /// Remembers the last ID that a header can carry, so that the server goes on after that one.
+    /// Stores the server's values. From the IDs, it keeps the last one that a header can carry.
     ///
-    /// - Parameter ids: What the server has sent, in its order.
+    /// - Parameter ids: The IDs that the server sent, in order.
     func learn(ids: [String], reconnectionTime: Duration?) {
         let id = ids.last(where: Self.isSendable)
         state.withLock { state in
@@ -332,7 +338,7 @@ final class EventSourceMemory: Sendable {
     }
 }
 
-/// Makes the request of each attempt, with the ID of the event that was last by then.
+/// Creates the request of each attempt with the ID of the latest event.
 struct EventSourceRequest: WrittenURLConvertible {
     let memory: EventSourceMemory
     let writtenURL: String?
@@ -348,7 +354,7 @@ struct EventSourceRequest: WrittenURLConvertible {
     }
 }
 
-/// Makes events of one body, and remembers what the next connection needs to know.
+/// Parses the events of one response and stores the values that the next connection needs.
 struct EventSourceParser: DataStreamParser {
     let memory: EventSourceMemory
     let maximumEventSize: Int

@@ -1,45 +1,45 @@
 public import AfarCore
 public import Foundation
 
-/// Makes events of a stream of type `text/event-stream`, wherever its chunks end (WHATWG HTML, sections 9.2.5 and 9.2.6).
+/// A parser for the events of a `text/event-stream` response (WHATWG HTML, sections 9.2.5 and 9.2.6).
 ///
-/// Lines end with CR, LF or CR LF. The text is UTF-8; what is none becomes U+FFFD. An event that the stream's end cuts off
-/// is no event.
+/// Chunk boundaries don't matter. Lines end with CR, LF or CR LF. Invalid UTF-8 becomes U+FFFD. An incomplete event at
+/// the end of the stream is discarded.
 public struct ServerSentEventParser: DataStreamParser {
-    /// The bytes that an event may have.
+    /// The maximum size of an event in bytes.
     public let maximumEventSize: Int
-    /// The ID to name to the server when the connection is made again; empty when there is none.
+    /// The event ID to send when reconnecting, or an empty string if there is no ID.
     public private(set) var lastEventID: String
-    /// How long the server wants clients to wait before they connect again, if it has said so: at most a day.
+    /// The reconnection delay that the server specified, if any. It is limited to one day.
     public private(set) var reconnectionTime: Duration?
 
     private var line = Data()
     private var event = Fields()
     private var id: String
     private var isFirstLine = true
-    /// Whether a CR has just ended a line, so that an LF belongs to it.
+    /// Whether the last byte was a CR that ended a line. A following LF then belongs to the same terminator.
     private var isAfterCarriageReturn = false
     private var passing: Passing?
 
-    /// What has come of an event so far.
+    /// The fields of an incomplete event.
     private struct Fields {
         var type = Data()
         var data = Data()
         var count: Int { type.count + data.count }
     }
 
-    /// What comes up to the next empty line is passed over.
+    /// The state while bytes are discarded up to the next empty line.
     private struct Passing {
         var isLineEmpty = false
     }
 
-    /// Makes a parser.
+    /// Creates a parser.
     ///
     /// - Parameters:
-    ///   - lastEventID: The ID that events have until the server sends one: the last one of the connection before. The
-    ///     default is empty.
-    ///   - maximumEventSize: The bytes that an event may have; a larger one fails with ``ServerSentEventTooLarge``. The
-    ///     default is 1 MiB.
+    ///   - lastEventID: The ID of events until the server sends one, which is the last ID of the previous connection.
+    ///     The default is an empty string.
+    ///   - maximumEventSize: The maximum size of an event in bytes. A larger event results in
+    ///     ``ServerSentEventTooLarge``. The default is 1 MiB.
     public init(
         lastEventID: String = "", maximumEventSize: Int = ServerSentEventParser.defaultMaximumEventSize
     ) {
@@ -48,10 +48,10 @@ public struct ServerSentEventParser: DataStreamParser {
         id = lastEventID
     }
 
-    /// 1 MiB.
+    /// The default maximum size of an event, 1 MiB.
     public static let defaultMaximumEventSize = 1 << 20
 
-    /// The events that a chunk completes.
+    /// Returns the events that a chunk completes.
     public mutating func parse(_ chunk: Data) -> [Result<ServerSentEvent, AFError>] {
         var results: [Result<ServerSentEvent, AFError>] = []
         var start = chunk.startIndex
@@ -72,7 +72,7 @@ public struct ServerSentEventParser: DataStreamParser {
         return results
     }
 
-    /// Keeps a piece of a line, unless the event becomes too large with it.
+    /// Stores a part of a line. Returns an error if the event becomes too large.
     private mutating func keep(_ piece: Data) -> AFError? {
         guard !piece.isEmpty else { return nil }
         guard passing == nil else {
@@ -128,7 +128,8 @@ public struct ServerSentEventParser: DataStreamParser {
             data: String(decoding: event.data.dropLast(), as: UTF8.self), id: id)
     }
 
-    /// The time that ASCII digits stand for, at most a day; nil when there are others, or none.
+    /// Returns the duration that ASCII digits specify, limited to one day, or `nil` if they aren't all digits or are
+    /// empty.
     private static func milliseconds(in digits: Data) -> Duration? {
         guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil
@@ -139,12 +140,12 @@ public struct ServerSentEventParser: DataStreamParser {
 }
 
 extension DataStreamParser where Self == ServerSentEventParser {
-    /// Makes events of a stream of type `text/event-stream`.
+    /// A parser for the events of a `text/event-stream` response.
     public static var serverSentEvents: ServerSentEventParser { ServerSentEventParser() }
 
-    /// Makes events of a stream of type `text/event-stream`.
+    /// Returns a parser for the events of a `text/event-stream` response.
     ///
-    /// - Parameter maximumEventSize: The bytes that an event may have.
+    /// - Parameter maximumEventSize: The maximum size of an event in bytes.
     public static func serverSentEvents(maximumEventSize: Int) -> ServerSentEventParser {
         ServerSentEventParser(maximumEventSize: maximumEventSize)
     }
@@ -152,17 +153,17 @@ extension DataStreamParser where Self == ServerSentEventParser {
 
 // MARK: - Events and errors
 
-/// An event that a server sent (WHATWG HTML, section 9.2).
+/// A server-sent event (WHATWG HTML, section 9.2).
 public struct ServerSentEvent: Hashable, Sendable {
-    /// The event's type; `message` unless the server says otherwise.
+    /// The type of the event. The default is `message`.
     public var event: String
-    /// The event's data. Lines are joined with LF.
+    /// The data of the event. Multiple lines are joined with LF.
     public var data: String
-    /// The stream's last event ID as of this event: this event's own, else the one that was last sent before; empty when
-    /// there was none.
+    /// The last event ID of the stream at the time of this event: the event's own ID or, if it has none, the latest
+    /// earlier one. It is empty if the server has sent no ID.
     public var id: String
 
-    /// Makes an event.
+    /// Creates an event.
     public init(event: String = "message", data: String, id: String = "") {
         self.event = event
         self.data = data
@@ -172,8 +173,8 @@ public struct ServerSentEvent: Hashable, Sendable {
     /// Decodes a value from the event's data.
     ///
     /// - Parameters:
-    ///   - type: What to decode.
-    ///   - decoder: Decodes. The default is a `JSONDecoder`.
+    ///   - type: The type to decode.
+    ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
     /// - Throws: ``AFError/ResponseSerializationFailureReason/decodingFailed(error:)``.
     public func decode<T: Decodable>(
         _ type: T.Type = T.self, using decoder: any DataDecoder = JSONDecoder()
@@ -186,16 +187,16 @@ public struct ServerSentEvent: Hashable, Sendable {
     }
 }
 
-/// An event in a stream has more bytes than allowed. It was passed over and not kept; the events after it can be read.
+/// An error for an event that exceeds the maximum size. The event was discarded, and later events can still be read.
 ///
 /// It is the `underlyingError` of an ``AFError/responseSerializationFailed(reason:)``.
 public struct ServerSentEventTooLarge: Error, LocalizedError, CustomStringConvertible, Sendable {
-    /// The bytes that an event may have.
+    /// The maximum size of an event in bytes.
     public let limit: Int
 
-    /// What was wrong, and what can be done.
+    /// A description of the problem and a solution.
     public var description: String {
-        "An event of the stream has more than \(limit) bytes. Ask for a larger maximum event size if that is no mistake."
+        "An event of the stream has more than \(limit) bytes. If this is expected, increase the maximum event size."
     }
 
     /// The same as ``description``.
@@ -205,20 +206,20 @@ public struct ServerSentEventTooLarge: Error, LocalizedError, CustomStringConver
 // MARK: - Requests
 
 extension DataStreamRequest {
-    /// Adds a handler that gets the events of this one response. Give the request the header
-    /// `Accept: text/event-stream`.
+    /// Adds a handler for the events of a single response. The request needs the header `Accept: text/event-stream`.
     ///
-    /// The status code must be 200, or 204 for no events, and the content type `text/event-stream`, else the request fails
-    /// before anything is read. An event that is too large is an error that carries a ``ServerSentEventTooLarge``; it ends
-    /// the request if ``DataStreamRequest/automaticallyCancelOnStreamError`` says so. Nothing is connected again after the
-    /// end:
-    /// ``AfarCore/Session/serverSentEvents(_:method:headers:lastEventID:reconnection:maximumEventSize:interceptor:requestModifier:)``
-    /// does that.
+    /// The status code must be 200, or 204 for no events, and the content type must be `text/event-stream`. Otherwise, the
+    /// request fails before the body is read. An event that is too large results in an error with a
+    /// ``ServerSentEventTooLarge``, which ends the request if ``DataStreamRequest/automaticallyCancelOnStreamError`` is
+    /// `true`.
+    ///
+    /// This method doesn't reconnect. For that, use
+    /// ``AfarCore/Session/serverSentEvents(_:method:headers:lastEventID:reconnection:maximumEventSize:interceptor:requestModifier:)``.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default is the main queue.
-    ///   - maximumEventSize: The bytes that an event may have. The default is 1 MiB.
-    ///   - stream: Called for each event or error, and once at the end.
+    ///   - queue: The queue on which to call the handler. The default is the main queue.
+    ///   - maximumEventSize: The maximum size of an event in bytes. The default is 1 MiB.
+    ///   - stream: The handler to call for each event or error and once at the end.
     @preconcurrency
     @discardableResult
     public func responseStreamServerSentEvents(
@@ -230,7 +231,7 @@ extension DataStreamRequest {
             using: .serverSentEvents(maximumEventSize: maximumEventSize), on: queue, stream: stream)
     }
 
-    /// Requires a stream of events, or none (WHATWG HTML, section 9.2.3).
+    /// Requires an event stream or a response without content (WHATWG HTML, section 9.2.3).
     @discardableResult
     func validateEventStream() -> Self {
         validate(statusCode: [200, 204]).validate(contentType: ["text/event-stream"])
@@ -238,16 +239,16 @@ extension DataStreamRequest {
 }
 
 extension DataStreamTask {
-    /// The events of this one response, with what
-    /// ``DataStreamRequest/responseStreamServerSentEvents(on:maximumEventSize:stream:)`` requires of it. The request starts
-    /// with the iteration, if handlers start requests here.
+    /// Returns a sequence of the events of a single response, which must meet the requirements of
+    /// ``DataStreamRequest/responseStreamServerSentEvents(on:maximumEventSize:stream:)``. Iterating starts the request,
+    /// unless requests must be started explicitly.
     ///
     /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The
-    ///     default is true.
-    ///   - maximumEventSize: The bytes that an event may have. The default is 1 MiB.
-    ///   - bufferingPolicy: Which events are kept for a loop that falls behind. The default, nil, is to keep none and hold
-    ///     the server back.
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early or canceling its task cancels the request. The
+    ///     default is `true`.
+    ///   - maximumEventSize: The maximum size of an event in bytes. The default is 1 MiB.
+    ///   - bufferingPolicy: How events are buffered for a slow loop. The default, `nil`, buffers none and slows the
+    ///     server down.
     public func streamingServerSentEvents(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         maximumEventSize: Int = ServerSentEventParser.defaultMaximumEventSize,

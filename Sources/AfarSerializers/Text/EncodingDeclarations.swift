@@ -1,12 +1,12 @@
 import AfarCore
 public import Foundation
 
-/// The bytes of U+FEFF at the beginning of a text, which tell its encoding.
+/// The bytes of U+FEFF at the beginning of a text, which indicate its encoding.
 struct ByteOrderMark {
     let encoding: TextEncoding
     let bytes: [UInt8]
 
-    /// What the first bytes of a text tell.
+    /// The result of looking for a byte-order mark.
     enum Finding {
         case found(ByteOrderMark)
         case none
@@ -14,7 +14,8 @@ struct ByteOrderMark {
         case undecided
     }
 
-    /// The longer before the shorter. What UTF-32's mark begins with could be UTF-16's and a NUL, but no text begins so.
+    /// Longer marks come first. The mark of UTF-32LE could also be that of UTF-16LE followed by a NUL, but no text
+    /// begins with NUL.
     private static let all = [
         ByteOrderMark(encoding: .utf32LittleEndian, bytes: [0xFF, 0xFE, 0x00, 0x00]),
         ByteOrderMark(encoding: .utf32BigEndian, bytes: [0x00, 0x00, 0xFE, 0xFF]),
@@ -23,10 +24,10 @@ struct ByteOrderMark {
         ByteOrderMark(encoding: .utf16LittleEndian, bytes: [0xFF, 0xFE]),
     ]
 
-    /// Looks for a mark.
+    /// Looks for a byte-order mark.
     ///
     /// - Parameters:
-    ///   - encoding: The only encoding whose mark counts; nil for all.
+    ///   - encoding: The encoding whose mark to look for, or `nil` for all encodings.
     ///   - isWhole: Whether no bytes follow.
     static func find(
         in bytes: UnsafeBufferPointer<UInt8>, of encoding: TextEncoding?, isWhole: Bool
@@ -41,7 +42,7 @@ struct ByteOrderMark {
 }
 
 extension TextEncoding {
-    /// Returns the encoding of the byte-order mark at the beginning of a text, or nil if the text has no mark.
+    /// Returns the encoding of the byte-order mark at the beginning of a text, or `nil` if the text has no mark.
     ///
     /// - Parameter bytes: The text, or at least its first four bytes.
     public static func ofByteOrderMark(in bytes: Data) -> TextEncoding? {
@@ -54,15 +55,15 @@ extension TextEncoding {
 }
 
 extension Data {
-    /// The same without U+FEFF in UTF-8 at the begin.
+    /// The data without a UTF-8 byte-order mark at the beginning.
     var withoutByteOrderMark: Data { starts(with: [0xEF, 0xBB, 0xBF]) ? Data(dropFirst(3)) : self }
 }
 
 // MARK: - XML
 
-/// What an XML document says of its own encoding (XML 1.0, sections 2.8 and 4.3.3, appendix F).
+/// The encoding that an XML document declares (XML 1.0, sections 2.8 and 4.3.3, appendix F).
 enum XMLDeclaration {
-    /// The label of the encoding that a document's text declares; nil when it declares none.
+    /// Returns the label of the encoding that a text declares, or `nil` if it declares none.
     static func label(in text: some StringProtocol) -> String? {
         guard text.hasPrefix("<?xml"), let end = text.firstIndex(of: ">"),
             let match = String(text[..<end]).firstMatch(of: /\sencoding\s*=\s*(?:"([^"]*)"|'([^']*)')/)
@@ -70,13 +71,13 @@ enum XMLDeclaration {
         return String(match.1 ?? match.2 ?? "")
     }
 
-    /// The label of the encoding; nil when the document says nothing, which means UTF-8.
+    /// Returns the label of the encoding, or `nil` if the document declares none, which means UTF-8.
     static func label(in bytes: Data) -> String? {
         let start = [UInt8](bytes.prefix(1024))
-        // The first character is <, so where NULs are beside it tells the units' size.
+        // The first character is <, so adjacent NULs reveal the size of code units.
         for (beginning, label) in wideBeginnings where start.starts(with: beginning) { return label }
         guard let label = label(in: String(decoding: start, as: UTF8.self)) else { return nil }
-        // It could be read byte by byte, so it cannot be what it says.
+        // It was read byte by byte, so code units aren't wide.
         return TextEncoding(label: label)?.isOfWideUnits == true ? "utf-8" : label
     }
 
@@ -88,14 +89,14 @@ enum XMLDeclaration {
 
 // MARK: - HTML
 
-/// Looks for the encoding that an HTML page's `meta` elements tell, in its first 1,024 bytes (HTML, section 13.2.3.2,
-/// "prescan a byte stream to determine its encoding").
+/// Finds the encoding that the `meta` elements in the first 1,024 bytes of an HTML page declare (HTML, section
+/// 13.2.3.2, "prescan a byte stream to determine its encoding").
 struct HTMLPrescan {
     private var rest: ArraySlice<UInt8>
-    /// Whether the > of a tag was the last that was read.
+    /// Whether the last byte read was the > of a tag.
     private var isAtTagEnd = false
 
-    /// The label of the encoding; nil when the page says nothing that is known.
+    /// Returns the label of the encoding, or `nil` if the page declares none that is known.
     static func label(in bytes: Data) -> String? {
         if let label = XMLDeclaration.label(in: bytes), TextEncoding(label: label) != nil { return label }
         var scan = HTMLPrescan(rest: [UInt8](bytes.prefix(1024))[...])
@@ -105,7 +106,7 @@ struct HTMLPrescan {
     private mutating func run() -> String? {
         while !rest.isEmpty {
             if begins(with: "<!--") {
-                // The dashes of its end may be those of its beginning.
+                // The dashes of the end can overlap those of the beginning.
                 rest = rest.dropFirst(2)
                 skip(past: "-->")
             } else if begins(with: "<meta"), rest.dropFirst(5).first.map({ Self.isSpace($0) || $0 == 0x2F }) == true {
@@ -144,16 +145,16 @@ struct HTMLPrescan {
             default: continue
             }
         }
-        // What is cut off may have been another label.
+        // A truncated label could have been another one.
         guard isAtTagEnd, let label, let needsContentType, isContentType || !needsContentType,
             let encoding = TextEncoding(label: label)
         else { return nil }
-        // The meta element was found byte by byte, so the page cannot be what it says.
+        // It was read byte by byte, so code units aren't wide.
         if encoding.isOfWideUnits { return "utf-8" }
         return encoding.kind == .xUserDefined ? "windows-1252" : label
     }
 
-    /// Reads an attribute, its name and value in lower case; nil at the tag's end.
+    /// Returns the next attribute with its name and value in lowercase, or `nil` at the end of the tag.
     private mutating func readAttribute() -> (name: String, value: String)? {
         rest = rest.drop { Self.isSpace($0) || $0 == 0x2F }
         isAtTagEnd = rest.first == 0x3E
@@ -162,7 +163,7 @@ struct HTMLPrescan {
             rest = rest.dropFirst()
             return nil
         }
-        // A = is part of the name if the name begins with it.
+        // A = at the beginning of a name is part of it.
         let length = rest.dropFirst().prefix { !Self.isSpace($0) && ![0x2F, 0x3E, 0x3D].contains($0) }.count + 1
         let name = Self.text(rest.prefix(length))
         rest = rest.dropFirst(length).drop(while: Self.isSpace)
@@ -174,7 +175,7 @@ struct HTMLPrescan {
             return (name, Self.text(value))
         }
         let value = rest.dropFirst().prefix { $0 != quote }
-        // What has no end is not looked at.
+        // Ignore a value without an end.
         guard value.endIndex < rest.endIndex else {
             rest = []
             return nil
@@ -183,7 +184,8 @@ struct HTMLPrescan {
         return (name, Self.text(value))
     }
 
-    /// The charset in a `content` attribute (HTML, section 2.3.3, "extracting a character encoding from a meta element").
+    /// Returns the charset in a `content` attribute (HTML, section 2.3.3, "extracting a character encoding from a meta
+    /// element").
     private static func charset(in content: String) -> String? {
         var rest = content[...]
         while let range = rest.range(of: "charset") {

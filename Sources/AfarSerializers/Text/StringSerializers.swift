@@ -6,29 +6,29 @@ import HTTPTypes
     public import FoundationNetworking
 #endif
 
-/// Makes text of a response.
+/// A serializer that returns text.
 ///
-/// Which encoding the bytes are taken for, and what happens to those that are none, are a ``TextDecoding``'s rules:
-/// ``TextDecoding/automatic`` unless others are given. ``TextResponseSerializer`` tells of the choice, too.
+/// A ``TextDecoding`` determines the encoding and the handling of malformed bytes. The default is
+/// ``TextDecoding/automatic``. To obtain the detected encoding too, use ``TextResponseSerializer``.
 public final class StringResponseSerializer: ResponseSerializer {
-    /// Changes the bytes before they are serialized.
+    /// The preprocessor to apply to the body before serialization.
     public let dataPreprocessor: any DataPreprocessor
-    /// The encoding to use whatever the response says; nil to go by the rules.
+    /// The encoding to use regardless of the response, or `nil` to apply the decoding rules.
     public let encoding: String.Encoding?
-    /// How bytes become text.
+    /// The rules for decoding text.
     public let decoding: TextDecoding
-    /// The status codes whose responses may be empty.
+    /// The status codes that allow an empty body.
     public let emptyResponseCodes: Set<Int>
-    /// The methods whose responses may be empty.
+    /// The request methods that allow an empty response body.
     public let emptyRequestMethods: Set<HTTPMethod>
 
-    /// Makes a serializer.
+    /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - encoding: The encoding to use whatever the response says. The default is nil: go by the response.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - encoding: The encoding to use regardless of the response. By default, the response determines it.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public init(
         dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
         encoding: String.Encoding? = nil,
@@ -42,13 +42,13 @@ public final class StringResponseSerializer: ResponseSerializer {
         self.emptyRequestMethods = emptyRequestMethods
     }
 
-    /// Makes a serializer with rules of one's own.
+    /// Creates a serializer with custom decoding rules.
     ///
     /// - Parameters:
-    ///   - decoding: How bytes become text.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - decoding: The rules for decoding text.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public init(
         decoding: TextDecoding,
         dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
@@ -62,12 +62,13 @@ public final class StringResponseSerializer: ResponseSerializer {
         self.emptyRequestMethods = emptyRequestMethods
     }
 
-    /// The text.
+    /// Returns the decoded text.
     ///
     /// - Throws: ``AFError/ResponseSerializationFailureReason/textDecodingFailed(encoding:error:)`` with a
-    ///   ``TextDecodingError`` when the bytes are not of the encoding or the charset is unknown, and what
-    ///   ``ResponseSerializer/bytes(of:)`` throws. For the few encodings that only Foundation knows it is
-    ///   ``AFError/ResponseSerializationFailureReason/stringSerializationFailed(encoding:)``.
+    ///   ``TextDecodingError`` if the bytes don't match the encoding or the charset is unknown. For the few encodings
+    ///   that only Foundation supports, it is
+    ///   ``AFError/ResponseSerializationFailureReason/stringSerializationFailed(encoding:)``. Also throws the errors of
+    ///   ``ResponseSerializer/bytes(of:)``.
     public func serialize(_ input: SerializationInput) throws -> String {
         guard let data = try bytes(of: input) else { return "" }
         guard let encoding, decoding.encoding == nil else { return try decoding.decode(data, of: input.head).text }
@@ -77,7 +78,7 @@ public final class StringResponseSerializer: ResponseSerializer {
         return text
     }
 
-    /// The text.
+    /// Returns the decoded text.
     public func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> String {
@@ -86,10 +87,10 @@ public final class StringResponseSerializer: ResponseSerializer {
 }
 
 extension ResponseSerializer where Self == StringResponseSerializer {
-    /// Makes text.
+    /// A serializer that returns text.
     public static var string: StringResponseSerializer { StringResponseSerializer() }
 
-    /// Makes text.
+    /// Returns a serializer for text.
     public static func string(
         dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
         encoding: String.Encoding? = nil,
@@ -101,7 +102,7 @@ extension ResponseSerializer where Self == StringResponseSerializer {
             emptyRequestMethods: emptyRequestMethods)
     }
 
-    /// Makes text, with rules of one's own.
+    /// Returns a serializer for text with custom decoding rules.
     public static func string(decoding: TextDecoding) -> StringResponseSerializer {
         StringResponseSerializer(decoding: decoding)
     }
@@ -109,24 +110,24 @@ extension ResponseSerializer where Self == StringResponseSerializer {
 
 // MARK: - Text and its encoding
 
-/// Makes text of a response, and tells which encoding it was in and why that one.
+/// A serializer that returns text with its encoding and the reason for choosing that encoding.
 public final class TextResponseSerializer: ResponseSerializer {
-    /// Changes the bytes before they are serialized.
+    /// The preprocessor to apply to the body before serialization.
     public let dataPreprocessor: any DataPreprocessor
-    /// How bytes become text.
+    /// The rules for decoding text.
     public let decoding: TextDecoding
-    /// The status codes whose responses may be empty.
+    /// The status codes that allow an empty body.
     public let emptyResponseCodes: Set<Int>
-    /// The methods whose responses may be empty.
+    /// The request methods that allow an empty response body.
     public let emptyRequestMethods: Set<HTTPMethod>
 
-    /// Makes a serializer.
+    /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - decoding: How bytes become text. The default is ``TextDecoding/automatic``.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - decoding: The rules for decoding text. The default is ``TextDecoding/automatic``.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public init(
         decoding: TextDecoding = .automatic,
         dataPreprocessor: any DataPreprocessor = TextResponseSerializer.defaultDataPreprocessor,
@@ -139,15 +140,15 @@ public final class TextResponseSerializer: ResponseSerializer {
         self.emptyRequestMethods = emptyRequestMethods
     }
 
-    /// The text.
+    /// Returns the decoded text and its encoding.
     ///
     /// - Throws: ``AFError/ResponseSerializationFailureReason/textDecodingFailed(encoding:error:)`` with a
-    ///   ``TextDecodingError``, and what ``ResponseSerializer/bytes(of:)`` throws.
+    ///   ``TextDecodingError``, or the errors of ``ResponseSerializer/bytes(of:)``.
     public func serialize(_ input: SerializationInput) throws -> DecodedText {
         try decoding.decode(bytes(of: input) ?? Data(), of: input.head)
     }
 
-    /// The text.
+    /// Returns the decoded text and its encoding.
     public func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> DecodedText {
@@ -156,10 +157,10 @@ public final class TextResponseSerializer: ResponseSerializer {
 }
 
 extension ResponseSerializer where Self == TextResponseSerializer {
-    /// Decodes text, and reports its encoding.
+    /// A serializer that decodes text and reports its encoding.
     public static var text: TextResponseSerializer { TextResponseSerializer() }
 
-    /// Decodes text, and reports its encoding.
+    /// Returns a serializer that decodes text and reports its encoding.
     public static func text(decoding: TextDecoding) -> TextResponseSerializer {
         TextResponseSerializer(decoding: decoding)
     }
@@ -168,15 +169,15 @@ extension ResponseSerializer where Self == TextResponseSerializer {
 // MARK: - Requests
 
 extension DataRequest {
-    /// Adds a handler that gets the response as text.
+    /// Adds a handler for the response as text.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - encoding: The encoding to use whatever the response says. The default is nil: go by the response.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
-    ///   - completionHandler: Called once.
+    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - encoding: The encoding to use regardless of the response. By default, the response determines it.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
+    ///   - completionHandler: The handler to call once with the result.
     @preconcurrency
     @discardableResult
     public func responseString(
@@ -195,14 +196,14 @@ extension DataRequest {
             completionHandler: completionHandler)
     }
 
-    /// The response as text, awaited.
+    /// Returns a task that serializes the response as text.
     ///
     /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - encoding: The encoding to use whatever the response says. The default is nil: go by the response.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - shouldAutomaticallyCancel: Whether canceling the waiting task cancels the request. The default is `true`.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - encoding: The encoding to use regardless of the response. By default, the response determines it.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public func serializingString(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
@@ -219,17 +220,17 @@ extension DataRequest {
 }
 
 extension DownloadRequest {
-    /// Adds a handler that gets the file as text.
+    /// Adds a handler for the file as text.
     ///
     /// The whole file is read into memory.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default, and nil, mean the main queue.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - encoding: The encoding to use whatever the response says. The default is nil: go by the response.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
-    ///   - completionHandler: Called once.
+    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - encoding: The encoding to use regardless of the response. By default, the response determines it.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
+    ///   - completionHandler: The handler to call once with the result.
     @preconcurrency
     @discardableResult
     public func responseString(
@@ -248,16 +249,16 @@ extension DownloadRequest {
             completionHandler: completionHandler)
     }
 
-    /// The file as text, awaited.
+    /// Returns a task that serializes the file as text.
     ///
     /// The whole file is read into memory.
     ///
     /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether cancelling the waiting task cancels the request. The default is true.
-    ///   - dataPreprocessor: Changes the bytes before.
-    ///   - encoding: The encoding to use whatever the response says. The default is nil: go by the response.
-    ///   - emptyResponseCodes: The status codes whose responses may be empty. The default is 204 and 205.
-    ///   - emptyRequestMethods: The methods whose responses may be empty. The default is HEAD.
+    ///   - shouldAutomaticallyCancel: Whether canceling the waiting task cancels the request. The default is `true`.
+    ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
+    ///   - encoding: The encoding to use regardless of the response. By default, the response determines it.
+    ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
+    ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
     public func serializingString(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
@@ -275,29 +276,32 @@ extension DownloadRequest {
 
 // MARK: - Streams
 
-/// Reads each chunk of a streamed response as UTF-8 text, by itself: a character that lies across two chunks is lost.
-/// ``DataStreamRequest/responseStreamString(on:stream:)`` keeps it whole.
+/// A serializer that decodes each chunk of a streamed response as UTF-8 text.
+///
+/// Chunks are decoded independently, so a character that is split between two chunks is lost. To preserve such
+/// characters, use ``DataStreamRequest/responseStreamString(on:stream:)``.
 public struct StringStreamSerializer: DataStreamSerializer {
-    /// Makes the serializer.
+    /// Creates a serializer.
     public init() {}
 
-    /// The text. What is no UTF-8 becomes U+FFFD.
+    /// Returns the text of a chunk. Invalid UTF-8 becomes U+FFFD.
     public func serialize(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
 }
 
 extension DataStreamSerializer where Self == StringStreamSerializer {
-    /// Reads each chunk as UTF-8 text.
+    /// A serializer that decodes each chunk as UTF-8 text.
     public static var string: StringStreamSerializer { StringStreamSerializer() }
 }
 
 extension DataStreamRequest {
-    /// Adds a handler that gets the body as text while it comes, in the encoding that a byte-order mark or the charset of
-    /// the Content-Type tells, else as UTF-8. A character is never split between two calls; bytes that mean nothing in the
-    /// encoding become U+FFFD.
+    /// Adds a handler for the body as text, which is decoded as it arrives.
+    ///
+    /// The encoding is that of a byte-order mark or the charset of the `Content-Type`. Otherwise, it is UTF-8.
+    /// Characters are never split between calls, and malformed bytes become U+FFFD.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called. The default is the main queue.
-    ///   - stream: Called for each piece of text, and once at the end.
+    ///   - queue: The queue on which to call the handler. The default is the main queue.
+    ///   - stream: The handler to call for each piece of text and once at the end.
     @preconcurrency
     @discardableResult
     public func responseStreamString(
@@ -309,15 +313,17 @@ extension DataStreamRequest {
 }
 
 extension DataStreamTask {
-    /// The body as text while it comes, in the encoding that a byte-order mark or the charset of the Content-Type tells,
-    /// else as UTF-8. A character is never split between two elements; bytes that mean nothing in the encoding become
-    /// U+FFFD. The request starts with the iteration, if handlers start requests here.
+    /// Returns a sequence of the body's text, which is decoded as it arrives.
+    ///
+    /// The encoding is that of a byte-order mark or the charset of the `Content-Type`. Otherwise, it is UTF-8.
+    /// Characters are never split between elements, and malformed bytes become U+FFFD. Iterating starts the request,
+    /// unless requests must be started explicitly.
     ///
     /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The
-    ///     default is true.
-    ///   - bufferingPolicy: Which pieces are kept for a loop that falls behind. The default, nil, is to keep none and hold
-    ///     the server back.
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early or canceling its task cancels the request. The
+    ///     default is `true`.
+    ///   - bufferingPolicy: How text is buffered for a slow loop. The default, `nil`, buffers none and slows the server
+    ///     down.
     public func streamingStrings(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: Stream<String, Never>.BufferingPolicy? = nil
@@ -337,7 +343,7 @@ extension DataStreamRequest.Parser where Success == String, Failure == Never {
     }
 }
 
-/// Makes text of a streamed body: in the encoding that a byte-order mark or the charset of the head tells, else UTF-8.
+/// Decodes a streamed body in the encoding of a byte-order mark or the head's charset, or as UTF-8 otherwise.
 struct TextStream: Sendable {
     private let decoder = Locked(TextDecoder(.utf8))
 
@@ -347,13 +353,13 @@ struct TextStream: Sendable {
         decoder.withLock { $0 = TextDecoder(encoding, findsByteOrderMarks: true) }
     }
 
-    /// The text up to the last character that is whole; nil when there is none.
+    /// Returns the text up to the last complete character, or `nil` if no character is complete.
     func append(_ chunk: Data) -> String? {
         let text = decoder.withLock { $0.decode(chunk) }
         return text.isEmpty ? nil : text
     }
 
-    /// What stands for a character whose rest never came; nil when there is none.
+    /// Returns the replacement for an incomplete last character, or `nil` if the text is complete.
     func finish() -> String? {
         let text = decoder.withLock { $0.finish() }
         return text.isEmpty ? nil : text

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// Makes text of bytes that come in chunks. However the bytes are cut, the chunks' texts make up the same text: the bytes of
-/// a character that is not whole are kept until its rest comes.
+/// A decoder for text that arrives in chunks. Chunk boundaries don't affect the result: the bytes of an incomplete
+/// character are kept until the rest arrives.
 ///
 /// ```swift
 /// var decoder = TextDecoder(.shiftJIS)
@@ -9,40 +9,40 @@ public import Foundation
 /// show(decoder.finish())
 /// ```
 ///
-/// Bytes that are malformed become U+FFFD, as the Encoding Standard says; ``malformedOffset`` tells where the first are. A
-/// byte-order mark at the beginning is left out.
+/// As the Encoding Standard specifies, malformed bytes become U+FFFD. The position of the first ones is in
+/// ``malformedOffset``. A byte-order mark at the beginning is removed.
 public struct TextDecoder: Sendable {
-    /// The encoding. A byte-order mark that is looked for can change it.
+    /// The encoding. A byte-order mark can change it if `findsByteOrderMarks` is `true`.
     public private(set) var encoding: TextEncoding
     private let findsByteOrderMarks: Bool
     private var decoder: any ChunkDecoder
-    /// The first bytes, until it is clear whether they are a byte-order mark; then nil.
+    /// The first bytes while it is undecided whether they are a byte-order mark, and `nil` afterwards.
     private var beginning: [UInt8]? = []
     private var lengthOfMark = 0
 
-    /// Makes a decoder.
+    /// Creates a decoder.
     ///
     /// - Parameters:
     ///   - encoding: The encoding of the bytes.
-    ///   - findsByteOrderMarks: Whether a byte-order mark of another encoding counts more than `encoding`. The default is
-    ///     false.
+    ///   - findsByteOrderMarks: A Boolean value that indicates whether a byte-order mark of another encoding overrides
+    ///     `encoding`. The default is `false`.
     public init(_ encoding: TextEncoding, findsByteOrderMarks: Bool = false) {
         self.encoding = encoding
         self.findsByteOrderMarks = findsByteOrderMarks
         decoder = encoding.makeDecoder()
     }
 
-    /// Where the first malformed bytes begin, counted from the first byte of all; nil when there were none so far.
+    /// The offset of the first malformed bytes from the beginning of the text, or `nil` if there have been none.
     public var malformedOffset: Int? { decoder.malformedOffset.map { $0 + lengthOfMark } }
 
-    /// The text up to the last character that is whole, empty when there is none.
+    /// Returns the text up to the last complete character. It can be empty.
     public mutating func decode(_ bytes: Data) -> String {
         bytes.withUnsafeBytes { decode($0.bindMemory(to: UInt8.self)) }
     }
 
-    /// What was kept: U+FFFD for a character whose rest never came, empty when there is none.
+    /// Returns U+FFFD if the last character is incomplete, and otherwise an empty string.
     ///
-    /// Call it once, when all bytes were given. For another text, make another decoder.
+    /// Call this method once, after all bytes. To decode another text, create another decoder.
     public mutating func finish() -> String {
         (beginning ?? []).withUnsafeBufferPointer { decodeBeginning($0, isWhole: true) } + decoder.finish()
     }
@@ -76,15 +76,15 @@ public struct TextDecoder: Sendable {
 
 // MARK: - Decoders
 
-/// Makes text of bytes that come in chunks. What is malformed becomes U+FFFD.
+/// A decoder for text that arrives in chunks. Malformed bytes become U+FFFD.
 protocol ChunkDecoder: Sendable {
-    /// Where the first malformed bytes are, counted from the first byte.
+    /// The offset of the first malformed bytes.
     var malformedOffset: Int? { get }
 
-    /// The text up to the last character that is whole.
+    /// Returns the text up to the last complete character.
     mutating func decode(_ bytes: UnsafeBufferPointer<UInt8>) -> String
 
-    /// What stands for a character whose rest never came.
+    /// Returns the replacement for an incomplete last character.
     mutating func finish() -> String
 }
 

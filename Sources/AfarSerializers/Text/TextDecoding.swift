@@ -2,43 +2,48 @@ public import AfarCore
 public import Foundation
 import HTTPTypes
 
-/// How bytes become text: which encoding they are taken for, and what happens to bytes that are none.
+/// Rules for decoding text: how the encoding is determined, and how malformed bytes are handled.
 ///
-/// The encoding is the one that is given here, else what a byte-order mark says, else the `charset` of the Content-Type,
-/// else what the type's own rules say (JSON is UTF-8, XML and HTML declare their encoding), else UTF-8, and for bytes that
-/// are not even that, windows-1252.
+/// The first available source determines the encoding:
+///
+/// 1. The ``encoding`` of these rules.
+/// 2. A byte-order mark.
+/// 3. The `charset` of the `Content-Type`.
+/// 4. The rules of the media type: JSON is UTF-8, and XML and HTML declare their encoding.
+/// 5. UTF-8 or, if the bytes aren't valid UTF-8, windows-1252.
 public struct TextDecoding: Sendable, Hashable {
-    /// What happens to bytes that mean nothing in the encoding.
+    /// The handling of bytes that are invalid in the encoding.
     public enum MalformedBytes: Sendable, Hashable {
-        /// They are an error.
+        /// Throws an error.
         case refuse
-        /// U+FFFD takes their place.
+        /// Replaces the bytes with U+FFFD.
         case replace
-        /// Where the encoding was only assumed, another one is taken instead. Where it was told, they are an error.
+        /// Uses another encoding if the encoding was only assumed. If it was declared, throws an error.
         case fallBack(to: TextEncoding)
     }
 
-    /// What happens when the response names a charset that is unknown.
+    /// The handling of an unknown charset in the response.
     public enum UnknownCharsets: Sendable, Hashable {
-        /// It is an error, unless the bytes are valid UTF-8, as ASCII is. Then they are decoded as such, and
-        /// ``DecodedText/unknownCharset`` has the charset.
+        /// Throws an error unless the bytes are valid UTF-8, which includes ASCII. In that case, they are decoded as
+        /// UTF-8, and ``DecodedText/unknownCharset`` contains the charset.
         case refuse
-        /// The encoding is chosen as if there were none; ``DecodedText/unknownCharset`` has it.
+        /// Ignores the charset when choosing the encoding. ``DecodedText/unknownCharset`` contains it.
         case passOver
     }
 
-    /// The encoding to use whatever the response says. The default is nil: go by the response.
+    /// The encoding to use regardless of the response. The default, `nil`, determines it from the response.
     public var encoding: TextEncoding?
-    /// What happens to bytes that mean nothing in the encoding. The default is to fall back to windows-1252.
+    /// The handling of bytes that are invalid in the encoding. The default is to fall back to windows-1252.
     public var malformedBytes: MalformedBytes
-    /// What happens when the response names a charset that is unknown. The default is ``UnknownCharsets/refuse``.
+    /// The handling of an unknown charset in the response. The default is ``UnknownCharsets/refuse``.
     public var unknownCharsets: UnknownCharsets
-    /// The encoding that is assumed when nothing tells of it. The default is UTF-8.
+    /// The encoding to assume if none is declared. The default is UTF-8.
     public var assumedEncoding: TextEncoding
-    /// Whether byte-order marks, declarations and the types' rules count. The default is true.
+    /// A Boolean value that indicates whether byte-order marks, declarations and rules of media types are considered.
+    /// The default is `true`.
     public var looksAtContent: Bool
 
-    /// Makes rules.
+    /// Creates decoding rules.
     public init(
         encoding: TextEncoding? = nil,
         malformedBytes: MalformedBytes = .fallBack(to: .windows1252),
@@ -53,35 +58,35 @@ public struct TextDecoding: Sendable, Hashable {
         self.looksAtContent = looksAtContent
     }
 
-    /// The default: what is told must be true, what is not told is UTF-8 or else windows-1252.
+    /// The default rules: a declared encoding must be correct, and undeclared text is UTF-8 or windows-1252.
     public static let automatic = TextDecoding()
-    /// What is not told must be UTF-8.
+    /// Rules that require undeclared text to be UTF-8.
     public static let strict = TextDecoding(malformedBytes: .refuse)
-    /// As browsers do: there is always a text. U+FFFD takes the place of malformed bytes, unknown charsets are passed over.
+    /// The rules of browsers, which always succeed: malformed bytes become U+FFFD, and unknown charsets are ignored.
     public static let replacing = TextDecoding(malformedBytes: .replace, unknownCharsets: .passOver)
-    /// As Alamofire does: the charset, else ISO-8859-1, without a look at the bytes.
+    /// The rules of Alamofire: the charset or, if it is missing, ISO-8859-1, without inspecting the bytes.
     public static let charsetOrLatin1 = TextDecoding(
         malformedBytes: .refuse, unknownCharsets: .passOver, assumedEncoding: .isoLatin1, looksAtContent: false)
 
-    /// Makes text of bytes.
+    /// Decodes bytes.
     ///
     /// - Parameters:
-    ///   - bytes: All the bytes.
-    ///   - contentType: The value of the response's Content-Type.
-    /// - Throws: A ``TextDecodingError``.
+    ///   - bytes: The complete text.
+    ///   - contentType: The value of the response's `Content-Type`.
+    /// - Throws: ``TextDecodingError``.
     public func decode(_ bytes: Data, contentType: String? = nil) throws(TextDecodingError) -> DecodedText {
         try decode(bytes, as: MediaType(contentType))
     }
 
-    /// Makes text of bytes of a type.
+    /// Decodes bytes of a media type.
     ///
-    /// - Throws: A ``TextDecodingError``.
+    /// - Throws: ``TextDecodingError``.
     public func decode(_ bytes: Data, as type: MediaType) throws(TextDecodingError) -> DecodedText {
         let choice = try choice(for: bytes, type)
         var decoder = TextDecoder(choice.encoding)
         var text = decoder.decode(bytes)
         let rest = decoder.finish()
-        // Appending nothing would copy the text.
+        // Appending an empty string would copy the text.
         if !rest.isEmpty { text += rest }
         guard let offset = decoder.malformedOffset else { return choice.made(text) }
         if let label = choice.unknownCharset, unknownCharsets == .refuse, malformedBytes != .replace {
@@ -98,9 +103,10 @@ public struct TextDecoding: Sendable, Hashable {
         }
     }
 
-    /// The encoding of bytes that may be only the first of all, at least 1,024 if there are so many.
+    /// Returns the encoding of bytes, which can be the beginning of a text. At least 1,024 bytes are required if the
+    /// text is that long.
     ///
-    /// - Throws: A ``TextDecodingError`` for a charset that is unknown.
+    /// - Throws: ``TextDecodingError`` if the charset is unknown.
     public func encoding(of bytes: Data, as type: MediaType) throws(TextDecodingError) -> TextEncoding {
         let choice = try choice(for: bytes, type)
         if let label = choice.unknownCharset, unknownCharsets == .refuse {
@@ -146,7 +152,7 @@ public struct TextDecoding: Sendable, Hashable {
         return Choice(assumedEncoding, .assumption, unknown)
     }
 
-    /// UTF-8, if the bytes are valid as far as they go. The last character may be incomplete.
+    /// Returns UTF-8 if the bytes are valid. The last character can be incomplete.
     private func choice(for bytes: Data, ofUnknown label: String) throws(TextDecodingError) -> Choice {
         var decoder = TextDecoder(.utf8)
         _ = decoder.decode(bytes)
@@ -156,7 +162,7 @@ public struct TextDecoding: Sendable, Hashable {
 }
 
 extension TextDecoding {
-    /// Makes text of a response's body.
+    /// Decodes the body of a response.
     func decode(_ bytes: Data, of head: ResponseHead?) throws -> DecodedText {
         do {
             return try decode(bytes, as: head?.mediaType ?? MediaType(nil))
@@ -175,68 +181,68 @@ extension TextDecodingError {
 
 // MARK: - Text and errors
 
-/// Text that was made of bytes, and how.
+/// Decoded text and information about its encoding.
 public struct DecodedText: Sendable, Hashable, CustomStringConvertible {
-    /// What an encoding was chosen for.
+    /// The reason for choosing an encoding.
     public enum Reason: String, Sendable, Hashable {
-        /// The caller named it.
+        /// The caller specified it.
         case override
-        /// A byte-order mark at the beginning of the bytes.
+        /// A byte-order mark at the beginning specifies it.
         case byteOrderMark
-        /// The `charset` of the Content-Type.
+        /// The `charset` of the `Content-Type` specifies it.
         case charset
-        /// The text says it itself: in XML's declaration, or an HTML page's `meta` element.
+        /// The text declares it in an XML declaration or an HTML `meta` element.
         case declaration
-        /// The rule of the Content-Type: JSON is UTF-8, or recognisably UTF-16 or UTF-32.
+        /// The media type determines it. JSON is UTF-8 or recognizable as UTF-16 or UTF-32.
         case mediaType
-        /// It was not declared.
+        /// It is assumed because none is declared.
         case assumption
-        /// It was not declared, and the bytes are not in the encoding that is assumed then.
+        /// None is declared, and the bytes are invalid in the assumed encoding.
         case fallback
     }
 
     /// The text, without a byte-order mark.
     public let text: String
-    /// The encoding that was used.
+    /// The encoding of the bytes.
     public let encoding: TextEncoding
-    /// Why that one.
+    /// The reason for choosing the encoding.
     public let reason: Reason
-    /// The charset that was passed over because nobody knows it.
+    /// The unknown charset that was ignored, if any.
     public let unknownCharset: String?
-    /// Where the first malformed bytes are, which U+FFFD stands for; counted from 0. Nil when there are none.
+    /// The zero-based offset of the first malformed bytes, which became U+FFFD, or `nil` if there are none.
     public let malformedOffset: Int?
 
-    /// The text.
+    /// The decoded text.
     public var description: String { text }
 }
 
-/// Why bytes could not be made text.
+/// An error that occurs when text can't be decoded.
 public struct TextDecodingError: LocalizedError, CustomStringConvertible, Sendable, Hashable {
-    /// What was wrong.
+    /// The reason that text can't be decoded.
     public enum Reason: Sendable, Hashable {
-        /// There are bytes that mean nothing in the encoding, from this offset on, counted from 0.
+        /// The bytes at the given zero-based offset are invalid in the encoding.
         case malformedBytes(encoding: TextEncoding, offset: Int)
-        /// The response names a charset that no encoding is known under, and the bytes aren't valid UTF-8.
+        /// The response specifies an unknown charset, and the bytes aren't valid UTF-8.
         case unknownCharset(label: String)
     }
 
-    /// What was wrong.
+    /// The reason that the text can't be decoded.
     public let reason: Reason
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ reason: Reason) {
         self.reason = reason
     }
 
-    /// What was wrong and what can be done, for a person.
+    /// A description of the problem and a solution.
     public var description: String {
         switch reason {
         case .malformedBytes(let encoding, let offset):
-            "The bytes from offset \(offset) on are no \(encoding) text. "
-                + "Name the right encoding, or let U+FFFD take the place of such bytes (TextDecoding.replacing)."
+            "The bytes at offset \(offset) aren't valid \(encoding). "
+                + "Specify the correct encoding, or replace invalid bytes with U+FFFD (TextDecoding.replacing)."
         case .unknownCharset(let label):
             "The charset \(TerminalText.line(String(label.prefix(60)).debugDescription)) is unknown, and the bytes aren't valid UTF-8. "
-                + "Name the encoding yourself, or have unknown charsets passed over (TextDecoding.unknownCharsets)."
+                + "Specify the encoding, or ignore unknown charsets (TextDecoding.unknownCharsets)."
         }
     }
 

@@ -2,12 +2,12 @@ import AfarCharsets
 import AfarCore
 public import Foundation
 
-/// An encoding of text: all those of the Encoding Standard (https://encoding.spec.whatwg.org), and the few beside them that
+/// A text encoding: all those of the Encoding Standard (https://encoding.spec.whatwg.org), and a few others that
 /// servers use.
 public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
-    /// The name as the standard writes it, "windows-1252" say.
+    /// The name in the Encoding Standard, such as "windows-1252".
     public var name: String { kind.rawValue }
-    /// The name.
+    /// The name of the encoding.
     public var description: String { name }
     let kind: Kind
 
@@ -57,7 +57,7 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
         case utf16LittleEndian = "UTF-16LE"
         case xUserDefined = "x-user-defined"
 
-        // Not of the standard.
+        // Not part of the Encoding Standard.
         case utf32BigEndian = "UTF-32BE"
         case utf32LittleEndian = "UTF-32LE"
         case isoLatin1 = "ISO-8859-1"
@@ -66,45 +66,45 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TextEncoding {
-    /// Every encoding that is known.
+    /// All supported encodings.
     public static let all = Kind.allCases.map(TextEncoding.init(_:))
 
     /// UTF-8.
     public static var utf8: TextEncoding { TextEncoding(.utf8) }
-    /// UTF-16, the low byte first. The label `utf-16` means this one.
+    /// UTF-16, little-endian. The label `utf-16` refers to this encoding.
     public static var utf16LittleEndian: TextEncoding { TextEncoding(.utf16LittleEndian) }
-    /// UTF-16, the high byte first.
+    /// UTF-16, big-endian.
     public static var utf16BigEndian: TextEncoding { TextEncoding(.utf16BigEndian) }
-    /// UTF-32, the lowest byte first. The standard has left it out; some servers have not.
+    /// UTF-32, little-endian. The Encoding Standard omits it, but some servers use it.
     public static var utf32LittleEndian: TextEncoding { TextEncoding(.utf32LittleEndian) }
-    /// UTF-32, the highest byte first. The label `utf-32` means this one.
+    /// UTF-32, big-endian. The label `utf-32` refers to this encoding.
     public static var utf32BigEndian: TextEncoding { TextEncoding(.utf32BigEndian) }
-    /// Western European. The labels `iso-8859-1`, `latin1` and `us-ascii` mean this one, as in browsers.
+    /// Western European. As in browsers, the labels `iso-8859-1`, `latin1` and `us-ascii` refer to this encoding.
     public static var windows1252: TextEncoding { TextEncoding(.windows1252) }
     /// Cyrillic.
     public static var windows1251: TextEncoding { TextEncoding(.windows1251) }
-    /// ISO-8859-1 to the letter: each byte is the code point of its number. No label means it.
+    /// ISO-8859-1 exactly: each byte is the code point with the same number. No label refers to this encoding.
     public static var isoLatin1: TextEncoding { TextEncoding(.isoLatin1) }
-    /// ASCII to the letter: bytes from 0x80 are malformed. No label means it.
+    /// ASCII exactly: bytes from 0x80 are malformed. No label refers to this encoding.
     public static var ascii: TextEncoding { TextEncoding(.ascii) }
-    /// Japanese, with Windows' additions.
+    /// Japanese, with Windows extensions.
     public static var shiftJIS: TextEncoding { TextEncoding(.shiftJIS) }
     /// Japanese.
     public static var eucJP: TextEncoding { TextEncoding(.eucJP) }
-    /// Japanese, seven bits wide, with escape sequences.
+    /// Japanese, 7-bit with escape sequences.
     public static var iso2022JP: TextEncoding { TextEncoding(.iso2022JP) }
-    /// Chinese, simplified. It is decoded as gb18030.
+    /// Simplified Chinese. It is decoded as gb18030.
     public static var gbk: TextEncoding { TextEncoding(.gbk) }
-    /// Chinese, simplified, and all of Unicode.
+    /// Simplified Chinese and all of Unicode.
     public static var gb18030: TextEncoding { TextEncoding(.gb18030) }
-    /// Chinese, traditional, with Hong Kong's additions.
+    /// Traditional Chinese, with extensions for Hong Kong.
     public static var big5: TextEncoding { TextEncoding(.big5) }
-    /// Korean, with Windows' additions.
+    /// Korean, with Windows extensions.
     public static var eucKR: TextEncoding { TextEncoding(.eucKR) }
 }
 
 extension TextEncoding {
-    /// Whether ASCII characters take more than a byte.
+    /// Whether ASCII characters take more than one byte.
     var isOfWideUnits: Bool {
         [.utf16BigEndian, .utf16LittleEndian, .utf32BigEndian, .utf32LittleEndian].contains(self)
     }
@@ -113,10 +113,11 @@ extension TextEncoding {
 // MARK: - Labels
 
 extension TextEncoding {
-    /// The encoding that a label means, as browsers read labels: by the table of the Encoding Standard (section 4.2),
-    /// whatever the case, white space around the label left out.
+    /// Creates the encoding for a label according to the Encoding Standard (section 4.2), as browsers do. Case and
+    /// surrounding white space are ignored.
     ///
-    /// `utf-32`, `utf-32be` and `utf-32le` are known too. Nil for a label that means nothing.
+    /// The labels `utf-32`, `utf-32be` and `utf-32le` are also supported. The initializer returns `nil` for an unknown
+    /// label.
     public init?(label: String) {
         let spaces: [UInt8] = [0x09, 0x0A, 0x0C, 0x0D, 0x20]
         guard let first = label.utf8.firstIndex(where: { !spaces.contains($0) }),
@@ -142,14 +143,15 @@ extension TextEncoding {
 // MARK: - Foundation
 
 extension TextEncoding {
-    /// The encoding that Foundation means; nil for those that only Foundation has, and for `.utf16` and `.utf32`, which
-    /// leave the order of bytes open.
+    /// Creates the encoding for one of Foundation's encodings. The initializer returns `nil` for encodings that only
+    /// Foundation supports, and for `.utf16` and `.utf32`, which don't specify a byte order.
     public init?(_ encoding: String.Encoding) {
         guard let kind = Kind.allCases.first(where: { $0.stringEncoding == encoding }) else { return nil }
         self.init(kind)
     }
 
-    /// Foundation's name for the encoding, whether or not Foundation can decode it here; nil where it has none.
+    /// The corresponding Foundation encoding, even if Foundation can't decode it on this platform, or `nil` if
+    /// Foundation has no name for it.
     public var stringEncoding: String.Encoding? { kind.stringEncoding }
 }
 
@@ -177,7 +179,7 @@ extension TextEncoding.Kind {
         }
     }
 
-    /// Core Foundation's number of the encoding, which Foundation takes for those that it has no name for.
+    /// The Core Foundation number of an encoding without a name in Foundation, which Foundation also accepts.
     private var coreFoundationNumber: UInt? {
         switch self {
         case .xMacCyrillic: 0x0007

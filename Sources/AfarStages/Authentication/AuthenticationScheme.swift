@@ -1,32 +1,41 @@
 import Foundation
 import HTTPTypes
 
-/// An authentication scheme (RFC 9110, section 11). A session uses its strongest scheme that the server offers and that supports the
-/// credential.
+/// An authentication scheme (RFC 9110, section 11). A session uses the strongest of its schemes that the server offers and that supports
+/// the credential.
 ///
-/// Implement ``accepts(_:)`` and ``answer(_:user:password:in:)``; the other requirements have defaults. The methods can be called on any
-/// thread, for several requests at a time, and more than once for a challenge. Except for an answer that takes time, they are called on the
-/// thread that drives the transport's connections, so they must be quick.
+/// Implement ``accepts(_:)`` and ``answer(_:user:password:in:)``. The other requirements have default implementations. The methods can be
+/// called on any thread, concurrently for several requests, and more than once for a challenge. All methods must return quickly, because
+/// they are called on the thread that drives the transport's connections. The only exceptions are answers that take time.
 public protocol AuthenticationScheme: Sendable {
-    /// Returns whether a challenge is one of this scheme, and requires only supported features.
+    /// Returns a Boolean value that indicates whether a challenge is for this scheme and requires only supported features.
     func accepts(_ challenge: AuthenticationChallenge) -> Bool
 
-    /// Returns whether the scheme can be used for an exchange. The default is true.
+    /// Returns a Boolean value that indicates whether the scheme can be used for an exchange. The default is true.
     func isAvailable(for exchange: Exchange) -> Bool
 
-    /// Returns whether the scheme supports a credential. If not, the next weaker scheme is used. The default is true.
+    /// Returns a Boolean value that indicates whether the scheme supports a credential. The default is true.
+    ///
+    /// If the scheme doesn't support it, the next weaker scheme is used.
     func accepts(user: String, password: String) -> Bool
 
-    /// Returns whether an answer to a challenge can take long, because it hashes the file of the request's body or reads a key, for example.
-    /// If not, it is made on the thread that drives the transport's connections, which saves time. The default is true.
+    /// Returns a Boolean value that indicates whether answering a challenge can take long. The default is true.
+    ///
+    /// For example, an answer can require hashing the file of the request's body, or reading a key. If the method returns false, the
+    /// challenge is answered on the thread that drives the transport's connections, which saves time.
     func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool
 
-    /// Returns whether a challenge that follows an answer only requires the same credential again, such as one with a new nonce. It is
-    /// answered once more at most. The default is false: the credential was refused, and the response is the 401.
+    /// Returns a Boolean value that indicates whether a challenge only requires the same credential again, for example with a new nonce.
+    ///
+    /// At most one such challenge is answered. The default is false: the server rejected the credential, and the response is the 401.
+    ///
+    /// - Parameters:
+    ///   - answered: The challenge that was answered.
+    ///   - challenge: The challenge in the response to that answer.
     func renews(_ answered: AuthenticationChallenge, by challenge: AuthenticationChallenge) -> Bool
 
-    /// Adds the answer to a challenge to the exchange that is sent next, usually as its `Authorization` field. The user name and the password
-    /// have no control characters, but can have quotation marks.
+    /// Adds the answer to a challenge to the exchange that is sent next, usually as its `Authorization` field. The user name and the
+    /// password have no control characters, but can have quotation marks.
     ///
     /// - Throws: An error if this scheme can't represent the credential, for example. It fails the request: a ``TransportError`` unchanged,
     ///   any other as the cause of one with the code ``TransportError/Code-swift.struct/invalidCredential``. It must not contain any part
@@ -36,16 +45,16 @@ public protocol AuthenticationScheme: Sendable {
 }
 
 extension AuthenticationScheme {
-    /// Returns true.
+    /// The default implementation returns true.
     public func isAvailable(for exchange: Exchange) -> Bool { true }
 
-    /// Returns true.
+    /// The default implementation returns true.
     public func accepts(user: String, password: String) -> Bool { true }
 
-    /// Returns true.
+    /// The default implementation returns true.
     public func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool { true }
 
-    /// Returns false.
+    /// The default implementation returns false.
     public func renews(_ answered: AuthenticationChallenge, by challenge: AuthenticationChallenge) -> Bool { false }
 }
 
@@ -55,7 +64,7 @@ extension TransportError {
         TransportError(.invalidCredential, phase: .queued, url: url, message: message)
     }
 
-    /// Rejects credentials with control characters (RFC 7617, section 2), which could end a line in a header or a string in C.
+    /// Rejects credentials with control characters (RFC 7617, section 2), which could end a header line or a C string.
     static func checkControlCharacters(user: String, password: String, url: String?) throws(TransportError) {
         guard !user.hasControlCharacters, !password.hasControlCharacters else {
             throw .invalidCredential("the user name or the password has control characters", url: url)
@@ -82,7 +91,7 @@ public enum StandardAuthentication: AuthenticationScheme, CaseIterable {
     /// Basic (RFC 7617), which sends the password.
     case basic
 
-    /// Whether it requires ``TransportCapabilities/Features/connectionAuthentication``.
+    /// Whether the scheme requires ``TransportCapabilities/Features/connectionAuthentication``.
     var isOfConnections: Bool { self == .negotiate || self == .ntlm }
 
     private var scheme: any AuthenticationScheme {
@@ -95,21 +104,21 @@ public enum StandardAuthentication: AuthenticationScheme, CaseIterable {
         }
     }
 
-    /// Returns whether a challenge is one of this scheme, and requires only supported features.
+    /// Returns a Boolean value that indicates whether a challenge is for this scheme and requires only supported features.
     public func accepts(_ challenge: AuthenticationChallenge) -> Bool { scheme.accepts(challenge) }
 
-    /// Returns whether the scheme can be used for an exchange.
+    /// Returns a Boolean value that indicates whether the scheme can be used for an exchange.
     public func isAvailable(for exchange: Exchange) -> Bool { scheme.isAvailable(for: exchange) }
 
-    /// Returns whether the scheme supports a credential.
+    /// Returns a Boolean value that indicates whether the scheme supports a credential.
     public func accepts(user: String, password: String) -> Bool { scheme.accepts(user: user, password: password) }
 
-    /// Returns whether an answer reads the request's body.
+    /// Returns a Boolean value that indicates whether an answer reads the request's body.
     public func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool {
         scheme.takesTime(toAnswer: challenge)
     }
 
-    /// Returns whether a challenge only requires the same credential again.
+    /// Returns a Boolean value that indicates whether a challenge only requires the same credential again.
     public func renews(_ answered: AuthenticationChallenge, by challenge: AuthenticationChallenge) -> Bool {
         scheme.renews(answered, by: challenge)
     }
@@ -131,14 +140,13 @@ package struct BasicAuthentication: AuthenticationScheme {
     package func answer(
         _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange
     ) throws(TransportError) {
-        // Most servers accept UTF-8 even if they don't specify a charset. Normalize only for those that specify it.
+        // Most servers accept UTF-8. Normalize only for those that specify it.
         let isUTF8 = challenge.parameters["charset"]?.lowercased() == "utf-8"
         exchange.request.headerFields[.authorization] = try Self.authorization(
             user: user, password: password, isComposed: isUTF8, url: exchange.url)
     }
 
-    /// The value of the header field for invalid credentials, where an error can't be thrown. A request with this value is never
-    /// sent.
+    /// A placeholder for invalid credentials, used where an error can't be thrown. A request with this field value is never sent.
     package static let withoutCredentials = "Basic"
 
     /// Returns the value of the header field.
@@ -153,7 +161,7 @@ package struct BasicAuthentication: AuthenticationScheme {
     ) throws(TransportError) -> String {
         guard !user.utf8.contains(UInt8(ascii: ":")) else {
             throw .invalidCredential(
-                "the user name has a colon, which ends a user name in Basic authentication", url: url)
+                "the user name has a colon, which Basic authentication does not support", url: url)
         }
         try TransportError.checkControlCharacters(user: user, password: password, url: url)
         let pair = "\(user):\(password)"
@@ -172,8 +180,8 @@ struct ConnectionAuthenticationScheme: AuthenticationScheme {
 
     func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool { false }
 
-    /// Requests of other users would share an authenticated connection of HTTP/2 or HTTP/3. A connection for another protocol isn't
-    /// authenticated.
+    /// Returns false for HTTP/2 and HTTP/3, where requests of other users would share the authenticated connection, and for connections to
+    /// other protocols, which aren't authenticated.
     func isAvailable(for exchange: Exchange) -> Bool {
         if case .connection = exchange.delivery { return false }
         return switch exchange.options.httpVersion {
@@ -182,7 +190,7 @@ struct ConnectionAuthenticationScheme: AuthenticationScheme {
         }
     }
 
-    /// A Kerberos ticket contains its own user name, which must not replace the caller's.
+    /// Negotiate supports only empty credentials: a Kerberos ticket has its own user name, which must not replace the caller's.
     func accepts(user: String, password: String) -> Bool {
         switch scheme {
         case .negotiate: user.isEmpty && password.isEmpty
@@ -195,7 +203,7 @@ struct ConnectionAuthenticationScheme: AuthenticationScheme {
     ) throws(TransportError) {
         exchange.options.connectionAuthentication = ConnectionAuthentication(
             scheme, user: user, password: password, origin: Origin(exchange.request))
-        // The transport writes this field.
+        // The transport sets it.
         exchange.request.headerFields[.authorization] = nil
         var fields = exchange.options.defaultFields.fields
         guard fields.contains(.authorization) else { return }

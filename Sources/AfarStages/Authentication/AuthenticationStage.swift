@@ -76,7 +76,7 @@ package struct AuthenticationStage: ExchangeStage {
             }
         }
 
-        /// Answers again, if the server requires nothing else.
+        /// Answers a challenge that renews the previous one. Passes if there is no such challenge, or if one was answered before.
         private func renewal(after head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             guard let answered = hop.policies.answeredChallenge, !answered.isRenewal else {
                 return .now(.pass)
@@ -86,7 +86,7 @@ package struct AuthenticationStage: ExchangeStage {
                 .reply(user: answered.user, password: answered.password, to: hop, isRenewal: true)
         }
 
-        /// Requests a decision about one challenge after the other, until one of them determines the action.
+        /// Requests a decision about each challenge in order, until a decision determines the action.
         private func action(
             of hop: Hop, with head: ResponseHead, among choices: [Choice]
         ) async -> ResponseAction {
@@ -102,14 +102,15 @@ package struct AuthenticationStage: ExchangeStage {
                     return .fail(
                         TransportError(
                             .cancelled, phase: .receiving, url: hop.exchange.url,
-                            message: "cancelled at a request for credentials"))
+                            message: "the exchange was cancelled at an authentication challenge"))
                 case .failure(let error): return .fail(error)
                 }
             }
             return .pass
         }
 
-        /// Returns the handler's answer, otherwise that of the credential or the provider; `standard` if neither exists.
+        /// Returns the handler's answer, or an answer with the exchange's credential or the provider's. Returns `standard` if neither
+        /// exists.
         private func answer(
             to challenge: AuthenticationChallenge, in head: ResponseHead, of hop: Hop
         ) async -> Result<ChallengeAnswer, TransportError> {
@@ -135,7 +136,7 @@ package struct AuthenticationStage: ExchangeStage {
     /// A challenge, and the scheme that answers it.
     fileprivate struct Choice {
         let scheme: any AuthenticationScheme
-        /// The place of the scheme in the session's list.
+        /// The index of the scheme in the session's list.
         let index: Int
         let challenge: AuthenticationChallenge
     }
@@ -221,14 +222,14 @@ package enum ChallengeAnswer: Sendable {
     case cancel
 }
 
-/// Decides on a challenge. It receives the exchange's credential if that is for the origin of the challenge.
+/// Decides on a challenge. It receives the exchange's credential if the credential applies to the origin of the challenge.
 package typealias ChallengeHandler =
     @Sendable (ResponseHead, AuthenticationChallenge, Credential?) async -> ChallengeAnswer
 
 /// The challenge that a hop's request answers, and the credential that it uses.
 struct AnsweredChallenge: Sendable, CustomReflectable {
     let challenge: AuthenticationChallenge
-    /// The place of the scheme in the session's list.
+    /// The index of the scheme in the session's list.
     let scheme: Int
     let user: String
     let password: String

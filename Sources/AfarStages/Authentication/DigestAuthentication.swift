@@ -4,7 +4,7 @@ import HTTPTypes
 /// Digest authentication (RFC 7616): sends a hash of the password and the request. A server that stores the password, or its
 /// hash, can compute the same hash.
 ///
-/// Each answer is for a new challenge, so its count is always 1, and no state is kept between requests.
+/// Each answer is for a new challenge, so its count is always 1, and requests share no state.
 struct DigestAuthentication: AuthenticationScheme {
     let algorithm: HashFunction
 
@@ -95,7 +95,7 @@ struct DigestChallenge {
     let isSession: Bool
     /// Nil if the server doesn't support protection (RFC 2069).
     let protection: Protection?
-    /// Whether the server declared that it reads UTF-8.
+    /// Whether the server declared support for UTF-8.
     let usesUTF8: Bool
     /// Whether the server requires a hash of the user name.
     let hidesUser: Bool
@@ -123,7 +123,7 @@ struct DigestChallenge {
             guard let known else { return nil }
             protection = known
         } else {
-            // A session's hash contains a cnonce, which can't be sent without `qop` (RFC 2617, section 3.2.2).
+            // A session's hash needs a cnonce, which requires `qop` (RFC 2617, section 3.2.2).
             guard !isSession else { return nil }
             protection = nil
         }
@@ -164,7 +164,7 @@ struct DigestResponse {
         return "Digest " + parameters.joined(separator: ", ")
     }
 
-    /// RFC 7616, section 3.4.1. Returns nil if the hash function fails.
+    /// Returns the response hash (RFC 7616, section 3.4.1), or nil if the hash function fails.
     private func response(of user: String) -> String? {
         let hash = challenge.algorithm.hexDigest(of:)
         let body = challenge.protection == .authInt ? ":\(bodyHash)" : ""
@@ -184,7 +184,7 @@ struct DigestResponse {
         return String(repeating: "0", count: max(0, 8 - digits.count)) + digits
     }
 
-    /// Combines accents with their letters for a server that reads UTF-8 (RFC 7616, section 4).
+    /// Combines accents with their letters if the server supports UTF-8 (RFC 7616, section 4).
     private func composed(_ text: String) -> String {
         challenge.usesUTF8 ? text.precomposedStringWithCanonicalMapping : text
     }

@@ -5,9 +5,9 @@ package import HTTPTypes
 /// The rules of a private HTTP cache (RFC 9111): which responses are stored, and when they can be used again. The functions are
 /// pure: they neither block nor keep state.
 package enum CacheRules {
-    /// What to do with a request.
+    /// The decision about a request.
     package enum Decision: Sendable {
-        /// Use the response as it is.
+        /// Use the response unchanged.
         case use(CachedResponse)
         /// Use the response, and request a newer one in the background (RFC 5861, section 3).
         case useAndRevalidate(CachedResponse)
@@ -27,7 +27,7 @@ package enum CacheRules {
         (request.method == .get || request.method == .head) && !request.hasBody && !request.bypassesCache
     }
 
-    /// Decides what to do with a request, given the stored responses for its URL, newest first (section 4).
+    /// Decides how to handle a request, given the stored responses for its URL, newest first (section 4).
     package static func decide(
         _ request: CacheRequest, _ policy: CachePolicy, among responses: [CachedResponse], at now: Date
     ) -> Decision {
@@ -67,7 +67,7 @@ package enum CacheRules {
         let age = terms.age(at: now)
         let freshness = terms.freshnessLifetime - age
         if let maxAge = wanted.maxAge, age > maxAge { return false }
-        // A response is stale as soon as its age equals its freshness lifetime (section 4.2).
+        // Stale as soon as the age equals the freshness lifetime (section 4.2).
         if freshness > 0 { return freshness >= wanted.minFresh ?? 0 }
         guard let maxStale = wanted.maxStale, !terms.control.mustRevalidate else { return false }
         return -freshness <= maxStale
@@ -100,7 +100,7 @@ package enum CacheRules {
 
     // MARK: Storing
 
-    /// Returns the response as it is stored, or nil if it must not be stored (section 3).
+    /// Returns the response in the form in which it is stored, or nil if storing it isn't allowed (section 3).
     package static func storable(
         _ head: ResponseHead, _ body: Data, to request: CacheRequest, requestDate: Date, responseDate: Date
     ) -> CachedResponse? {
@@ -122,14 +122,14 @@ package enum CacheRules {
     ) -> Bool {
         let control = terms.control
         let isUnderstood = CacheTerms.heuristicStatuses.contains(status) || [302, 303, 307, 400, 403].contains(status)
-        // An event stream never ends, and its events are meant for one client.
+        // Event streams are endless, and meant for one client.
         guard request.method == .get || !isNew, mayUse(request), isDelivered(fields, to: request),
             !request.control.noStore, MediaType(fields[values: .contentType].last).essence != "text/event-stream",
             terms.varyingFields != nil, status >= 200, status != 206, status != 304,
             control.mustUnderstand ? isUnderstood : !control.noStore
         else { return false }
         let isExplicit = control.maxAge != nil || control.isPublic || fields.contains(.expires)
-        // This includes responses that are never fresh and have no validator. Policies that ignore a response's age can use them.
+        // Even without freshness or a validator, because policies that ignore the age can use the response.
         return isExplicit || CacheTerms.heuristicStatuses.contains(status)
     }
 
@@ -164,7 +164,7 @@ package enum CacheRules {
         var text = request.otherHost.map { "host: \($0)\n" } ?? ""
         if !terms.control.isPublic {
             for name in request.credentials where !names.contains(name) { names.append(name) }
-            // No field can have this name, because it contains a space.
+            // The space prevents a conflict with a field.
             if let certificate = request.clientCertificate {
                 text += "client certificate: \(digest(of: certificate))\n"
             }
@@ -202,7 +202,7 @@ package enum CacheRules {
         if let tag = news[.eTag], let old = response.terms.entityTag, weak(tag) != weak(old) { return nil }
         let untouched: Set<HTTPField.Name> = [.contentLength, .contentEncoding, .contentType, .contentRange]
         var fields = response.fields
-        // The stored `Age` applied at the time of the old response.
+        // The old age no longer applies.
         fields[.age] = nil
         for name in Set(news.map(\.name)).subtracting(untouched) { fields[fields: name] = news[fields: name] }
         return CachedResponse(
@@ -283,13 +283,13 @@ package struct CacheRequest: Sendable {
         defaults = exchange.options.defaultFields
         otherHost = exchange.otherHost
         hasStoredCookies = exchange.hasPolicies && exchange.policies.cookies.hasStoredCookies
-        // Connection authentication identifies the user without a header field.
+        // Identifies the user without a header field.
         var bypassesCache = exchange.connectionAuthentication != nil
         for field in own where Self.conditions.contains(field.name.canonicalName) { bypassesCache = true }
         self.bypassesCache = bypassesCache
         let controls = Self.values(.cacheControl, own, defaults)
         var control = CacheControl(controls)
-        // `Pragma` is the predecessor of `Cache-Control` (section 5.4).
+        // The predecessor of `Cache-Control` (section 5.4).
         if controls.isEmpty, Self.values(.pragma, own, defaults).contains(where: { $0.asciiLowercased == "no-cache" }) {
             control.noCache = true
         }
@@ -308,7 +308,7 @@ package struct CacheRequest: Sendable {
         return origin.text + target.path
     }
 
-    /// A key that is equal for two requests if nothing can distinguish their responses.
+    /// A key that is equal for requests whose responses are interchangeable.
     package var identity: String {
         let fields = own.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
         return ([url, clientCertificate ?? ""] + fields).joined(separator: "\n")

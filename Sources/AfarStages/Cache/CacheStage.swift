@@ -30,10 +30,9 @@ package struct CacheStage: ExchangeStage {
     }
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
-        // A stored response can't provide a connection.
         if case .connection = hop.exchange.delivery { return nil }
         guard hop.exchange.request.headerFields[.upgrade] == nil else { return nil }
-        // A different server may be using the same URL.
+        // Another server can have the same URL.
         let network = hop.exchange.options.networkBox?.settings
         guard network?.unixSocket == nil, network?.connectTo.isEmpty != false else { return nil }
         return Run(hop, self)
@@ -116,7 +115,7 @@ package struct CacheStage: ExchangeStage {
                     state.withLock { $0.isFetching = true }
                     return action
                 case .cancelled: continue
-                // If the response couldn't be stored, each waiting request is sent.
+                // If the response wasn't stored, the request is sent.
                 case .answered: return self.action(of: hop)
                 case .failed, .abandoned: return action
                 }
@@ -148,7 +147,7 @@ package struct CacheStage: ExchangeStage {
         }
 
         private func notCached(_ hop: Hop) -> RequestAction {
-            .fail(hop.failure(.notCached, "the cache has no response, and nothing else is wanted"))
+            .fail(hop.failure(.notCached, "the cache has no response, and the request does not permit network access"))
         }
 
         private func validation(of response: CachedResponse, _ hop: Hop) -> RequestAction {
@@ -160,7 +159,7 @@ package struct CacheStage: ExchangeStage {
 
         func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             let now = Date()
-            // This method can be called more than once for a head, and for the head that this stage delivered.
+            // Ignore repeated calls for a head, and the head that this stage delivered.
             let known = state.withLock { state -> (CachedResponse?, isValidating: Bool, requestDate: Date)? in
                 guard !head.isStored, head !== state.given else { return nil }
                 state.arrival = (head, now)
@@ -176,7 +175,7 @@ package struct CacheStage: ExchangeStage {
                 let updated = CacheRules.updated(kept, by: head, requestDate: requestDate, responseDate: now)
                 guard let updated else { return .now(sendAgain(hop)) }
                 if CacheRules.mayKeep(updated, for: request) {
-                    // Don't restore a state of the resource from before a request that changed it.
+                    // Don't restore a response from before a request that changed the resource.
                     if !stage.invalidations.containsOne(of: request.url, since: requestDate) {
                         store.update(updated, inPlaceOf: kept)
                     }
@@ -235,12 +234,12 @@ package struct CacheStage: ExchangeStage {
             let (arrival, requestDate) = state.withLock { ($0.arrival, $0.requestDate) }
             guard request.method == .get, let (head, date) = arrival else { return }
             guard let result else {
-                // For example, a redirect that is followed.
+                // Such as a redirect that is followed.
                 if head.status != 304 { forgetOlder(than: head) }
                 return
             }
             guard case .success(let response) = result, response.head === head else { return }
-            // Avoids copying a body that can't be stored.
+            // Don't copy a body that can't be stored.
             let isKeepable =
                 (head.contentLength ?? 0) <= Int64(CacheStage.longestBody)
                 && CacheRules.storable(head, Data(), to: request, requestDate: requestDate, responseDate: date) != nil
@@ -250,7 +249,7 @@ package struct CacheStage: ExchangeStage {
             case .data(let data) where data.count <= CacheStage.longestBody: receive(data)
             case .data, .connection: forgetOlder(than: head)
             case .stream(let stream):
-                // The body may turn out to be incomplete.
+                // The body could be incomplete.
                 forgetOlder(than: head)
                 stream.copy(upTo: CacheStage.longestBody, to: receive)
             case .file(let count):

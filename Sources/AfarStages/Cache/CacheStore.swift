@@ -33,7 +33,7 @@ extension CacheStore {
     /// A Boolean value that indicates whether lookups can be slow. The default is true, which is safe for every store.
     public var isSlow: Bool { true }
 
-    /// Calls ``store(_:)``, which is correct for every store. Implement this method if writing the body again is slow.
+    /// The default implementation calls ``store(_:)``. Implement this method if writing the body again is slow.
     public func update(_ response: CachedResponse, inPlaceOf old: CachedResponse) { store(response) }
 }
 
@@ -55,7 +55,7 @@ public final class CachedResponse: Sendable {
     public let requestDate: Date
     /// The date when the response's head arrived, or when the response was last validated.
     public let responseDate: Date
-    /// A Boolean value that indicates whether the response must not be written to a disk.
+    /// A Boolean value that indicates whether the response can be stored in memory only, and never on a disk.
     public let isForMemoryOnly: Bool
     /// The caching terms, parsed from the fields once.
     package let terms: CacheTerms
@@ -117,7 +117,7 @@ public final class MemoryCacheStore: CacheStore {
 
     /// Stores a response, and replaces the one with the same variant.
     public func store(_ response: CachedResponse) {
-        // A newer response that is too large also removes the older ones.
+        // A response that is too large still replaces older ones.
         guard response.byteCount <= capacity / 8 else { return removeResponses(for: response.url) }
         let dropped = state.withLock { [capacity] state -> [[CachedResponse]] in
             let others = (state.value(for: response.url) ?? []).filter { $0.variant != response.variant }
@@ -131,7 +131,7 @@ public final class MemoryCacheStore: CacheStore {
             while state.cost > capacity, let least = state.removeLeast() { dropped.append(least) }
             return dropped
         }
-        // Release the memory outside the lock.
+        // Release memory outside the lock.
         withExtendedLifetime(dropped) {}
     }
 

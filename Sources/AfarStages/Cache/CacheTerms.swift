@@ -54,7 +54,7 @@ package struct CacheTerms: Sendable {
         if let maxAge = control.maxAge { return maxAge }
         let expiries = fields[values: .expires]
         if !expiries.isEmpty {
-            // An invalid date, such as "0", represents a time in the past (section 5.3).
+            // Invalid dates, such as "0", are in the past (section 5.3).
             return expiries.map { HTTPDate.parse($0).map { max(0, Double($0) - date) } ?? 0 }.min() ?? 0
         }
         guard heuristicStatuses.contains(status) || control.isPublic,

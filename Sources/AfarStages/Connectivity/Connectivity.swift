@@ -33,7 +33,7 @@ public struct Connectivity: Sendable, Hashable {
         /// Creates an identity from a value that is equal as long as the network is the same.
         public init(_ value: some Hashable & Sendable) { self.value = value }
 
-        /// Returns whether two identities were created from equal values.
+        /// Returns a Boolean value that indicates whether two identities were created from equal values.
         public static func == (lhs: Self, rhs: Self) -> Bool { AnyHashable(lhs.value) == AnyHashable(rhs.value) }
 
         /// Hashes the value.
@@ -100,7 +100,7 @@ extension ConnectivityProvider {
     /// Waits until the connectivity satisfies a condition.
     ///
     /// - Parameters:
-    ///   - limit: The maximum time to wait. It must not exceed what a clock can count from now.
+    ///   - limit: The maximum time to wait. A clock must be able to add it to the current time.
     ///   - known: A value that satisfied the condition, but didn't work. It is accepted again only after a value that doesn't
     ///     satisfy the condition.
     ///   - onWaiting: Called once if the first value isn't accepted, and never after this method has returned.
@@ -131,9 +131,8 @@ extension ConnectivityProvider {
         }
     }
 
-    /// Returns whether the provider reports the loss of the network within a moment: the limit, but at most 300 ms. A provider
-    /// can detect a loss shortly after the first requests fail, so callers wait for this before they treat a failure as unrelated
-    /// to the network.
+    /// Returns whether the provider reports the loss of the network within the limit, which is 300 ms at most. A provider can detect a loss
+    /// shortly after the first requests fail, so callers wait for the result before they treat a failure as unrelated to the network.
     package func detectsLoss(within limit: Duration) async -> Bool {
         let outcome = await wait(upTo: min(limit, .milliseconds(300)), until: { !$0.isOnline })
         if case .over = outcome { return true }
@@ -172,11 +171,11 @@ package final class ConnectivityListener: Sendable {
         state.withLock { state in
             guard case .idle = state else { return }
             state = .listening(
-                // Detached, so that it doesn't retain the task-local values of the caller for the session's lifetime.
+                // Detached, so that it doesn't retain the caller's task-local values.
                 Task.detached { [provider] in
                     var known: Connectivity.Identity?
                     for await connectivity in provider.connectivityUpdates() {
-                        // An unknown status doesn't mean that the network has changed.
+                        // Unknown doesn't mean changed.
                         guard connectivity.status != .unknown else { continue }
                         if let known, known != connectivity.identity { networkDidChange() }
                         known = connectivity.identity

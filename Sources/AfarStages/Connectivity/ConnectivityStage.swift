@@ -1,8 +1,8 @@
 import Foundation
 import HTTPTypes
 
-/// A stage that holds requests while there is no network. It is next to the transport, so that requests after a redirect wait,
-/// too.
+/// A stage that holds requests while there is no network. It is the last stage before the transport, so it also holds requests after a
+/// redirect.
 package final class ConnectivityStage: ExchangeStage {
     private let provider: any ConnectivityProvider
     private let closeIdleConnections: @Sendable () -> Void
@@ -39,7 +39,7 @@ package final class ConnectivityStage: ExchangeStage {
             return .wait { [self] in
                 do throws(TransportError) {
                     let connectivity = try await stage.wait(with: hop, after: failure, differingFrom: tried)
-                    // Prevents this network from counting as a change again.
+                    // This network doesn't count as a change again.
                     state.withLock { $0.tried = connectivity }
                     if let connectivity { await stage.leaveOtherNetworks(for: connectivity) }
                     return .send
@@ -63,7 +63,7 @@ package final class ConnectivityStage: ExchangeStage {
                     state.withLock { $0.tried = nil }
                 }
                 var failure = error
-                // The exchange's report already contains it.
+                // Already in the exchange's report.
                 failure.report = TransportReport()
                 state.withLock { [failure] in $0.failure = failure }
                 return .again
@@ -113,12 +113,12 @@ package final class ConnectivityStage: ExchangeStage {
         var error: TransportError
         switch outcome {
         case _ where Task.isCancelled:
-            error = hop.failure(.cancelled, "cancelled while there was no network")
+            error = hop.failure(.cancelled, "the exchange was cancelled while it waited for a network")
         case .givenUp:
             let timeout = hop.exchange.options.totalTimeout.formatted()
-            error = hop.failure(.timedOut, "no network came before the total timeout of \(timeout) s passed")
+            error = hop.failure(.timedOut, "no network was available within the total timeout of \(timeout) s")
         case .noMoreUpdates:
-            // Without updates, a request that hasn't been tried yet must not wait.
+            // Try the request at least once.
             guard let failure else { return nil }
             throw failure
         case .over(let connectivity): return connectivity

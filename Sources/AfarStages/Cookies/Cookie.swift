@@ -3,15 +3,15 @@ import HTTPTypes
 
 /// A cookie (RFC 6265bis, section 5.7): a name and a value that are sent back to the server that set them.
 ///
-/// Every cookie can be sent as it is: it contains no line breaks and no semicolons, and its domain is in lowercase.
+/// Every cookie can be sent unchanged: it contains neither line breaks nor semicolons, and its domain is in lowercase.
 public struct Cookie: Sendable, Hashable {
     /// The requests from other sites that carry a cookie (RFC 6265bis, section 5.6.7).
     ///
-    /// The value is stored, but it restricts nothing: a library can't determine on behalf of which site a request is made.
+    /// Afar stores the value but doesn't enforce it, because a library can't determine which site a request is made for.
     public enum SameSite: String, Sendable, Hashable, CaseIterable {
         /// Requests from any site carry the cookie: `None`.
         case unrestricted = "None"
-        /// Requests from the same site carry the cookie, and so do navigations to it.
+        /// Requests from the same site, and navigations to it, carry the cookie.
         case lax = "Lax"
         /// Only requests from the same site carry the cookie.
         case strict = "Strict"
@@ -21,7 +21,7 @@ public struct Cookie: Sendable, Hashable {
     public let name: String
     /// The value, exactly as the server sent it.
     public let value: String
-    /// The host that receives the cookie, in lowercase and without a leading dot. Hosts below it receive the cookie, too, unless
+    /// The host that receives the cookie, in lowercase and without a leading dot. Hosts below it also receive the cookie, unless
     /// ``isHostOnly`` is true.
     public let domain: String
     /// A Boolean value that indicates whether only the host itself receives the cookie, and not the hosts below it.
@@ -86,7 +86,7 @@ public struct Cookie: Sendable, Hashable {
         text.allBytes { !$0.isCookieControl && $0 != UInt8(ascii: ";") }
     }
 
-    /// Returns whether the cookie has expired.
+    /// Returns a Boolean value that indicates whether the cookie has expired.
     ///
     /// - Parameter date: The date to compare with. The default is the current date.
     public func isExpired(at date: Date = Date()) -> Bool { expires.map { $0 <= date } ?? false }
@@ -154,7 +154,7 @@ package struct CookieDomain: Hashable, Sendable {
         self.init(host: text.asciiLowercased)
     }
 
-    /// Wraps the host of a request, which is already validated and in lowercase. A trailing dot makes it a different host.
+    /// Creates a domain from the host of a request, which is valid and in lowercase. A trailing dot makes it a different host.
     init(host: String) {
         text = host
         isAddress = host.utf8.first == UInt8(ascii: "[") || Self.isQuad(host)

@@ -81,7 +81,7 @@ public struct CookieJar: Sendable {
         let isChanged = old.map { !$0.isSame(as: cookie, now: now) } ?? !cookie.isExpired(at: now)
         if let old {
             new.creationDate = old.creationDate
-            // An expiration date that shifts slightly with each response isn't a change.
+            // A slightly different expiration date isn't a change.
             if !isChanged { new = old }
         }
         new.lastAccessDate = now
@@ -103,7 +103,7 @@ public struct CookieJar: Sendable {
         for above in domain.matchingDomains where domains[String(above)]?.contains(where: isCovered) == true {
             return true
         }
-        // Domains below this one can be found only by comparing their names.
+        // Finding the domains below requires comparing all names.
         return domains.contains { name, cookies in
             name.utf8.count > cookie.domain.utf8.count && CookieDomain(host: name).matches(cookie.domain)
                 && cookies.contains(where: isCovered)
@@ -160,7 +160,7 @@ public struct CookieJar: Sendable {
     /// Removes all cookies.
     public mutating func removeAll() { (domains, count) = ([:], 0) }
 
-    /// Makes room in a domain. Removes cookies that aren't secure first, then the least recently used (section 5.7).
+    /// Removes excess cookies of a domain: first those that aren't secure, then the least recently used (section 5.7).
     private static func evict(_ cookies: inout [Cookie], downTo limit: Int) {
         guard cookies.count > limit else { return }
         let victims = cookies.sorted { first, second in
@@ -171,9 +171,8 @@ public struct CookieJar: Sendable {
         cookies.removeAll { identities.contains($0.identity) }
     }
 
-    /// Makes room in the whole jar. Removes expired cookies, then the excess of sites that use more than an eighth of the limit,
-    /// then the least recently used cookies. Removes a few more than necessary, so that not every new cookie triggers a search
-    /// through the whole jar.
+    /// Removes excess cookies of the whole jar: first those that have expired, then the excess of sites that use more than an eighth of the
+    /// limit, then the least recently used. Removes a few more than necessary, because searching the whole jar for each new cookie is slow.
     private mutating func evict(now: Date) {
         remove { $0.isExpired(at: now) }
         let share = max(1, limits.total / 8)

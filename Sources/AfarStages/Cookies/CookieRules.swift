@@ -5,6 +5,8 @@ public import Foundation
 public struct CookieRules: Sendable {
     private let publicSuffixes: any PublicSuffixList
 
+    /// Creates rules.
+    ///
     /// - Parameter publicSuffixes: The domains that no cookie can be set for. The default is nil, which treats each name without
     ///   a dot as a public suffix.
     public init(publicSuffixes: (any PublicSuffixList)? = nil) {
@@ -46,14 +48,13 @@ public struct CookieRules: Sendable {
         return url.domain.matches(domain.text) ? (domain.text, false) : nil
     }
 
-    /// Verifies the guarantees of name prefixes (section 5.4): `__Secure-` and `__Host-` require the attributes that they
-    /// promise.
+    /// Checks name prefixes (section 5.4): `__Secure-` and `__Host-` require certain attributes.
     private static func satisfiesNamePrefix(_ cookie: Cookie, hasPath: Bool) -> Bool {
         func begins(_ text: String, _ prefix: String) -> Bool {
             text.utf8.prefix(prefix.utf8.count).map(\.asciiLowercased).elementsEqual(prefix.utf8)
         }
         let (host, secure) = ("__host-", "__secure-")
-        // A server would parse the value of a nameless cookie as its name, up to a "=".
+        // Servers parse the value of a nameless cookie as its name, up to a "=".
         if cookie.name.isEmpty {
             return !begins(cookie.value, host) && !begins(cookie.value, secure) && !cookie.value.utf8.contains(0x3D)
         }
@@ -69,12 +70,12 @@ public struct CookieRules: Sendable {
 
 // MARK: - Public suffixes
 
-/// A list of the domains under which anyone can register names, such as `com`, `co.uk`, and `github.io`. No cookie can be set for
-/// all of such a domain.
+/// A list of public suffixes: domains such as `com`, `co.uk`, and `github.io`, under which anyone can register names. Cookies can't be set
+/// for an entire public suffix.
 ///
-/// The list is consulted while a response is read, on any thread, so its method must return quickly.
+/// The list is used while a response is read, on any thread, so its method must return quickly.
 public protocol PublicSuffixList: Sendable {
-    /// Returns whether a domain is a public suffix.
+    /// Returns a Boolean value that indicates whether a domain is a public suffix.
     ///
     /// - Parameter domain: The domain in lowercase ASCII (Punycode for other characters), without a leading or trailing dot.
     func isPublicSuffix(_ domain: String) -> Bool
@@ -224,7 +225,7 @@ enum CookieDate {
         (date.tm_mday, date.tm_mon, date.tm_year) = (Int32(day), Int32(month), Int32(year - 1900))
         (date.tm_hour, date.tm_min, date.tm_sec) = (Int32(time.hour), Int32(time.minute), Int32(time.second))
         let seconds = timegm(&date)
-        // `timegm` turns a day that the month doesn't have into a day of the next month.
+        // `timegm` converts an invalid day to one of the next month.
         guard date.tm_mday == Int32(day), date.tm_mon == Int32(month) else { return nil }
         return Date(timeIntervalSince1970: TimeInterval(seconds))
     }

@@ -4,8 +4,8 @@ import HTTPTypes
 /// A stage that sends the cookies of a store, and stores the cookies that servers set (RFC 6265bis). Each hop uses the cookies of
 /// its own URL.
 ///
-/// A request that already has a `Cookie` field is sent unchanged. A response from a cache sets no cookies: they were stored when
-/// the response came from the server.
+/// A request that already has a `Cookie` field is sent unchanged. Cookies in a response from a cache are ignored, because they were stored
+/// when the response arrived from the server.
 package struct CookieStage: ExchangeStage {
     /// The servers whose cookies are stored.
     package enum AcceptPolicy: Sendable {
@@ -50,7 +50,7 @@ package struct CookieStage: ExchangeStage {
             let cookies = store.cookies(for: CookieURL(hop.exchange))
             guard !cookies.isEmpty else { return .now(.send) }
             var exchange = hop.exchange
-            // Appends a single field. The subscript would create a field for each cookie (section 5.8.1).
+            // One field: the subscript would create a field for each cookie (section 5.8.1).
             exchange.request.headerFields.append(HTTPField(name: .cookie, value: cookies.headerBytes))
             exchange.policies.cookies.hasStoredCookies = true
             return .now(.change(exchange))
@@ -60,7 +60,7 @@ package struct CookieStage: ExchangeStage {
             guard !head.isStored, head.contains(.setCookie) else { return .now(.pass) }
             let (url, now) = (CookieURL(hop.exchange), Date())
             guard accepts(from: url, of: hop) else { return .now(.pass) }
-            // Increasing creation dates keep the order of arrival when the cookies are sent (section 5.8.3).
+            // Increasing creation dates preserve the order of arrival (section 5.8.3).
             let cookies = head.texts(for: .setCookie).prefix(CookieStage.limit).enumerated().compactMap {
                 index, cookie in
                 rules.cookie(

@@ -24,7 +24,7 @@ public final class FileCookieStore: CookieStore {
     /// - Parameters:
     ///   - file: The location of the file. Its directory must exist.
     ///   - limits: The maximum numbers of cookies. The default is 50 for each domain and 3,000 in all.
-    /// - Throws: An error if the file exists and can't be read, or isn't a regular file but a directory, a symbolic link, or a
+    /// - Throws: An error if the file exists but can't be read, or isn't a regular file: for example a directory, a symbolic link, or a
     ///   pipe.
     public init(file: URL, limits: CookieJar.Limits = .init()) throws(StoreFileError) {
         self.file = file
@@ -87,7 +87,7 @@ struct CookieFileContent: StoreContent {
     }
 
     mutating func read(_ bytes: [UInt8], now: Date) {
-        // Keeps the properties that the file can't store.
+        // Keep the properties that files lack.
         let known = Dictionary(jar.all(now: now).map { ($0.identity, $0) }) { $1 }
         let (cookies, otherLines) = NetscapeCookieFile.read(bytes, now: now)
         self.otherLines = otherLines

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An exchange over a transport that only has an async interface: a custom transport, or a decorator around another one.
+/// An exchange over a transport that has only an async interface: a custom transport, or a wrapper around another one.
 ///
 /// Such a transport may ignore ``Exchange/decide`` and return a response with its whole body. The decision is then made and
 /// applied here. The transport enforces the total timeout, which therefore doesn't apply to a decision after the transport has
@@ -41,7 +41,7 @@ struct AwaitedExchange: Sendable {
             if let decision = entry?.decision { return .success(try await apply(decision, with: response)) }
             return .success(try await decide(on: response, isFirst: known.isEmpty))
         } catch {
-            // Keep the contents of the file only if the last decision accepted them.
+            // Keep the file's contents only if the last decision accepted them.
             if case .take(nil)? = close().last?.decision {} else { try? takeOut(into: nil) }
             return .failure(error)
         }
@@ -96,7 +96,7 @@ struct AwaitedExchange: Sendable {
             try copy(from: descriptor, start..<end, to: destination)
         }
         guard ftruncate(descriptor, start) == 0, lseek(descriptor, start, SEEK_SET) == start else {
-            throw failure("the file could not be cut", errno)
+            throw failure("the file could not be truncated", errno)
         }
     }
 
@@ -129,7 +129,7 @@ private final class AnonymousFile {
         descriptor = mkstemp(&path)
         guard descriptor >= 0 else {
             throw TransportError(
-                .deliveryFailed, phase: .receiving, url: nil, message: "there is no place for the response's body",
+                .deliveryFailed, phase: .receiving, url: nil, message: "no temporary file could be created",
                 systemError: errno)
         }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)

@@ -56,7 +56,7 @@ extension HopDriver {
         }
     }
 
-    /// What remains to do after the exchange has ended.
+    /// The data for the last steps of an exchange that has ended.
     struct End {
         let levels: [Level]
         /// The measurements of the hops before the last one; nil if empty.
@@ -135,7 +135,7 @@ extension HopDriver {
 
         /// Ends the exchange.
         mutating func end() -> End {
-            // Releases the hop, because it retains the driver.
+            // The hop retains the driver, so release it.
             defer { (route, events, isOver) = (Route(.none), [], true) }
             return End(levels: route.levels, report: report.isEmpty ? nil : report, events: events)
         }

@@ -144,7 +144,7 @@ package final class HopDriver: Sendable {
         let isCancelled = state.withLock { state in
             state.route = route
             state.route.hasBegun = true
-            // Don't store an exchange that won't start: it retains the hop, which retains the driver.
+            // Don't store an exchange that won't start: it indirectly retains the driver.
             if !state.isCancelled { state.running = prepared }
             return state.isCancelled
         }
@@ -155,7 +155,7 @@ package final class HopDriver: Sendable {
         if let prepared {
             prepared.start { [self] result in arrive(result) }
         } else if case .awaited(let transport) = transport {
-            // The stages can add requirements, so check them only now.
+            // Stages can add requirements.
             do { try transport.capabilities.check(hop.exchange) } catch { return arrive(.failure(error)) }
             post(.run { [self] in arrive(await AwaitedExchange(hop.exchangeToSend).result(of: transport)) })
         }
@@ -183,7 +183,7 @@ package final class HopDriver: Sendable {
                 post(
                     .run { [self] in
                         let action = await work()
-                        // The exchange may have ended meanwhile, for example by a timeout.
+                        // The exchange may have ended.
                         guard state.withLock({ $0.isCurrent(head) }) else { return }
                         if case .pass = action {
                             pending.give(decide(on: head, by: levels[..<index]))
@@ -255,7 +255,7 @@ package final class HopDriver: Sendable {
             case .challenge: observer?.exchangeWillAnswerChallenge(in: response.head)
             case .validation: break
             }
-            // Advance in a task of the request, because this can call the code of a custom transport.
+            // In a task of the request, because this can call a custom transport.
             post(.run { [self] in advance() })
         }
     }
@@ -370,7 +370,6 @@ extension HopDriver: ExchangeObserver {
         }
         guard isNew else { return }
         observer.exchangeDidReceiveHead(head)
-        // More progress can arrive meanwhile.
         while let (bytes, expected) = takeHeld() { observer.exchangeDidReceive(bytes: bytes, expected: expected) }
     }
 

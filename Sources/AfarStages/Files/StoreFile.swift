@@ -20,7 +20,7 @@ struct StoreFile: Sendable {
 
     /// Returns the contents of the file and their version, or nil if the file doesn't exist.
     func read() throws(StoreFileError) -> (bytes: [UInt8], version: Version)? {
-        // Without O_NONBLOCK, opening a pipe would block until another process opens it for writing.
+        // O_NONBLOCK, because opening a pipe without a writer would block.
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -66,7 +66,7 @@ struct StoreFile: Sendable {
     /// Writes a temporary file beside the file, and renames it when it is on the disk.
     private func write(_ bytes: [UInt8]) throws(StoreFileError) -> Version {
         let new = path + ".new"
-        // Remove what a killed process left behind. The lock guarantees that no other process is writing.
+        // A killed process can leave this file. The lock excludes other writers.
         unlink(new)
         let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .unwritable(url, Self.lastError) }
@@ -84,7 +84,7 @@ struct StoreFile: Sendable {
         return Version(status)
     }
 
-    /// Writes the new name to the disk. If that fails, the disk contains either the old or the new contents.
+    /// Flushes the directory to the disk. If that fails, the disk still contains either the old or the new contents.
     private func syncDirectory() {
         let directory = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return }
@@ -137,7 +137,7 @@ extension StoreFileError: LocalizedError, CustomStringConvertible {
     /// A description of the problem that names the file.
     public var description: String {
         switch self {
-        case .notARegularFile(let file): "\(file.path) is no regular file"
+        case .notARegularFile(let file): "\(file.path) is not a regular file"
         case .unreadable(let file, let code): "\(file.path) cannot be read: \(Self.text(code))"
         case .tooLarge(let file): "\(file.path) is larger than 64 MiB"
         case .inUse(let file): "\(file.path) is in use by another process, which holds its lock"
@@ -158,7 +158,7 @@ package struct FileLock {
 
     private let descriptor: Int32
 
-    /// Waits for the lock, and blocks the thread meanwhile.
+    /// Acquires the lock. Blocks the thread while it waits.
     package init(for url: URL) throws(StoreFileError) {
         let descriptor = open(url.path + ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .unwritable(url, POSIXErrorCode(rawValue: errno) ?? .EIO) }

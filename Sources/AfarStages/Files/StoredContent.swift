@@ -48,12 +48,12 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
             }
             guard !state.changes.isEmpty, !state.isScheduled else { return nil }
             state.isScheduled = true
-            // In the same critical section as the change, because the process could exit in between.
+            // In the critical section of the change, because the process could exit afterward.
             UnsavedStores.shared.insert(self)
             return ContinuousClock.now.duration(to: state.lastEnd + Self.shortestPause)
         }
         guard let delay else { return }
-        // The closure retains this object until the file is written.
+        // Retains this object until the file is written.
         let save: @Sendable () -> Void = { self.save() }
         if delay > .zero {
             queue.asyncAfter(deadline: .now() + delay / .seconds(1), execute: save)
@@ -86,7 +86,7 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
         var merged: Content?
         let result = Result { () throws(StoreFileError) in
             try file.replace { contents in
-                // No other process has changed the file.
+                // The file is unchanged.
                 if let version, contents?.version == version { return own.bytes(now: now) }
                 var content = own
                 content.read(contents?.bytes ?? [], now: now)

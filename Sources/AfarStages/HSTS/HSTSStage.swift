@@ -1,8 +1,8 @@
 import Foundation
 package import HTTPTypes
 
-/// A stage that sends http requests to known hosts over https. It is before the redirect stage, so that redirects are resolved
-/// against the upgraded URL. ``RedirectRules`` upgrades the targets of redirects.
+/// A stage that sends http requests to known hosts over https. It precedes the redirect stage, so that redirects are resolved against the
+/// upgraded URL. ``RedirectRules`` upgrades the targets of redirects.
 package struct HSTSUpgradeStage: ExchangeStage {
     private let upgrade: HSTSUpgrade
 
@@ -18,7 +18,7 @@ package struct HSTSUpgradeStage: ExchangeStage {
         func before(_ hop: Hop) -> Reply<RequestAction> {
             guard let request = upgrade.upgraded(hop.exchange.request) else { return .now(.send) }
             var exchange = hop.exchange
-            // A credential for http is also valid for https.
+            // Valid for https too.
             if exchange.hasPolicies, let credential = exchange.policies.credential,
                 credential.origin == Origin(exchange.request)
             {
@@ -65,7 +65,7 @@ package struct HSTSStage: ExchangeStage {
             let host = HSTSHost(
                 name: HostName(ofAuthority: authority).text, includesSubdomains: policy.includesSubdomains, expires: end
             )
-            // `HSTSHost` is nil for IP addresses.
+            // Nil for IP addresses.
             if let host { store.store(host) }
             return .now(.pass)
         }
@@ -85,7 +85,7 @@ package struct HSTSUpgrade: Sendable {
         else { return nil }
         var upgraded = request
         upgraded.scheme = "https"
-        // Port 80 becomes the default port of https, which is omitted. Other ports stay.
+        // Only port 80 changes, to the default port of https.
         if authority.hasSuffix(":80") { upgraded.authority = String(authority.dropLast(3)) }
         return upgraded
     }

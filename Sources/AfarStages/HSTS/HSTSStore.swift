@@ -9,7 +9,7 @@ public protocol HSTSStore: Sendable {
     /// All hosts that haven't expired, in no particular order.
     var all: [HSTSHost] { get }
 
-    /// Returns whether a host requires https, either directly or because of a host above it.
+    /// Returns a Boolean value that indicates whether a host requires https, either itself or because of a host above it.
     ///
     /// - Parameter host: A name in lowercase, without a port.
     func contains(_ host: String) -> Bool
@@ -31,7 +31,7 @@ public final class MemoryHSTSStore: HSTSStore {
     /// All hosts that haven't expired, in no particular order.
     public var all: [HSTSHost] { hosts.withLock { $0.all() } }
 
-    /// Returns whether a host requires https.
+    /// Returns a Boolean value that indicates whether a host requires https.
     public func contains(_ host: String) -> Bool { hosts.withLock { $0.contains(host) } }
 
     /// Stores a host. An expired host removes the stored one.
@@ -45,7 +45,7 @@ public final class MemoryHSTSStore: HSTSStore {
 public struct HSTSHost: Sendable, Hashable {
     /// The name in lowercase.
     public let name: String
-    /// A Boolean value that indicates whether all hosts below this one require https, too.
+    /// A Boolean value that indicates whether all hosts below this one also require https.
     public let includesSubdomains: Bool
     /// The date when the requirement expires.
     public let expires: Date
@@ -54,7 +54,7 @@ public struct HSTSHost: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - name: The name, without a port.
-    ///   - includesSubdomains: Whether all hosts below this one require https, too. The default is false.
+    ///   - includesSubdomains: Whether all hosts below this one also require https. The default is false.
     ///   - expires: The date when the requirement expires. The default is `.distantFuture`: never.
     /// - Returns: Nil if the name is invalid or is an IP address.
     public init?(name: String, includesSubdomains: Bool = false, expires: Date = .distantFuture) {
@@ -66,7 +66,7 @@ public struct HSTSHost: Sendable, Hashable {
         (name, self.includesSubdomains, self.expires) = (domain, includesSubdomains, expires)
     }
 
-    /// Returns whether the requirement has expired.
+    /// Returns a Boolean value that indicates whether the requirement has expired.
     ///
     /// - Parameter date: The date to compare with. The default is the current date.
     public func isExpired(at date: Date = Date()) -> Bool { expires <= date }
@@ -91,14 +91,15 @@ public struct HSTSHosts: Sendable {
     /// Returns all hosts that haven't expired.
     public func all(now: Date = Date()) -> [HSTSHost] { hosts.values.filter { !$0.isExpired(at: now) } }
 
-    /// Returns whether a host requires https: the host is known, or a known host above it includes its subdomains (section 8.2).
+    /// Returns a Boolean value that indicates whether a host requires https: because it is known, or because a known host above it includes
+    /// its subdomains (section 8.2).
     ///
     /// - Parameters:
     ///   - host: A name in lowercase, without a port.
     ///   - now: The current date.
     public func contains(_ host: String, now: Date = Date()) -> Bool {
         guard !isEmpty else { return false }
-        // A trailing dot, which stands for the DNS root, doesn't make it a different host.
+        // Ignore a trailing dot, the DNS root.
         let domain = CookieDomain(host: host.hasSuffix(".") ? String(host.dropLast()) : host)
         guard !domain.isAddress else { return false }
         return domain.matchingDomains.contains { name in
@@ -153,7 +154,7 @@ public final class FileHSTSStore: HSTSStore {
 
     /// Creates a store and reads the file if it exists.
     ///
-    /// - Throws: An error if the file exists and can't be read, or isn't a regular file but a directory, a symbolic link, or a
+    /// - Throws: An error if the file exists but can't be read, or isn't a regular file: for example a directory, a symbolic link, or a
     ///   pipe.
     public init(file: URL) throws(StoreFileError) {
         self.file = file
@@ -172,7 +173,7 @@ public final class FileHSTSStore: HSTSStore {
     /// All hosts that haven't expired, in no particular order.
     public var all: [HSTSHost] { stored.withContent { $0.hosts.all() } }
 
-    /// Returns whether a host requires https.
+    /// Returns a Boolean value that indicates whether a host requires https.
     public func contains(_ host: String) -> Bool { stored.withContent { $0.hosts.contains(host) } }
 
     /// Stores a host. An expired host removes the stored one.

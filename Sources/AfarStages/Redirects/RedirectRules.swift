@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 
-/// The rules for redirects. They create the next request from a response and its request, and remove what must not be forwarded.
+/// The rules for redirects. They create the next request from a response and its request, and remove fields that aren't forwarded.
 package struct RedirectRules: Sendable {
     /// The maximum number of redirects in one exchange. The default is 20.
     package var maximum: Int
@@ -29,15 +29,15 @@ package struct RedirectRules: Sendable {
 
     // MARK: From a response to a proposal
 
-    /// Returns the request that a response suggests, without the fields that must not be forwarded.
+    /// Returns the request that a response suggests, without the fields that aren't forwarded.
     func proposal(after head: ResponseHead, to exchange: Exchange) throws(TransportError) -> RedirectProposal {
         let redirect = FailureContext(head: head, from: exchange.url)
         let locations = Set(head.values(for: .location).filter { !$0.isEmpty })
         guard let location = locations.first, locations.count == 1 else {
-            throw redirect.failure(.invalidRedirect, to: nil, "names several places at once")
+            throw redirect.failure(.invalidRedirect, to: nil, "has several different locations")
         }
         guard !location.utf8.contains(UInt8(ascii: "\\")) else {
-            throw redirect.failure(.invalidRedirect, to: location, "has a backslash, which can be read in two ways")
+            throw redirect.failure(.invalidRedirect, to: location, "has a backslash, which makes the URL ambiguous")
         }
         var target = URLReference(location).resolved(against: URLReference(exchange.url))
         let schemes = exchange.policies.redirectSchemes
@@ -45,28 +45,29 @@ package struct RedirectRules: Sendable {
         if let authority = target.authority, let at = authority.utf8.firstIndex(of: UInt8(ascii: "@")) {
             let host = authority[authority.utf8.index(after: at)...]
             guard !host.utf8.contains(UInt8(ascii: "@")) else {
-                throw redirect.failure(.invalidRedirect, to: location, "has two @ before the path")
+                throw redirect.failure(.invalidRedirect, to: location, "has two @ signs before the path")
             }
             target.authority = host
         }
         // RFC 9110, section 10.2.2.
         if target.fragment == nil { target.fragment = exchange.fragment.map { $0[...] } }
         guard let url = URL(target) else {
-            throw redirect.failure(.invalidRedirect, to: location, "is no URL")
+            throw redirect.failure(.invalidRedirect, to: location, "is not a valid URL")
         }
         let (method, keepsBody) = Self.method(after: head.status, to: exchange.request.method)
         var proposal = RedirectProposal(
             response: head, url: url, location: target, method: method, fields: exchange.request.headerFields,
             body: keepsBody ? exchange.body : .none, originalMethod: exchange.request.method,
             originalBody: exchange.body)
-        // A redirect handler can be called even for a URL that no request can be sent to.
+        // Redirect handlers are called even for an unusable URL.
         if let target = try? RequestTarget(url) {
             clean(&proposal.fields, of: proposal, to: HTTPRequest(method, target), from: exchange.request)
         }
         return proposal
     }
 
-    /// RFC 9110, sections 15.4.2 to 15.4.4 and 15.4.8. By long-standing practice, 301 and 302 turn a POST into a GET.
+    /// Returns the method of the next request (RFC 9110, sections 15.4.2 to 15.4.4 and 15.4.8). By long-standing practice, 301 and 302
+    /// change a POST to a GET.
     private static func method(
         after status: Int, to method: HTTPRequest.Method
     ) -> (method: HTTPRequest.Method, keepsBody: Bool) {
@@ -99,11 +100,11 @@ package struct RedirectRules: Sendable {
         guard allowsInsecure || upgraded != nil || target.scheme == "https" || exchange.request.scheme != "https" else {
             throw redirect.failure(
                 .insecureRedirect, to: place,
-                "leaves a secure connection; the session's allowsInsecureRedirects would allow that")
+                "leads to an insecure connection: set the session's allowsInsecureRedirects to permit it")
         }
         if case .stream(let stream) = proposal.body, stream.isSpent {
             throw redirect.failure(
-                .requestBodyFailed, to: place, "asks for the body again, which is a stream that can be read once")
+                .requestBodyFailed, to: place, "requires the body again, which is a stream that can be read only once")
         }
         var next = exchange
         next.request = upgraded ?? request
@@ -119,7 +120,7 @@ package struct RedirectRules: Sendable {
         return next
     }
 
-    /// Removes the fields that must not be forwarded from one request to the other.
+    /// Removes the fields that aren't forwarded from one request to the next.
     private func clean(
         _ fields: inout HTTPFields, of proposal: RedirectProposal, to next: HTTPRequest, from last: HTTPRequest,
         hasLeft: Bool = false

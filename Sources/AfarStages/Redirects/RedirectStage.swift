@@ -61,13 +61,13 @@ extension RedirectRules {
             return .fail(
                 TransportError(
                     .invalidRedirect, phase: .receiving, url: hop.exchange.url,
-                    message: "what the redirect handler wants to send cannot be sent", underlying: error))
+                    message: "the redirect handler returned a request that cannot be sent", underlying: error))
         }
         guard !Task.isCancelled else {
             return .fail(
                 TransportError(
                     .cancelled, phase: .receiving, url: hop.exchange.url,
-                    message: "cancelled while a redirect was decided on"))
+                    message: "the exchange was cancelled while the redirect handler ran"))
         }
         guard let decision else { return .pass }
         do throws(TransportError) { return try follow(decision, after: hop) } catch { return .fail(error) }
@@ -89,7 +89,7 @@ extension RedirectRules {
 }
 
 extension URL {
-    /// Returns the URL with https in place of http, if the request was upgraded.
+    /// Returns the URL with https instead of http if the request was upgraded.
     fileprivate func upgraded(like request: HTTPRequest) -> URL {
         guard request.scheme == "https", scheme?.lowercased() == "http",
             var components = URLComponents(url: self, resolvingAgainstBaseURL: true)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Answers with a content coding.
+/// Responses with a content coding.
 enum Compression {
     static func gzip(_ request: ServerRequest) throws -> ServerResponse {
         try encoded(request, "gzip") { Deflate.gzip($0) }
@@ -31,11 +31,9 @@ enum Compression {
 
 // MARK: - Deflate
 
-/// Two ways to make a valid deflate stream without a compressor.
-///
-/// Clients' decoders cannot tell, and the server needs no C library.
+/// Creates valid deflate streams without a compressor, so the server needs no C library.
 enum Deflate {
-    /// Stored blocks: nothing becomes smaller.
+    /// Returns stored blocks, which aren't compressed.
     static func stored(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var rest = bytes[...]
@@ -49,7 +47,7 @@ enum Deflate {
         return result
     }
 
-    /// Zero bytes at about 159 to 1, the most that the fixed Huffman code allows: one literal zero, then copies of the
+    /// Returns zero bytes, compressed about 159 to 1, the maximum for the fixed Huffman code: one literal zero, then copies of the
     /// byte before, 258 at a time.
     static func zeros(_ count: Int) -> [UInt8] {
         let zero = (code: UInt32(0b0011_0000), length: 8)
@@ -72,7 +70,7 @@ enum Deflate {
         gzip(stream: zeros(count), crc: Checksums.crc32(zeros: count), count: count)
     }
 
-    /// The zlib format, which is what HTTP calls deflate.
+    /// Returns the zlib format, which HTTP calls deflate.
     static func zlib(_ bytes: [UInt8]) -> [UInt8] {
         [0x78, 0x01] + stored(bytes) + littleEndian(Checksums.adler32(bytes)).reversed()
     }
@@ -87,7 +85,7 @@ enum Deflate {
     }
 }
 
-/// Packs Huffman codes, whose first bit goes into the lowest free bit.
+/// Packs Huffman codes. The first bit of a code goes into the lowest free bit.
 private struct BitWriter {
     private var bytes: [UInt8] = []
     private var pending: UInt32 = 0
@@ -116,7 +114,7 @@ private struct BitWriter {
 
 // MARK: - Checksums
 
-/// The checksums that gzip, zlib and PNG end with.
+/// The checksums at the end of gzip, zlib and PNG data.
 enum Checksums {
     static func crc32(_ bytes: some Sequence<UInt8>) -> UInt32 {
         ~bytes.reduce(~0) { crc, byte in crcTable[Int(UInt8(truncatingIfNeeded: crc) ^ byte)] ^ (crc >> 8) }
@@ -131,7 +129,7 @@ enum Checksums {
         return high << 16 | low
     }
 
-    /// The CRC of many zero bytes, found by squaring: a zero byte maps the register by a linear function, here given by
+    /// Returns the CRC of many zero bytes by repeated squaring. A zero byte maps the register by a linear function, represented by
     /// its images of the 32 single bits.
     static func crc32(zeros count: Int) -> UInt32 {
         var power = (0..<32).map { bit in

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Answers with fixed content, one for each common media type.
+/// Responses with fixed content, one for each common media type.
 enum Documents {
     static func json(_: ServerRequest) throws -> ServerResponse {
         .content("application/json", Data(#"{"id":7,"name":"Ada","tags":["first","second"],"active":true}"#.utf8))
@@ -67,16 +67,16 @@ enum Documents {
 
 // MARK: - Texts
 
-/// The texts of `/encoding/{charset}`: the bytes that are sent, and the characters that they mean.
+/// The texts of `/encoding/{charset}`: the encoded bytes, and the characters that they encode.
 public struct SampleText: Sendable {
     /// The charset's name, lowercased, as in `shift_jis`.
     public let charset: String
-    /// What the bytes mean.
+    /// The decoded text.
     public let text: String
-    /// What is sent.
+    /// The encoded bytes, as sent.
     public let bytes: Data
 
-    /// All texts there are.
+    /// All sample texts.
     public static let all: [SampleText] = [
         SampleText("utf-8", "Grüße", [0x47, 0x72, 0xc3, 0xbc, 0xc3, 0x9f, 0x65]),
         SampleText("iso-8859-1", "Grüße", [0x47, 0x72, 0xfc, 0xdf, 0x65]),
@@ -96,7 +96,7 @@ public struct SampleText: Sendable {
 
 // MARK: - Images
 
-/// A small PNG image in one colour.
+/// A PNG image of a single color.
 enum PNG {
     static func image(width: Int, height: Int, red: UInt8, green: UInt8, blue: UInt8) -> Data {
         let row = [0] + Array(repeatElement([red, green, blue], count: width).joined())

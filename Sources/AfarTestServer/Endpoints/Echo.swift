@@ -1,6 +1,6 @@
 import Foundation
 
-/// Answers that show what was asked.
+/// Responses that describe the request.
 enum Echo {
     static func answer(_ request: ServerRequest) throws -> ServerResponse {
         try json(document(request))
@@ -47,7 +47,7 @@ enum Echo {
         return document
     }
 
-    /// A name that comes once has a string, one that comes again an array.
+    /// Groups arguments by name. A name that occurs once has a string as its value, and a repeated name an array.
     static func grouped(_ arguments: [ServerRequest.Argument]) -> [String: Any] {
         Dictionary(grouping: arguments, by: \.name).mapValues { list in
             list.count == 1 ? list[0].value as Any : list.map(\.value)
@@ -66,7 +66,7 @@ enum Echo {
 
 // MARK: - Cookies
 
-/// Answers about cookies.
+/// Responses about cookies.
 enum Cookies {
     static func received(_ request: ServerRequest) throws -> ServerResponse {
         let pairs = request.headers.values(of: "Cookie").flatMap { $0.split(separator: ";") }
@@ -88,7 +88,7 @@ enum Cookies {
 
 // MARK: - Credentials
 
-/// Answers that want credentials.
+/// Responses that require credentials.
 enum Authentication {
     static func basic(_ request: ServerRequest) throws -> ServerResponse {
         let user = request.parameters["user"] ?? ""

@@ -1,7 +1,7 @@
-/// The list of all built-in routes.
+/// All built-in routes.
 enum Endpoints {
     static let all: [TestServer.Endpoint] = [
-        // What was asked
+        // Echo
         .init("/anything", "Echoes the request as JSON", Echo.answer),
         .init("/anything/*", "Echoes the request as JSON", Echo.answer),
         .init("/get", methods: ["GET"], "Echoes a GET", Echo.answer),
@@ -15,7 +15,7 @@ enum Endpoints {
         // Status and head
         .init("/status/{code}", "Answers with a status from 200 to 999", Statuses.status),
         .init("/response-headers", "Sends the query's arguments as header fields", Statuses.headers),
-        .init("/unstable", "Status 503 for the first ?failures of a ?key, then 200", Unstable().answer),
+        .init("/unstable", "Status 503 for the first ?failures requests of a ?key, then 200", Unstable().answer),
 
         // Redirects
         .init("/redirect/{n}", "n redirects with status 302, then /get", Redirects.chain),
@@ -35,20 +35,20 @@ enum Endpoints {
         .init("/large/{n}", "n cheap bytes, see PatternBytes", Payload.pattern),
         .init(
             "/range/{n}",
-            "As /large, or the bytes of a ?seed; honours Range and conditions; ends at ?cuts=1,2, pauses at ?stalls=1,2",
+            "As /large, or the bytes of a ?seed; honors Range and conditions; ends at ?cuts=1,2, pauses at ?stalls=1,2",
             Payload.range),
         .init("/gzip", "An echo with Content-Encoding gzip", Compression.gzip),
         .init("/deflate", "An echo with Content-Encoding deflate, in the zlib format", Compression.deflate),
-        .init("/gzip-bomb", "?bytes zeros, by default 50 MB, that travel as a 159th of that", Compression.bomb),
+        .init("/gzip-bomb", "?bytes zeros, by default 50 MB, compressed about 159 to 1", Compression.bomb),
 
         // Caching
-        .init("/etag/{value}", "An entity tag; honours If-None-Match and If-Match", Caching.entityTag),
-        .init("/cache/{seconds}", "May be cached; the body counts the requests that came through", Caching().maxAge),
+        .init("/etag/{value}", "An entity tag; honors If-None-Match and If-Match", Caching.entityTag),
+        .init("/cache/{seconds}", "Can be cached; the body counts the requests to the server", Caching().maxAge),
         .init("/vary", "Varies by Accept and Accept-Language", Caching.vary),
 
         // Credentials and cookies
-        .init("/basic-auth/{user}/{password}", "Wants these Basic credentials, or answers 401", Authentication.basic),
-        .init("/bearer", "Wants any Bearer token, or answers 401", Authentication.bearer),
+        .init("/basic-auth/{user}/{password}", "Requires these Basic credentials, or sends 401", Authentication.basic),
+        .init("/bearer", "Requires any Bearer token, or sends 401", Authentication.bearer),
         .init("/cookies", "The cookies received as JSON", Cookies.received),
         .init("/cookies/set", "Sets the query's arguments as cookies", Cookies.set),
 
@@ -71,16 +71,16 @@ enum Endpoints {
 extension TestServer {
     /// One of the routes that every ``TestServer`` has.
     public struct Endpoint: Sendable {
-        /// The path, with `{names}` for what may be filled in; a last `*` stands for any rest.
+        /// The path. `{name}` stands for any segment, and a final `*` for any rest.
         public let pattern: String
-        /// The methods that it answers, or `nil` for all. HEAD goes with GET.
+        /// The methods that the route answers; `nil` for all. GET includes HEAD.
         public let methods: Set<String>?
-        /// What it does, and which arguments it reads from the query.
+        /// A description, and the query arguments that it reads.
         public let summary: String
 
         private let makeAnswer: @Sendable () -> @Sendable (ServerRequest) throws -> ServerResponse
 
-        /// The answer is made anew for each server, so that what an endpoint counts begins at 0 there.
+        /// The handler is created for each server, so an endpoint's counters start at 0.
         init(
             _ pattern: String,
             methods: Set<String>? = nil,
@@ -102,13 +102,13 @@ extension TestServer {
     public static var endpoints: [Endpoint] { Endpoints.all }
 }
 
-/// An argument that an endpoint cannot use; it is answered with status 400.
+/// An invalid argument, for which the server responds with status 400.
 struct BadArgument: Error {
     let reason: String
 }
 
 extension ServerRequest {
-    /// A number from the path, or else from the query.
+    /// Returns a number from the path, or from the query if the path has none.
     func number<Number: LosslessStringConvertible & Comparable>(
         _ name: String,
         in range: ClosedRange<Number>,
@@ -125,12 +125,12 @@ extension ServerRequest {
         return number
     }
 
-    /// A count from the path, or else from the query.
+    /// Returns a count from the path, or from the query if the path has none.
     func count(_ name: String, default: Int? = nil) throws -> Int {
         try number(name, in: 0...(1 << 50), default: `default`)
     }
 
-    /// Seconds from the path, or else from the query, at most a day.
+    /// Returns seconds from the path, or from the query if the path has none. The maximum is a day.
     func seconds(_ name: String, default: Double? = nil) throws -> Double {
         try number(name, in: 0...86_400, default: `default`)
     }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Answers of any size, none of which is held in memory.
+/// Responses of any size, which are never held in memory as a whole.
 enum Payload {
     private static let blockSize = 1 << 16
 
@@ -42,14 +42,14 @@ enum Payload {
         return validators.added(to: response)
     }
 
-    /// - Parameter seed: Of pseudo-random bytes; nil for the pattern.
+    /// - Parameter seed: The seed of pseudo-random bytes; nil for the pattern.
     private static func response(
         status: Int, range: Range<Int>, seed: UInt64? = nil, _ interruption: Interruption = Interruption()
     ) -> ServerResponse {
         let headers: ServerHeaders = ["Content-Type": "application/octet-stream"]
         return ServerResponse(status: status, headers: headers, length: range.count) { body in
             let end = interruption.end(of: range)
-            // A multiple of the pattern's 26, so that every block but the last is the same.
+            // A multiple of the pattern's 26 bytes, so blocks are equal.
             for start in stride(from: range.lowerBound, to: end, by: 65_520) {
                 let block = start..<min(start + 65_520, end)
                 try body.write(seed.map { PseudoRandomBytes.bytes(block, seed: $0) } ?? PatternBytes.bytes(block))
@@ -59,7 +59,7 @@ enum Payload {
     }
 }
 
-/// Offsets of a file at which its transfer ends early: of those in a range the first behind its start.
+/// Offsets in a file at which the transfer ends early. In a range, the first offset after its start applies.
 private struct Interruption: Sendable {
     private var offsets: [Int] = []
     /// Whether the connection stays open.
@@ -71,7 +71,7 @@ private struct Interruption: Sendable {
         let (cuts, stalls) = (request.argument("cuts"), request.argument("stalls"))
         isSilence = cuts == nil
         offsets = try (cuts ?? stalls ?? "").split(separator: ",").map { text in
-            guard let offset = Int(text) else { throw BadArgument(reason: "\(text) is no offset") }
+            guard let offset = Int(text) else { throw BadArgument(reason: "\(text) is not an offset") }
             return offset
         }
     }
@@ -81,7 +81,7 @@ private struct Interruption: Sendable {
     }
 }
 
-/// What a Range header asks for; several ranges and what is not understood ask for the whole.
+/// The range that a Range header requests. Several ranges, or an invalid header, request the whole.
 enum ByteRange: Equatable {
     case whole
     case part(Range<Int>)
@@ -107,7 +107,7 @@ enum ByteRange: Equatable {
 
 // MARK: - In pieces
 
-/// Answers that take time or come in pieces.
+/// Responses that take time or are sent in pieces.
 enum Streams {
     static func delay(_ request: ServerRequest) throws -> ServerResponse {
         var response = try Echo.answer(request)
@@ -118,7 +118,7 @@ enum Streams {
     static func drip(_ request: ServerRequest) throws -> ServerResponse {
         let count = try request.count("bytes", default: 10)
         let seconds = try request.seconds("seconds", default: 1)
-        // Pauses shorter than 5 ms would drift: then several bytes go at once.
+        // Pauses below 5 ms would be inaccurate. Several bytes are sent at once instead.
         let steps = max(1, min(count, Int(seconds / 0.005)))
         return ServerResponse(headers: ["Content-Type": "application/octet-stream"]) { body in
             for step in 0..<steps {
@@ -154,9 +154,9 @@ enum Streams {
 
 // MARK: - Known bytes
 
-/// The bytes of `/large/{n}` and `/range/{n}`: the letters a to z over and over, so byte i is letter i modulo 26.
+/// The bytes of `/large/{n}` and `/range/{n}`: the letters a to z repeated, so byte i is letter i modulo 26.
 public enum PatternBytes {
-    /// The bytes at some offsets; there are none before 0.
+    /// Returns the bytes at a range of offsets. There are none before 0.
     public static func bytes(_ range: Range<Int>) -> Data {
         let range = range.clamped(to: 0..<Int.max)
         var data = Data(capacity: range.count)
@@ -170,7 +170,7 @@ public enum PatternBytes {
         return data
     }
 
-    /// The bytes from 0 on; none for a negative count.
+    /// Returns the first bytes; none for a negative count.
     public static func bytes(_ count: Int) -> Data {
         bytes(0..<max(0, count))
     }
@@ -179,26 +179,26 @@ public enum PatternBytes {
     private static let block = Data(Array(repeating: UInt8(ascii: "a")...UInt8(ascii: "z"), count: 2520).joined())
 }
 
-/// The endless bytes of `/bytes/{n}?seed=S`, equal for equal seeds.
+/// The infinite sequence of bytes of `/bytes/{n}?seed=S`. Equal seeds have equal sequences.
 ///
-/// They are the outputs of SplitMix64 in little-endian order: the state starts at the seed and grows by
-/// `9e3779b97f4a7c15` for each output, which is the state mixed by two rounds of xor-shift and multiplication.
+/// The bytes are the outputs of SplitMix64 in little-endian order. The state begins with the seed and grows by `9e3779b97f4a7c15`
+/// for each output, which is the state mixed by two rounds of xor-shift and multiplication.
 public struct PseudoRandomBytes: Sendable {
     private var state: UInt64
     private var left: [UInt8] = []
 
-    /// Starts the sequence of a seed.
+    /// Creates the sequence of a seed.
     public init(seed: UInt64 = 0) {
         state = seed
     }
 
-    /// The first bytes of a seed's sequence; none for a negative count.
+    /// Returns the first bytes of a seed's sequence; none for a negative count.
     public static func bytes(_ count: Int, seed: UInt64 = 0) -> Data {
         var generator = PseudoRandomBytes(seed: seed)
         return generator.next(count)
     }
 
-    /// The bytes at some offsets of a seed's sequence; there are none before 0.
+    /// Returns the bytes at a range of offsets in a seed's sequence. There are none before 0.
     public static func bytes(_ range: Range<Int>, seed: UInt64 = 0) -> Data {
         let range = range.clamped(to: 0..<Int.max)
         let word = range.lowerBound / 8
@@ -206,7 +206,7 @@ public struct PseudoRandomBytes: Sendable {
         return Data(generator.next(range.upperBound - word * 8).dropFirst(range.lowerBound - word * 8))
     }
 
-    /// The next bytes, none for a negative count; how the sequence is cut into calls does not change it.
+    /// Returns the next bytes; none for a negative count. The sequence doesn't depend on how it is divided among calls.
     public mutating func next(_ count: Int) -> Data {
         let count = max(0, count)
         var data = Data(left.prefix(count))

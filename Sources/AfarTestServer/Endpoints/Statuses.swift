@@ -1,4 +1,4 @@
-/// Answers whose point is their head.
+/// Responses that test the handling of heads.
 enum Statuses {
     static func status(_ request: ServerRequest) throws -> ServerResponse {
         let code = try request.number("code", in: 200...999)
@@ -16,7 +16,7 @@ enum Statuses {
     }
 }
 
-/// Fails a number of times, for tests of retries.
+/// Fails a number of times, to test retries.
 struct Unstable: Sendable {
     private let counts = Locked<[String: Int]>([:])
 
@@ -32,7 +32,7 @@ struct Unstable: Sendable {
 
 // MARK: - Redirects
 
-/// Answers that send the client elsewhere.
+/// Responses that redirect the client.
 enum Redirects {
     static func chain(_ request: ServerRequest) throws -> ServerResponse {
         let left = try request.count("n")
@@ -51,7 +51,7 @@ enum Redirects {
 
 // MARK: - Caching
 
-/// Answers that a cache has something to do with.
+/// Responses that test caches.
 struct Caching: Sendable {
     private let count = Locked(0)
 
@@ -79,13 +79,13 @@ struct Caching: Sendable {
 
 // MARK: - Conditions
 
-/// An entity tag and a date, and the conditions on them that a request may state.
+/// An entity tag and a date, and the evaluation of a request's conditions on them.
 struct Validators: Sendable {
     var entityTag: String
     /// Seconds since 1970.
     var lastModified: Int?
 
-    /// The answer to a request whose condition fails: 304 or 412.
+    /// Returns the response to a request whose condition fails: 304 or 412.
     func answer(to request: ServerRequest) -> ServerResponse? {
         if let tags = request.headers["If-Match"] {
             guard !matches(tags, weakly: false) else { return nil }
@@ -103,7 +103,7 @@ struct Validators: Sendable {
         return added(to: ServerResponse(status: request.method == "GET" || request.method == "HEAD" ? 304 : 412))
     }
 
-    /// Whether a Range header counts, which If-Range makes depend on an unchanged body.
+    /// Whether a Range header applies. If-Range makes that depend on an unchanged body.
     func allowRange(in request: ServerRequest) -> Bool {
         guard let condition = request.headers["If-Range"] else { return true }
         return condition == entityTag || condition == lastModified.map(HTTPDate.text(secondsSince1970:))

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Serves the requests of one connection, one after the other, on the connection's own thread.
+/// Serves the requests of one connection in order, on the connection's own thread.
 struct HTTPConnection {
-    /// Finds the answer to a request; may block.
+    /// Returns the response to a request. Can block.
     let respond: (ServerRequest) -> ServerResponse
     private let socket: Socket
     private var input: BufferedSocket
@@ -22,7 +22,7 @@ struct HTTPConnection {
         } catch let error as MalformedRequest {
             try? refuse(error)
         } catch {
-            // The client has left, or the server stops: there is nobody to tell.
+            // The client has closed the connection, or the server is stopping.
         }
     }
 
@@ -62,7 +62,7 @@ struct HTTPConnection {
         }
     }
 
-    /// The next chunk's size, `nil` for the last chunk.
+    /// Reads the next chunk's size; `nil` for the last chunk.
     private mutating func readChunkSize() throws -> Int? {
         let line = try readLine(through: [10], limit: 1024) ?? []
         let digits = line.prefix { $0 != 59 && $0 != 13 && $0 != 32 }
@@ -82,7 +82,7 @@ struct HTTPConnection {
 
     // MARK: Sending
 
-    /// Sends the response and returns whether the connection can be used again.
+    /// Sends the response, and returns whether the connection can be reused.
     private func send(_ response: ServerResponse, to request: ServerRequest) throws -> Bool {
         if response.delay > 0, socket.waitForPeer(seconds: response.delay) != .timedOut {
             throw BodyWriter.ClientGone()
@@ -103,7 +103,7 @@ struct HTTPConnection {
         let response = ServerResponse.text(error.reason, status: error.status).adding("Connection", "close")
         let request = try ServerRequest(head: Array("GET / HTTP/1.1\r\n".utf8))
         _ = try send(response, to: request)
-        // Closing with unread bytes resets the connection, and the client might lose the answer.
+        // Closing with unread bytes would reset the connection and lose the response.
         socket.finishWriting()
         while try input.read(atMost: .max) > 0 {}
     }
@@ -111,13 +111,13 @@ struct HTTPConnection {
 
 // MARK: - Framing
 
-/// The bytes of a response's head, and how its body is to follow.
+/// The bytes of a response's head, and the framing of its body.
 struct ResponseFraming {
     let head: [UInt8]
     let hasBody: Bool
     let isChunked: Bool
     let keepsAlive: Bool
-    /// The length that the head promises for the body that follows, if it does.
+    /// The length of the body that follows, if the head declares it.
     let bodyLength: Int?
 
     init(of response: ServerResponse, to request: ServerRequest) {
@@ -159,7 +159,7 @@ struct ResponseFraming {
 
 // MARK: - Dates
 
-/// Dates as HTTP writes them: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Dates in HTTP's format: `Sun, 06 Nov 1994 08:49:37 GMT`.
 enum HTTPDate {
     static func text(secondsSince1970: Int) -> String {
         var time = time_t(secondsSince1970)
@@ -172,7 +172,7 @@ enum HTTPDate {
 
     static var now: String { text(secondsSince1970: time(nil)) }
 
-    /// The seconds since 1970, or `nil` when the text is no such date.
+    /// Returns the seconds since 1970, or `nil` if the text is not such a date.
     static func parse(_ text: String) -> Int? {
         let parts = text.split { $0 == " " || $0 == "," || $0 == ":" }
         guard parts.count == 8, let month = months.firstIndex(of: String(parts[2])) else { return nil }

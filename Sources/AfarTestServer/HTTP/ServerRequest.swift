@@ -1,16 +1,16 @@
 public import Foundation
 
-/// A request that a ``TestServer`` has received, body included.
+/// A request that a ``TestServer`` has received, including its body.
 public struct ServerRequest: Sendable {
-    /// A name and a value of the query or of a form.
+    /// A name and a value from the query or from a form.
     public struct Argument: Sendable, Equatable {
-        /// The name, decoded.
+        /// The decoded name.
         public let name: String
-        /// The value, decoded; empty where no `=` follows the name.
+        /// The decoded value; empty if no `=` follows the name.
         public let value: String
     }
 
-    /// How many bytes of a body are kept in ``body``: 16 MiB. What follows is counted and summed, not held.
+    /// The maximum number of bytes in ``body``: 16 MiB. Further bytes are counted and included in the checksum, but not stored.
     public static let bodyLimit = 16 << 20
 
     /// The method as sent.
@@ -19,30 +19,30 @@ public struct ServerRequest: Sendable {
     public let target: String
     /// The path as sent, still percent-encoded.
     public let path: String
-    /// The query as sent, without the question mark; empty when there is none.
+    /// The query as sent, without the question mark; empty without a query.
     public let query: String
     /// The protocol version, as in `HTTP/1.1`.
     public let version: String
     /// The header fields as sent.
     public let headers: ServerHeaders
-    /// The body, at most its first ``bodyLimit`` bytes.
+    /// The first bytes of the body, up to ``bodyLimit``.
     public internal(set) var body = Data()
     /// The length of the whole body in bytes.
     public var bodyLength: Int { bodyChecksum.count }
-    /// The checksum over the whole body.
+    /// The checksum of the whole body.
     public internal(set) var bodyChecksum = BodyChecksum()
-    /// The decoded path segments that stand for `{names}` in the route's pattern.
+    /// The decoded path segments for the `{names}` in the route's pattern.
     public internal(set) var parameters: [String: String] = [:]
 
-    /// The query's arguments in order, decoded as a form is: `+` is a space.
+    /// The query's arguments in order, decoded like a form, so `+` is a space.
     public var arguments: [Argument] { Self.decodeForm(query) }
 
-    /// The body as text, or `nil` when it is not UTF-8 or not wholly kept.
+    /// The body as text, or `nil` if it isn't UTF-8 or exceeds ``bodyLimit``.
     public var text: String? {
         body.count == bodyLength ? String(data: body, encoding: .utf8) : nil
     }
 
-    /// The first argument of that name, if any.
+    /// Returns the first argument with a name.
     func argument(_ name: String) -> String? {
         arguments.first { $0.name == name }?.value
     }
@@ -66,14 +66,14 @@ public struct ServerRequest: Sendable {
 
 // MARK: - Parsing
 
-/// A request that cannot be read; it is answered with this status, and the connection ends.
+/// A request that can't be parsed. The server responds with this status, and closes the connection.
 struct MalformedRequest: Error {
     let status: Int
     let reason: String
 }
 
 extension ServerRequest {
-    /// Parses a request head, from the request line to the blank line.
+    /// Parses a request's head, from the request line to the blank line.
     init(head: [UInt8]) throws {
         let lines = head.split(separator: 10, omittingEmptySubsequences: true).map { line in
             line.last == 13 ? line.dropLast() : line
@@ -97,13 +97,13 @@ extension ServerRequest {
         self.headers = headers
     }
 
-    /// Whether the client means to send more requests on this connection.
+    /// Whether the client intends to send more requests over this connection.
     var wantsKeepAlive: Bool {
         let tokens = headers.tokens("Connection")
         return version == "HTTP/1.0" ? tokens.contains("keep-alive") : !tokens.contains("close")
     }
 
-    /// How the body is framed; throws for a framing that is ambiguous.
+    /// How the body is framed.
     var bodyFraming: BodyFraming {
         get throws {
             let lengths = Set(headers.values(of: "Content-Length"))
@@ -131,7 +131,7 @@ extension ServerRequest {
         case chunked
     }
 
-    /// The path and the query of a target; a proxy request's absolute URL loses its scheme and host.
+    /// Splits a target into its path and query. The absolute URL of a proxy request loses its scheme and host.
     private static func split(target: String) -> (path: String, query: String) {
         var rest = target[...]
         if let scheme = rest.range(of: "://"), !rest.hasPrefix("/") {
@@ -142,7 +142,7 @@ extension ServerRequest {
         return (path.isEmpty ? "/" : path, parts.count > 1 ? String(parts[1]) : "")
     }
 
-    /// Header bytes are UTF-8 or, failing that, ISO 8859-1, in which every byte is a character.
+    /// Decodes bytes of the head as UTF-8, or as ISO 8859-1, in which every byte is a character.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self) ?? String(bytes.map { Character(Unicode.Scalar($0)) })
     }
@@ -150,25 +150,26 @@ extension ServerRequest {
 
 // MARK: - Header fields
 
-/// Header fields in the order in which they travel; names match without regard to case, repeats are kept.
+/// Header fields in the order of their transfer. Names are case-insensitive, and can be repeated.
 public struct ServerHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// One header line.
     public struct Field: Sendable, Equatable {
-        /// The name, spelled as it was sent.
+        /// The name in its original spelling.
         public let name: String
-        /// The value, without the white space around it.
+        /// The value, without surrounding white space.
         public let value: String
     }
 
-    /// All lines in order.
+    /// All lines, in order.
     public private(set) var fields: [Field] = []
 
-    /// Makes headers from pairs; a repeated name makes repeated lines.
+    /// Creates header fields from pairs. A repeated name creates repeated lines.
     public init(dictionaryLiteral elements: (String, String)...) {
         elements.forEach { append($0.0, $0.1) }
     }
 
-    /// The value of a header, repeats joined by `", "`; setting replaces all lines of that name, `nil` removes them.
+    /// The value of a field. Repeated lines are joined by `", "`. Setting it replaces all lines with that name, and `nil` removes
+    /// them.
     public subscript(name: String) -> String? {
         get {
             let values = values(of: name)
@@ -180,13 +181,13 @@ public struct ServerHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral
         }
     }
 
-    /// The values of all lines of one name, in order.
+    /// Returns the values of all lines with a name, in order.
     public func values(of name: String) -> [String] {
         let name = name.lowercased()
         return fields.filter { $0.name.lowercased() == name }.map(\.value)
     }
 
-    /// Adds a line, also when the name is there already. Control characters, which would end the line, become spaces.
+    /// Adds a line, even if the name exists. Control characters, which could end the line, are replaced by spaces.
     public mutating func append(_ name: String, _ value: String) {
         fields.append(Field(name: Self.clean(name), value: Self.clean(value)))
     }
@@ -196,7 +197,7 @@ public struct ServerHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral
         return String(text.unicodeScalars.map { $0.value < 32 ? " " : Character($0) })
     }
 
-    /// The comma-separated members of a header, lowercased.
+    /// Returns the comma-separated elements of a field, in lower case.
     func tokens(_ name: String) -> [String] {
         (self[name] ?? "").lowercased().split(separator: ",").map { String($0.trimmingSpaces) }
     }
@@ -213,21 +214,21 @@ extension StringProtocol {
 
 // MARK: - Checksum of a body
 
-/// A cheap checksum over a body, to compare what a client sent with what arrived.
+/// A cheap checksum of a body, to compare what a client sent with what arrived.
 ///
-/// It is FNV-1a over little-endian 64-bit words (offset basis `cbf29ce484222325`, prime `100000001b3`), the last word
-/// filled up with zero bytes. By words, since by bytes a gigabyte would take a debug build half a minute.
+/// It is FNV-1a over little-endian 64-bit words (offset basis `cbf29ce484222325`, prime `100000001b3`). The last word is padded
+/// with zero bytes. Over bytes instead of words, a gigabyte would take half a minute in a debug build.
 public struct BodyChecksum: Sendable, Equatable {
-    /// How many bytes went in.
+    /// The number of bytes that were added.
     public private(set) var count = 0
     private var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     private var pending: UInt64 = 0
     private static let prime: UInt64 = 0x100_0000_01b3
 
-    /// Starts with no bytes.
+    /// Creates the checksum of no bytes.
     public init() {}
 
-    /// Sums up bytes that are at hand.
+    /// Creates the checksum of bytes.
     public init(_ bytes: some ContiguousBytes) {
         update(bytes)
     }
@@ -250,7 +251,7 @@ public struct BodyChecksum: Sendable, Equatable {
             add(bytes[index])
             index += 1
         }
-        // Plain operators only: in a debug build each generic call would cost more than all of them.
+        // Generic calls are slow in debug builds.
         let words = (bytes.count - index) / 8
         var left = words
         var value = hash

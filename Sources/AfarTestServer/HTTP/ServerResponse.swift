@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The answer of a ``TestServer``'s route.
+/// The response of a ``TestServer`` route.
 public struct ServerResponse: Sendable {
-    /// Writes a body bit by bit. It runs on the connection's own thread, so it may block.
+    /// Writes a body in pieces. It runs on the connection's own thread, so it can block.
     public typealias Stream = @Sendable (BodyWriter) throws -> Void
 
     enum Body: Sendable {
@@ -10,29 +10,29 @@ public struct ServerResponse: Sendable {
         case stream(length: Int?, Stream)
     }
 
-    /// The status code, 200 to 999.
+    /// The status code, from 200 to 999.
     public var status: Int
-    /// The header fields; `Content-Length` or `Transfer-Encoding`, `Date` and `Connection` are added as needed.
+    /// The header fields. `Content-Length` or `Transfer-Encoding`, `Date` and `Connection` are added if needed.
     public var headers: ServerHeaders
-    /// Seconds that pass before the head is sent; the wait ends when the client leaves or the server stops.
+    /// The delay before the head is sent, in seconds. It ends early if the client closes the connection or the server stops.
     public var delay: Double = 0
     var body: Body
 
-    /// Makes a response whose body is at hand.
+    /// Creates a response with a body in memory.
     public init(status: Int = 200, headers: ServerHeaders = [:], body: Data = Data()) {
         self.status = status
         self.headers = headers
         self.body = .data(body)
     }
 
-    /// Makes a response whose body is written while it is sent.
+    /// Creates a response whose body is written while it is sent.
     ///
     /// - Parameters:
     ///   - status: The status code. The default is 200.
-    ///   - headers: Its headers. The default is none.
-    ///   - length: The number of bytes `write` will write; `nil` sends the body chunked. A body that turns out shorter
-    ///     ends the connection early, as a client's test may want.
-    ///   - write: Writes the body. An error thrown ends the connection at once.
+    ///   - headers: The header fields. The default is none.
+    ///   - length: The number of bytes that `write` writes; `nil` sends a chunked body. A shorter body closes the connection early,
+    ///     which can test a client.
+    ///   - write: Writes the body. Throwing an error closes the connection at once.
     public init(
         status: Int = 200,
         headers: ServerHeaders = [:],
@@ -44,13 +44,13 @@ public struct ServerResponse: Sendable {
         self.body = .stream(length: length, write)
     }
 
-    /// Plain text in UTF-8.
+    /// Creates a plain text response in UTF-8.
     public static func text(_ text: String, status: Int = 200) -> ServerResponse {
         ServerResponse(
             status: status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: Data(text.utf8))
     }
 
-    /// A value encoded as JSON, keys sorted.
+    /// Creates a response with a value encoded as JSON, with sorted keys.
     ///
     /// - Throws: `EncodingError`.
     public static func json(_ value: some Encodable, status: Int = 200) throws -> ServerResponse {
@@ -59,12 +59,12 @@ public struct ServerResponse: Sendable {
         return try .content("application/json", encoder.encode(value), status: status)
     }
 
-    /// Bytes of some media type.
+    /// Creates a response with bytes of a media type.
     public static func content(_ type: String, _ data: Data, status: Int = 200) -> ServerResponse {
         ServerResponse(status: status, headers: ["Content-Type": type], body: data)
     }
 
-    /// This response with one more header line.
+    /// Returns a copy of the response with another header line.
     public func adding(_ name: String, _ value: String) -> ServerResponse {
         var copy = self
         copy.headers.append(name, value)
@@ -74,9 +74,9 @@ public struct ServerResponse: Sendable {
 
 // MARK: - Writing a body
 
-/// Writes the body of one response to the client. Not to be used after the closure that was given it has returned.
+/// Writes the body of one response. Don't use it after the closure that received it has returned.
 public final class BodyWriter {
-    /// Thrown by writes and waits when nobody is there to read: the client has left or the server is stopping.
+    /// Thrown by writes and waits if the client has closed the connection or the server is stopping.
     public struct ClientGone: Error {}
 
     private let socket: Socket
@@ -90,24 +90,24 @@ public final class BodyWriter {
         self.isChunked = isChunked
     }
 
-    /// Sends bytes at once; in a chunked body each call makes one chunk. Blocks while the client does not read.
+    /// Sends bytes immediately. In a chunked body, each call sends one chunk. Blocks while the client doesn't read.
     ///
-    /// - Throws: ``ClientGone``.
+    /// - Throws: ``ClientGone`` if the client has closed the connection or the server is stopping.
     public func write(_ data: Data) throws {
         try data.withUnsafeBytes { try write(bytes: $0) }
     }
 
-    /// Sends text as UTF-8 at once.
+    /// Sends text as UTF-8 immediately.
     ///
-    /// - Throws: ``ClientGone``.
+    /// - Throws: ``ClientGone`` if the client has closed the connection or the server is stopping.
     public func write(_ text: String) throws {
         try write(Data(text.utf8))
     }
 
-    /// Waits while nothing is sent.
+    /// Waits without sending.
     ///
-    /// - Parameter seconds: How long to wait, at most.
-    /// - Throws: ``ClientGone``, as soon as the client closes the connection or the server stops.
+    /// - Parameter seconds: The maximum time to wait.
+    /// - Throws: ``ClientGone`` as soon as the client closes the connection or the server stops.
     public func wait(seconds: Double) throws {
         try flush()
         guard socket.waitForPeer(seconds: seconds) == .timedOut else { throw ClientGone() }
@@ -116,7 +116,7 @@ public final class BodyWriter {
     func write(bytes: UnsafeRawBufferPointer) throws {
         guard !bytes.isEmpty else { return }
         count += bytes.count
-        // Small writes travel with what precedes them; a large one is not worth copying.
+        // Small writes are combined. Copying a large one costs more than it saves.
         if isChunked { head += Array((String(bytes.count, radix: 16) + "\r\n").utf8) }
         if bytes.count <= 65_536 {
             head += bytes
@@ -156,7 +156,7 @@ package enum StatusText {
         registeredPhrase(for: status) ?? "Status \(status)"
     }
 
-    /// The phrase, or `nil` for a code that nobody has registered.
+    /// Returns the phrase, or `nil` for an unregistered code.
     package static func registeredPhrase(for status: Int) -> String? {
         phrases[status]
     }

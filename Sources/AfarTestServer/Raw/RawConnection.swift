@@ -1,6 +1,6 @@
 import Foundation
 
-/// Plays a script to one connection, on the connection's own thread.
+/// Runs a script on one connection, on the connection's own thread.
 struct RawConnection {
     private enum Ending: Error {
         case byScript
@@ -28,7 +28,7 @@ struct RawConnection {
             try readToEnd()
             log.peerClosed(index)
         } catch Ending.byScript {
-            // The peer's end can't be seen any more.
+            // From here on, the peer's end can't be detected.
         } catch {
             log.peerClosed(index)
         }
@@ -91,15 +91,15 @@ struct RawConnection {
     }
 
     private func wait(seconds: Double?, wakeup: Wakeup? = nil) throws {
-        // A peer that has only finished sending, as the script has seen, may well wait for more.
+        // A peer that has finished sending may still wait for bytes.
         let result = socket.waitForPeer(seconds: seconds, wakeup: wakeup, halfClose: !hasSeenEnd)
         guard result != .peerClosed else { throw Ending.byPeer }
     }
 }
 
-// MARK: - What was seen
+// MARK: - Events
 
-/// What a raw server has seen, and who waits to see more.
+/// The events of a raw server, and the tasks that wait for them.
 final class RawLog: Sendable {
     struct Connection: Sendable {
         var heads: [String] = []
@@ -113,7 +113,7 @@ final class RawLog: Sendable {
         /// The heads of all connections in order.
         var heads: [String] = []
 
-        /// An empty record for a connection that is not there yet.
+        /// Returns an empty record for a connection that doesn't exist yet.
         subscript(connection: Int) -> Connection {
             connections.indices.contains(connection) ? connections[connection] : Connection()
         }
@@ -162,7 +162,7 @@ final class RawLog: Sendable {
         update(index) { $0.connections[index].isPeerClosed = true }
     }
 
-    /// Makes all who wait fail; what comes later is the server's own doing and is not recorded.
+    /// Makes all waits fail. Later events result from stopping, and aren't recorded.
     func stop() {
         let waiters = state.withLock { state in
             state.isStopped = true
@@ -175,7 +175,7 @@ final class RawLog: Sendable {
     private func update(_ index: Int, _ change: (inout Record) -> Void) {
         let ready = state.withLock { state -> [CheckedContinuation<Void, any Error>] in
             guard !state.isStopped else { return [] }
-            // The threads of two new connections may come here in either order.
+            // The threads of two new connections can arrive in either order.
             while state.record.connections.count <= index { state.record.connections.append(Connection()) }
             change(&state.record)
             let ready = state.waiters.filter { $0.value.condition(state.record) }

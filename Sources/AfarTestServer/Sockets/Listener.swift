@@ -1,10 +1,10 @@
 import Foundation
 
-/// Accepts connections on a free loopback port and serves each on a thread of its own.
+/// Accepts connections on a free loopback port, and serves each on its own thread.
 ///
-/// Threads keep the servers plain: a script or a body is code that reads top to bottom and may block.
+/// With threads, a script or a body is sequential code that can block.
 final class Listener: Sendable {
-    /// Serves one connection; the listener closes the socket afterwards. The number counts connections from 0.
+    /// Serves one connection. The listener closes the socket afterward. Connections are numbered from 0.
     typealias Serve = @Sendable (_ socket: Socket, _ index: Int) -> Void
 
     let port: UInt16
@@ -21,7 +21,7 @@ final class Listener: Sendable {
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// - Parameter port: 0 for any that is free.
+    /// - Parameter port: The port, or 0 for any free one.
     init(port: UInt16 = 0, serve: @escaping Serve) throws {
         socket = try Socket()
         wakeup = try Wakeup()
@@ -31,14 +31,14 @@ final class Listener: Sendable {
         try socket.listen(backlog: 1024)
     }
 
-    /// How many connections have been accepted so far.
+    /// The number of accepted connections.
     var accepted: Int { state.withLock { $0.accepted } }
 
     func start() {
         startThread { [self] in acceptUntilStopped() }
     }
 
-    /// Ends all connections without waiting.
+    /// Ends all connections without waiting for their threads.
     func cancel() {
         let open = state.withLock { state in
             state.isStopping = true
@@ -48,7 +48,7 @@ final class Listener: Sendable {
         open.forEach { $0.shutdown() }
     }
 
-    /// Ends all connections and returns when their threads have finished.
+    /// Ends all connections, and returns when their threads have finished.
     func stop() async {
         cancel()
         await withCheckedContinuation { continuation in
@@ -73,7 +73,7 @@ final class Listener: Sendable {
             if descriptor >= 0 {
                 begin(Socket(descriptor: descriptor))
             } else if errno == EMFILE || errno == ENFILE {
-                // The connection stays in the queue: without a pause this loop would spin until a descriptor is free.
+                // The connection stays queued, so without a pause this would spin until a descriptor is free.
                 usleep(10_000)
             }
         }
@@ -119,9 +119,9 @@ final class Listener: Sendable {
 
 // MARK: - Between threads
 
-/// A pipe that wakes a thread out of `poll`.
+/// A pipe that wakes a thread in `poll`.
 final class Wakeup: Sendable {
-    /// Readable from the first `wake` on.
+    /// Readable after the first `wake`.
     let readEnd: Int32
     private let writeEnd: Int32
 
@@ -142,8 +142,8 @@ final class Wakeup: Sendable {
     }
 }
 
-/// A value that is only reached while its lock is held.
-// Unchecked because the compiler cannot see that the lock guards every access to `state`.
+/// A value that is accessed only while its lock is held.
+// Unchecked because the compiler can't verify the lock.
 final class Locked<State>: @unchecked Sendable {
     private let lock = NSLock()
     private var state: State

@@ -2,7 +2,7 @@ import Foundation
 
 /// A TCP socket with blocking calls.
 ///
-/// One thread owns a socket: it alone reads, writes and closes. Any other thread may call `shutdown`, which makes the
+/// One thread owns a socket: only that thread reads, writes and closes. Any other thread can call `shutdown`, which makes the
 /// owner's blocked call return.
 final class Socket: Sendable {
     /// Why a wait for the peer ended.
@@ -30,7 +30,7 @@ final class Socket: Sendable {
 
     // MARK: Transfer
 
-    /// Waits for bytes; 0 is the end of the stream.
+    /// Waits for bytes. Returns 0 at the end of the stream.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
@@ -39,7 +39,7 @@ final class Socket: Sendable {
         }
     }
 
-    /// Waits until the system has taken all the bytes.
+    /// Waits until the system has accepted all bytes.
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -57,12 +57,12 @@ final class Socket: Sendable {
         try bytes.withUnsafeBytes { try write($0) }
     }
 
-    /// Waits without reading until the peer closes, the time is over or `wakeup` is woken.
+    /// Waits without reading until the peer closes, the time has passed or `wakeup` is woken.
     ///
     /// - Parameters:
-    ///   - seconds: The longest wait; `nil` is for ever.
+    ///   - seconds: The maximum wait; `nil` for no limit.
     ///   - wakeup: Ends the wait early.
-    ///   - halfClose: Whether a peer that has only closed its sending half counts as closed.
+    ///   - halfClose: Whether a peer that has only finished sending counts as closed.
     func waitForPeer(seconds: Double? = nil, wakeup: Wakeup? = nil, halfClose: Bool = true) -> WaitResult {
         let deadline = seconds.map { DispatchTime.now().uptimeSeconds + $0 }
         let events = halfClose ? SocketPlatform.peerClosedEvent : 0
@@ -83,12 +83,12 @@ final class Socket: Sendable {
 
     // MARK: Ending
 
-    /// Ends both directions; what is blocked in `read`, `write` or `waitForPeer` returns.
+    /// Ends both directions. Blocked calls of `read`, `write` and `waitForPeer` return.
     func shutdown() {
         isOpen.withLock { if $0 { _ = Foundation.shutdown(descriptor, Int32(SHUT_RDWR)) } }
     }
 
-    /// Says to the peer that no more bytes follow.
+    /// Finishes sending.
     func finishWriting() {
         _ = Foundation.shutdown(descriptor, Int32(SHUT_WR))
     }
@@ -100,7 +100,7 @@ final class Socket: Sendable {
         }
     }
 
-    /// Closes such that the peer gets a reset instead of an orderly end.
+    /// Closes the connection with a reset.
     func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
@@ -109,7 +109,7 @@ final class Socket: Sendable {
 
     // MARK: Options
 
-    /// Sends small writes at once: a delayed acknowledgement would otherwise cost 40 ms.
+    /// Sends small writes immediately. Otherwise, a delayed acknowledgment would cost 40 ms.
     func disableDelay() {
         var on: Int32 = 1
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -127,8 +127,9 @@ extension DispatchTime {
 // MARK: - Loopback
 
 extension Socket {
-    /// Binds to a free port of 127.0.0.1 and returns it.
-    /// - Parameter port: 0 for any that is free.
+    /// Binds to a port of 127.0.0.1.
+    ///
+    /// - Parameter port: The port, or 0 for any free one.
     /// - Returns: The port.
     func bindToLoopback(port: UInt16 = 0) throws -> UInt16 {
         try withLoopbackAddress(port: port) { address, length in
@@ -147,7 +148,7 @@ extension Socket {
         guard Foundation.listen(descriptor, backlog) == 0 else { throw SocketFailure("listen") }
     }
 
-    /// Connects to a port of 127.0.0.1; a non-blocking socket only begins to.
+    /// Connects to a port of 127.0.0.1. A non-blocking socket only begins to connect.
     func connect(port: UInt16) throws {
         try withLoopbackAddress(port: port) { address, length in
             guard Foundation.connect(descriptor, address, length) == 0 || errno == EINPROGRESS else {
@@ -156,7 +157,7 @@ extension Socket {
         }
     }
 
-    /// Whether a connect that was begun has completed within the time.
+    /// Whether a pending connect completes within a time.
     func isConnected(within seconds: Double) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&entry, 1, Int32(seconds * 1000)) > 0
@@ -180,15 +181,15 @@ extension Socket {
 
 // MARK: - Failures
 
-/// A system call on a socket that failed.
+/// A failed system call on a socket.
 public struct SocketFailure: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The name of the system call, as in `bind`.
+    /// The name of the system call, such as `bind`.
     public let operation: String
 
     /// The value of `errno` after the call.
     public let code: Int32
 
-    /// The operation, the system's text for the code, and the code.
+    /// The operation, the system's message for the code, and the code.
     public var description: String {
         "\(operation): \(String(cString: strerror(code))) (errno \(code))"
     }
@@ -201,16 +202,16 @@ public struct SocketFailure: Error, Sendable, Equatable, CustomStringConvertible
 
 // MARK: - Buffered reading
 
-/// Reads a socket through a buffer, by line, by head or by count.
+/// Reads a socket through a buffer, by terminator or by count.
 struct BufferedSocket {
-    /// How reading up to a terminator can fail.
+    /// Why reading up to a terminator failed.
     enum Failure: Error {
         case truncated
         case tooLong
     }
 
     let socket: Socket
-    /// Sees all bytes as they arrive.
+    /// Called with all bytes as they arrive.
     private let tap: ((UnsafeRawBufferPointer) -> Void)?
     private var storage = [UInt8](repeating: 0, count: 65_536)
     private var unread = 0..<0
@@ -220,7 +221,7 @@ struct BufferedSocket {
         self.tap = tap
     }
 
-    /// Gives the next bytes, at most `limit`, to `body` and returns how many; 0 is the end of the stream.
+    /// Passes the next bytes, at most `limit`, to `body`. Returns their number, or 0 at the end of the stream.
     mutating func read(atMost limit: Int, _ body: (UnsafeRawBufferPointer) -> Void = { _ in }) throws -> Int {
         guard try fill() else { return 0 }
         let part = unread.prefix(limit)

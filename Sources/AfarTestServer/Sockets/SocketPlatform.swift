@@ -4,20 +4,20 @@
     import Glibc
 #endif
 
-/// What differs between the systems, and what closes on exec.
+/// The differences between operating systems. All descriptors are closed on exec.
 ///
-/// Child processes, such as a test's command-line client, must not inherit a descriptor: it would keep the connection
-/// open after the server has closed it.
+/// Otherwise, child processes, such as a test's command-line client, would inherit descriptors and keep connections open after the
+/// server has closed them.
 enum SocketPlatform {
     #if canImport(Darwin)
         static let streamType = SOCK_STREAM
-        /// Darwin has no such flag; the option SO_NOSIGPIPE takes its place.
+        /// Darwin has no such flag, but the option SO_NOSIGPIPE.
         static let sendFlags: Int32 = 0
         static let peerClosedEvent = Int16(POLLHUP)
     #else
         static let streamType = Int32(SOCK_STREAM.rawValue)
         static let sendFlags = Int32(MSG_NOSIGNAL)
-        /// POLLRDHUP, which Swift's Glibc module hides as a GNU extension.
+        /// POLLRDHUP, a GNU extension that Swift's Glibc module hides.
         static let peerClosedEvent: Int16 = 0x2000
     #endif
 

@@ -1,35 +1,35 @@
 public import Foundation
 
-/// A loopback port where nothing listens: every connection to it is refused.
+/// A loopback port without a listener: the system refuses all connections.
 ///
-/// The port is bound for as long as this object lives, so no other process can begin to listen there meanwhile.
+/// The port stays bound for the lifetime of this object, so no other process can listen on it.
 public final class ClosedPort: Sendable {
     /// The port's number.
     public let number: UInt16
 
-    /// `http://127.0.0.1:` and the number.
+    /// The URL `http://127.0.0.1:` with the port.
     public var url: URL { .loopback(port: number) }
 
     private let socket: Socket
 
     /// Reserves a free port.
     ///
-    /// - Throws: ``SocketFailure`` when the system has none.
+    /// - Throws: ``SocketFailure`` if no port is available.
     public init() throws {
         socket = try Socket()
         number = try socket.bindToLoopback()
     }
 }
 
-/// A loopback port on which connecting never completes, for tests of connect timeouts.
+/// A loopback port on which connecting never completes, to test connect timeouts.
 ///
-/// A socket listens there, its queue is full, and nobody takes connections from it, so the system leaves further attempts
-/// without an answer. The port is freed with this object.
+/// A socket listens on it with a full queue and accepts no connections, so the system doesn't respond to further attempts. The port
+/// is released with this object.
 public final class UnacceptingPort: Sendable {
     /// The port's number.
     public let number: UInt16
 
-    /// `http://127.0.0.1:` and the number.
+    /// The URL `http://127.0.0.1:` with the port.
     public var url: URL { .loopback(port: number) }
 
     private let listener: Socket
@@ -37,13 +37,13 @@ public final class UnacceptingPort: Sendable {
 
     /// Listens on a free port and fills its queue, which takes a quarter of a second.
     ///
-    /// - Throws: ``SocketFailure`` when the system gives no port.
+    /// - Throws: ``SocketFailure`` if no port is available.
     public init() throws {
         listener = try Socket()
         number = try listener.bindToLoopback()
         try listener.listen(backlog: 0)
         var fillers: [Socket] = []
-        // How many connections a queue of length 0 takes is the system's secret: until one gets stuck.
+        // The capacity of a queue of length 0 depends on the system.
         while fillers.count < 64 {
             let filler = try Socket()
             filler.disableBlocking()

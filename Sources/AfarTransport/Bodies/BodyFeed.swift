@@ -4,7 +4,7 @@ package import Foundation
 package final class BodyFeed {
     package enum Answer {
         case bytes(Int)
-        /// Nothing is ready. The pump calls back when something is.
+        /// No bytes are available. The pump calls back when they are.
         case wait
     }
 
@@ -15,7 +15,7 @@ package final class BodyFeed {
     }
 
     private let source: Source
-    /// The length to send, nil for a chunked body.
+    /// The length to send; nil for a chunked body.
     package let length: Int64?
     /// The number of bytes read since the body's start.
     package private(set) var byteCount: Int64 = 0
@@ -25,7 +25,7 @@ package final class BodyFeed {
         length = Int64(data.count)
     }
 
-    /// Only regular files: opening or reading anything else can wait, and the loop with all its transfers would too.
+    /// Opens a file. It must be a regular file, because opening or reading any other can block the loop with all its transfers.
     package init(file url: URL) throws(Fault) {
         let descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -70,7 +70,7 @@ package final class BodyFeed {
         return .bytes(count)
     }
 
-    /// Starts over for another try on a fresh connection. Returns whether it could.
+    /// Moves to an offset of the body, to send it again over another connection. Returns false if that is impossible.
     package func seek(to offset: Int64) -> Bool {
         switch source {
         case .memory(let data):
@@ -84,7 +84,7 @@ package final class BodyFeed {
         return true
     }
 
-    /// Call it once, after the last read.
+    /// Closes the source. Call this method once, after the last read.
     package func close() {
         switch source {
         case .memory: break
@@ -96,8 +96,8 @@ package final class BodyFeed {
 
 // MARK: - Streamed bodies
 
-/// Carries the chunks of a streamed request body from the task that makes them to the loop that sends them. One chunk
-/// waits at a time: the next one is requested when the loop has sent the previous one.
+/// Passes the chunks of a streamed request body from the task that produces them to the loop that sends them. It holds one chunk at a
+/// time, and requests the next one when the loop has sent the previous one.
 package final class BodyPump: Sendable {
     private struct State {
         var chunk = Data()
@@ -106,10 +106,10 @@ package final class BodyPump: Sendable {
         var loopWaits = false
         var maker: UnsafeContinuation<Bool, Never>?
         var isCancelled = false
-        /// Nil after cancellation: the reader can run for long, and must not retain the exchange.
+        /// Nil after cancellation: the reader can continue for a long time, and must not retain the exchange.
         var onReady: (@Sendable () -> Void)?
 
-        /// Returns the closure to call now, once each time that the loop waits; nil if it doesn't wait.
+        /// Returns the closure to call now, at most once for each wait of the loop; nil if the loop doesn't wait.
         mutating func takeCall() -> (@Sendable () -> Void)? {
             defer { loopWaits = false }
             return loopWaits ? onReady : nil
@@ -119,7 +119,7 @@ package final class BodyPump: Sendable {
     private let state = Locked(State())
     private let task = Locked<Task<Void, Never>?>(nil)
 
-    /// - Parameter onReady: Called when bytes, the end or a fault are there and the loop has been told to wait.
+    /// - Parameter onReady: Called if the loop waits, when bytes, the end or a fault become available.
     package init(onReady: @escaping @Sendable () -> Void) {
         state.withLock { $0.onReady = onReady }
     }
@@ -133,13 +133,13 @@ package final class BodyPump: Sendable {
                 var next = try await read()
                 while let chunk = next {
                     sent += Int64(chunk.count)
-                    // The chunk that completes the announced length waits until the end has been seen: once it is sent,
-                    // more could not be told from less.
+                    // Hold the chunk that completes the declared length until the stream has ended. Once this chunk is sent, the
+                    // server treats the body as complete, even if the stream yields more.
                     let isWhole = stream.length.map { sent >= $0 } ?? false
                     if isWhole { next = try await read() }
                     while isWhole, next?.isEmpty == true { next = try await read() }
                     if let length = stream.length, sent > length || (isWhole && next != nil) {
-                        throw Fault(.requestBodyFailed, "the body has more than the \(length) bytes that it announced")
+                        throw Fault(.requestBodyFailed, "the body has more than its declared length of \(length) bytes")
                     }
                     guard await put(chunk) else { return }
                     if !isWhole { next = try await read() }
@@ -148,14 +148,14 @@ package final class BodyPump: Sendable {
             } catch let fault as Fault {
                 end(with: fault)
             } catch {
-                end(with: Fault(.requestBodyFailed, "the request's body could not be made", underlying: error))
+                end(with: Fault(.requestBodyFailed, "reading the request's body failed", underlying: error))
             }
         }
         self.task.withLock { $0 = task }
         if state.withLock({ $0.isCancelled }) { task.cancel() }
     }
 
-    /// For the loop: copies the next bytes. Returns 0 at the end, and nil if the loop must wait.
+    /// For the loop: copies the next bytes. Returns their number, 0 at the end, or nil if the loop must wait.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int? {
         let (count, fault, maker) = state.withLock { state -> (Int?, Fault?, UnsafeContinuation<Bool, Never>?) in
             guard !state.chunk.isEmpty else {
@@ -187,12 +187,12 @@ package final class BodyPump: Sendable {
         task.withLock { $0 }?.cancel()
     }
 
-    /// Nil once cancelled, so that a body that can be read once stays unread for another sending.
+    /// Claims the stream. Returns nil after cancellation, so that a stream that can be read only once is still available for a retry.
     private func claim(_ stream: RequestBodyStream) -> (@Sendable () -> RequestBodyStream.Reader)? {
         state.withLock { $0.isCancelled ? nil : stream.claim() }
     }
 
-    /// Waits until the loop has taken the chunk. Returns false if it needs no more.
+    /// Waits until the loop has consumed the chunk. Returns false if it needs no more chunks.
     private func put(_ chunk: Data) async -> Bool {
         guard !chunk.isEmpty else { return true }
         return await withUnsafeContinuation { continuation in

@@ -1,28 +1,28 @@
 package import Foundation
 
-/// Where a response's body goes, and how much of it has come.
+/// The destination of a response's body, with the number of bytes written.
 package struct BodySink {
     package enum Answer {
         case taken
-        /// Nothing was taken; stop reading until asked again.
+        /// Nothing was written. Stop reading until the stream requests more.
         case full
     }
 
     private enum Target {
-        /// Up to so many bytes are dropped.
+        /// Discards up to this many bytes.
         case nowhere(Int64)
         case memory(GrowingBuffer)
         case file(descriptor: Int32)
-        /// Pieces are gathered in the buffer, because each chunk may wake the reader.
+        /// Collects pieces in the buffer first, because each chunk can wake the reader.
         case stream(ResponseBodyStream.Source, ChunkBuffer)
     }
 
     private let target: Target
     private let limit: Int64?
-    /// Decoded bytes so far.
+    /// The number of decoded bytes so far.
     package private(set) var byteCount: Int64 = 0
 
-    /// Creates the sink of a delivery. That of a stream is replaced when its source has been made.
+    /// Creates the sink of a delivery. For a stream, it is a placeholder until the stream's source exists.
     package init(_ delivery: ResponseDelivery) {
         switch delivery {
         case .collect(let limit): self.init(collecting: limit)
@@ -60,20 +60,20 @@ package struct BodySink {
 
     package var isFile: Bool { if case .file = target { true } else { false } }
 
-    /// Hands gathered pieces to the reader of a streamed body.
+    /// Passes the collected pieces to the reader of a streamed body.
     package func flush() {
         if case .stream(let source, let gathered) = target { source.yield(gathered.take()) }
     }
 
-    /// Whether bytes may have to wait for their reader.
+    /// Whether writing can return ``Answer/full``.
     package var mayRefuse: Bool { source != nil }
 
-    /// Makes room for a body of a declared length.
+    /// Reserves memory for a body of a declared length.
     package func expect(_ length: Int64?) {
         if case .memory(let buffer) = target, let length { buffer.reserve(Int(clamping: length)) }
     }
 
-    /// Memory into which the next bytes can be read before they are written, which needs no copy then. Nil for a file or without memory.
+    /// Memory to read the next bytes into. Writing these bytes then doesn't copy them. Nil for a file, or if there is no memory.
     package var room: UnsafeMutableRawBufferPointer? {
         switch target {
         case .nowhere, .file: nil
@@ -82,7 +82,11 @@ package struct BodySink {
         }
     }
 
-    /// - Parameter evenIfFull: Whether a stream takes the bytes although its reader has enough to do.
+    /// Writes bytes to the destination.
+    ///
+    /// - Parameters:
+    ///   - bytes: The decoded bytes.
+    ///   - evenIfFull: Whether a stream accepts the bytes even if it is full. The default is false.
     package mutating func write(_ bytes: UnsafeRawBufferPointer, evenIfFull: Bool = false) throws(Fault) -> Answer {
         if let limit, byteCount + Int64(bytes.count) > limit {
             throw Fault(.responseTooLarge, "the response's body exceeds the limit of \(limit) bytes")
@@ -99,14 +103,14 @@ package struct BodySink {
         case .stream(let source, let gathered):
             if !evenIfFull, source.isFull { return .full }
             guard gathered.append(bytes, to: source) else {
-                throw Fault(.outOfResources, "no memory for a part of the body")
+                throw Fault(.outOfResources, "no memory for a chunk of the response's body")
             }
         }
         byteCount += Int64(bytes.count)
         return .taken
     }
 
-    /// The body as the response shows it. Memory is handed over, so call it once.
+    /// Returns the body for the response; nil for a stream. Call it once, because it gives up the memory.
     package func complete() -> TransportResponse.Body? {
         switch target {
         case .nowhere: .data(Data())
@@ -119,9 +123,9 @@ package struct BodySink {
 
 // MARK: - Bodies in memory
 
-/// Bytes that grow by doubling and end as a `Data` without being copied.
+/// A buffer that grows by doubling its capacity, and becomes a `Data` without a copy.
 package final class GrowingBuffer {
-    /// A declared length is believed up to here; beyond, memory grows with what really arrives.
+    /// The maximum number of bytes to reserve for a declared length. Beyond it, memory grows with the bytes that arrive.
     private static let largestReservation = 16 * 1024 * 1024
 
     private var start: UnsafeMutableRawPointer?
@@ -136,12 +140,12 @@ package final class GrowingBuffer {
         _ = grow(to: min(length, Self.largestReservation))
     }
 
-    /// The reserved memory for the next bytes, which can be read into it before they are appended; nil if nothing is reserved.
+    /// The reserved memory that the next bytes can be read into before they are appended; nil if nothing is reserved.
     package var room: UnsafeMutableRawBufferPointer? {
         start.map { UnsafeMutableRawBufferPointer(start: $0 + count, count: capacity - count) }
     }
 
-    /// Copies bytes, unless they are the first of ``room``. Returns false when memory ran out.
+    /// Appends bytes. Doesn't copy them if they are at the start of ``room``. Returns false if memory ran out.
     package func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let source = bytes.baseAddress, bytes.count > 0 else { return true }
         let needed = count + bytes.count
@@ -174,13 +178,13 @@ package final class GrowingBuffer {
 
 // MARK: - Chunks of a stream
 
-/// Gathers the pieces of a streamed body to chunks, in blocks of memory that come back when their chunks have been read: new
-/// memory costs more than what is done with it.
+/// Collects the pieces of a streamed body into chunks. Memory blocks are reused after their chunks have been read, because allocating
+/// memory costs more than filling it.
 package final class ChunkBuffer {
-    /// The blocks of one body that wait to be used again. Chunks outlive the transfer.
+    /// The unused blocks of one body. This is a separate object, because chunks outlive the transfer.
     private final class Blocks: Sendable {
         private struct State {
-            /// The blocks' addresses.
+            /// The addresses of the blocks.
             var waiting: [UInt] = []
             var limit = 8
         }
@@ -190,7 +194,7 @@ package final class ChunkBuffer {
 
         init(size: Int) { self.size = size }
 
-        /// The body has ended, and no block is needed.
+        /// Frees the unused blocks, and those that are returned later. Called at the end of the body.
         func close() {
             let waiting = state.withLock { state in
                 state.limit = 0
@@ -199,7 +203,7 @@ package final class ChunkBuffer {
             for block in waiting { free(UnsafeMutableRawPointer(bitPattern: block)) }
         }
 
-        /// Nil when memory ran out.
+        /// Returns a block, or nil if memory ran out.
         func take() -> UnsafeMutableRawPointer? {
             state.withLock { $0.waiting.popLast() }.flatMap(UnsafeMutableRawPointer.init(bitPattern:)) ?? malloc(size)
         }
@@ -217,13 +221,12 @@ package final class ChunkBuffer {
     private static let sizes = 16 * 1024...256 * 1024
 
     private let blocks: Blocks
-    /// With so many bytes a chunk is handed on.
+    /// The number of bytes at which a chunk is passed to the reader.
     private let chunkSize: Int
     private var block: UnsafeMutableRawPointer?
     private var count = 0
 
-    /// - Parameter highWaterMark: How many bytes may wait for their reader. It has half of them to read while the other half
-    ///   is filled.
+    /// - Parameter highWaterMark: The maximum number of unread bytes. The reader reads one half while the other half is filled.
     package init(highWaterMark: Int) {
         blocks = Blocks(size: min(max(highWaterMark / 2, Self.sizes.lowerBound), Self.sizes.upperBound))
         chunkSize = max(1, min(highWaterMark, blocks.size))
@@ -234,13 +237,13 @@ package final class ChunkBuffer {
         blocks.close()
     }
 
-    /// Memory for the next bytes of the chunk, which can be read into it before they are appended; nil when memory ran out.
+    /// The memory that the next bytes of the chunk can be read into before they are appended; nil if memory ran out.
     package var room: UnsafeMutableRawBufferPointer? {
         block = block ?? blocks.take()
         return block.map { UnsafeMutableRawBufferPointer(start: $0 + count, count: blocks.size - count) }
     }
 
-    /// Copies bytes, unless they are the first of ``room``, and hands on each chunk that is full. Returns false when memory ran out.
+    /// Appends bytes, and passes full chunks to the reader. Doesn't copy bytes at the start of ``room``. Returns false if memory ran out.
     package func append(_ bytes: UnsafeRawBufferPointer, to source: ResponseBodyStream.Source) -> Bool {
         var rest = bytes
         while let start = rest.baseAddress, rest.count > 0 {
@@ -256,7 +259,7 @@ package final class ChunkBuffer {
         return true
     }
 
-    /// What has been gathered. A reader may keep chunks, so a small one does not hold a large block.
+    /// Returns the collected bytes as a chunk. Small chunks are copied, so that a reader that stores them doesn't retain large blocks.
     package func take() -> Data {
         guard let block, count > 0 else { return Data() }
         defer { count = 0 }

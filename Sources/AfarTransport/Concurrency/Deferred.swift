@@ -21,10 +21,10 @@ package protocol InlineJobRunner: AnyObject, Sendable {
 
 /// The part of ``Deferred`` that doesn't depend on the value's type: the waiters.
 package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
-    // Sendable because all mutable state is protected by the lock.
+    // Sendable because the lock protects all mutable state.
     //
-    // Not generic, because looking up the value's type would cost time on each wait. Continuations resume without a value:
-    // waiters read the value after holding the lock, a handover that the thread sanitizer recognizes.
+    // Not generic, because that would slow down each wait. Continuations resume without a value: waiters read it after they have held the
+    // lock, which the thread sanitizer recognizes as synchronization.
     fileprivate typealias Waiter = UnsafeContinuation<Void, Never>
 
     private struct State {
@@ -79,20 +79,20 @@ package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
 
 /// A value that is set once, later. Any number of tasks can wait for it.
 package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable {
-    // Sendable because the value is written once, under the lock, and read only after `isOver` was found to be true.
+    // Sendable because the value is written once, under the lock, and read only when `isOver` is true.
     @exclusivity(unchecked) private var settled: Value?
 
     package override init() {}
 
-    /// Sets the value; only the first call counts.
+    /// Sets the value. Only the first call has an effect.
     package func fulfill(_ value: Value) { end { settled = value } }
 
-    /// Sets the value after a delay, unless the returned call is cancelled or released before.
+    /// Sets the value after a delay, unless the returned call is canceled or released before.
     package func fulfill(_ value: Value, after delay: Duration) -> DelayedCall {
         DelayedCall(after: delay) { [self] in fulfill(value) }
     }
 
-    /// The value, as soon as it has been set. Cancelling the waiting task doesn't end the wait.
+    /// The value, as soon as it has been set. Canceling the waiting task doesn't end the wait.
     package var value: Value {
         get async {
             while true {
@@ -141,7 +141,7 @@ package final class DelayedCall: @unchecked Sendable {
     deinit { source.cancel() }
 }
 
-/// Suspends the current task for a duration, or until it is cancelled, without using the task pool's threads.
+/// Suspends the current task for a duration, or until it is canceled, without using the task pool's threads.
 package func pause(for duration: Duration) async {
     let isOver = Deferred<Void>()
     let timer = isOver.fulfill((), after: duration)
@@ -155,11 +155,11 @@ package func pause(for duration: Duration) async {
 
 // MARK: - Cancellable tasks
 
-/// Runs user code in a new task and waits for it until this task is cancelled, which also cancels the new one.
+/// Runs user code in a new task and waits for it until this task is canceled, which also cancels the new one.
 ///
 /// - Parameters:
 ///   - executor: Runs the task. The default doesn't depend on free threads of the task pool.
-///   - cancelled: The value to return if this task is cancelled.
+///   - cancelled: The value to return if this task is canceled.
 ///   - timeout: The time limit, and the value to return when it passes; nil for no limit.
 ///   - work: The code to run.
 package func withCancellableTask<Answer: Sendable>(
@@ -185,7 +185,7 @@ package func withCancellableTask<Answer: Sendable>(
     }
 }
 
-/// Runs throwing user code in a new task and waits for it until this task is cancelled.
+/// Runs throwing user code in a new task and waits for it until this task is canceled.
 ///
 /// - Throws: The error that the code throws, or `CancellationError`.
 package func withCancellableTask(

@@ -21,22 +21,20 @@ public import Synchronization
 
 // MARK: - Inline state
 
-/// State protected by a lock and stored inline, so that an object's state needs no allocation of its own. Use ``Locked`` for
-/// state that several owners share.
+/// State protected by a lock and stored inline, without a separate allocation. Use ``Locked`` for state that several owners share.
 ///
-/// The lock is not recursive: do not call out while holding it.
+/// The lock isn't recursive: don't call other code while you hold it.
 @usableFromInline package struct InlineLocked<State>: ~Copyable, @unchecked Sendable {
-    // Sendable because the state is reachable only through the mutex. `@usableFromInline` because otherwise other modules would
-    // call `withLock` unspecialized.
+    // Sendable because the state is accessible only through the mutex. `@usableFromInline`, so that other modules specialize `withLock`.
     @usableFromInline struct Content: @unchecked Sendable {
-        // Sendable because the mutex doesn't permit access to state that is also reachable from elsewhere.
+        // Sendable because the mutex takes sole ownership of the state.
         @usableFromInline var state: State
 
         @inlinable init(_ state: consuming State) { self.state = state }
     }
 
     @usableFromInline let mutex: Mutex<Content>
-    /// Written before each unlock and read after each lock, because the thread sanitizer can't look inside the mutex.
+    /// Written before each unlock and read after each lock, because the thread sanitizer doesn't recognize the mutex.
     @usableFromInline let order = Atomic(false)
 
     /// Creates a lock around its initial state.

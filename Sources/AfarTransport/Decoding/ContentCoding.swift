@@ -18,7 +18,7 @@ enum ContentCodingFailure: Error {
     case broken(String)
     case outOfMemory
 
-    static let excess = ContentCodingFailure.broken("bytes follow its end")
+    static let excess = ContentCodingFailure.broken("there are extra bytes after its end")
 }
 
 extension UnsafeRawBufferPointer {
@@ -244,7 +244,7 @@ final class BrotliCoding: ContentCoding {
         if !hasEnded {
             switch library.decompress(state, &available, &next, &room, &end, nil) {
             case 1: hasEnded = true
-            // The decoder needs more input or more room.
+            // More input or more room required.
             case 2, 3: break
             default: throw .broken("invalid data")
             }
@@ -321,7 +321,7 @@ final class ZstandardCoding: ContentCoding {
     ) throws(ContentCodingFailure) -> Int {
         var source = Buffer(start: UnsafeMutableRawPointer(mutating: input.baseAddress), size: input.count)
         var target = Buffer(start: output.baseAddress, size: output.count)
-        // One frame can follow another.
+        // A frame can follow another.
         while target.position < target.size, source.position < source.size || !isComplete {
             let (read, written) = (source.position, target.position)
             let code = library.decompress(stream, &target, &source)
@@ -329,9 +329,8 @@ final class ZstandardCoding: ContentCoding {
                 throw .broken(library.errorName(code).map { String(cString: $0) } ?? "invalid data")
             }
             isComplete = code == 0
-            // Everything that can be decoded without more input has been decoded.
             guard source.position < source.size else { break }
-            guard source.position > read || target.position > written else { throw .broken("nothing follows") }
+            guard source.position > read || target.position > written else { throw .broken("decoding stopped") }
         }
         input.removeFirst(source.position)
         return target.position

@@ -59,13 +59,13 @@ public final class ContentDecoder {
     /// The encoded bytes received so far, consumed or not.
     private var receivedByteCount: Int64 = 0
     private var fillsLeft = 0
-    /// Whether another call of ``decode(_:into:)`` can return bytes without more input.
+    /// A Boolean value that indicates whether another call of ``decode(_:into:)`` can return bytes without more input.
     public private(set) var hasMore = false
 
     /// Creates a decoder for a response's body.
     ///
-    /// Returns nil if the body is delivered as it is: if it has no content coding or an unknown one, if it is a part of a body
-    /// (206), or if `options` request raw bodies.
+    /// Returns nil if the body isn't decoded: because it has no content coding or an unknown one, because it is a part of a body (206), or
+    /// because `options` request raw bodies.
     ///
     /// - Parameters:
     ///   - head: The response's head.
@@ -117,12 +117,12 @@ public final class ContentDecoder {
 
     private func makeLayers() throws(TransportError) {
         guard names.count <= Self.mostCodings else {
-            throw failure("the body has \(names.count) content codings, and at most \(Self.mostCodings) are decoded")
+            throw failure("the body has \(names.count) content codings, but at most \(Self.mostCodings) are supported")
         }
         var layers: [Layer] = []
         for name in names.reversed() {
             guard let coding = Self.coding(name) else {
-                throw failure("there is no memory to decode the body (\(name))", .outOfResources)
+                throw failure("there is not enough memory to decode the body (\(name))", .outOfResources)
             }
             layers.append(Layer(name, coding, bufferSize: layers.isEmpty ? 0 : Self.bufferSize))
         }
@@ -166,7 +166,7 @@ public final class ContentDecoder {
             switch error {
             case .broken(let reason): throw failure("the body's coding (\(layer.name)) is broken: \(reason)")
             case .outOfMemory:
-                throw failure("there is no memory to decode the body (\(layer.name))", .outOfResources)
+                throw failure("there is not enough memory to decode the body (\(layer.name))", .outOfResources)
             }
         }
         layer.byteCount += Int64(count)
@@ -209,7 +209,7 @@ public struct DecompressionLimit: Sendable, Hashable {
         self.ratio = ratio
     }
 
-    /// Returns whether a body exceeds the limit.
+    /// Returns a Boolean value that indicates whether a body exceeds the limit.
     ///
     /// - Parameters:
     ///   - decoded: The number of bytes decoded so far.
@@ -222,6 +222,6 @@ public struct DecompressionLimit: Sendable, Hashable {
 
     /// A message that explains how a body exceeded this limit.
     package var message: String {
-        "the body has more than \(size) bytes decoded, and over \(ratio) to each received (decompressionLimit)"
+        "the body has more than \(size) decoded bytes, and more than \(ratio) per received byte (decompressionLimit)"
     }
 }

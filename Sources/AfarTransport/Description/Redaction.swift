@@ -1,7 +1,6 @@
 /// Hides credentials in text that is shown to people. In headers, URLs and text that contains URLs, it replaces them with `***`.
 ///
-/// All comparisons are of bytes. For Swift, an `@` with a combining accent is a different `Character`; for a server, it is an
-/// `@`.
+/// It compares bytes: an `@` with a combining accent is a different `Character` in Swift, but servers read it as an `@`.
 public struct Redaction: Sendable {
     /// Hides all credentials that are recognized by name or position.
     public static let standard = Redaction()
@@ -19,14 +18,14 @@ public struct Redaction: Sendable {
     /// Creates a redaction.
     ///
     /// - Parameters:
-    ///   - showsSecrets: Whether to hide nothing. The default is false.
+    ///   - showsSecrets: Whether to leave credentials visible. The default is false.
     ///   - sensitiveHeaders: Names of additional sensitive headers, besides those with sensitive names.
     public init(showsSecrets: Bool = false, sensitiveHeaders: Set<String> = []) {
         self.showsSecrets = showsSecrets
         self.sensitiveHeaders = SensitiveHeaders(sensitiveHeaders)
     }
 
-    /// Returns a header's value for display. For credentials, only the scheme is kept. In other values, URLs and tokens after a
+    /// Returns a header's value for display. Credentials are hidden except for their scheme. In other values, URLs and tokens after a
     /// scheme are redacted.
     public func value(_ value: String, of name: String) -> String {
         guard !showsSecrets else { return value }
@@ -56,10 +55,10 @@ public struct Redaction: Sendable {
     /// Returns a user name and password for display.
     package func credential(_ credential: String) -> String { showsSecrets ? credential : Self.mask }
 
-    /// Returns text that is, or was meant to be, a URL, without its user name and password, and without the values of parameters
-    /// with sensitive names in its path, query and fragment.
+    /// Returns a URL for display. Hides the user name, the password, and the values of parameters with sensitive names in the path, query
+    /// and fragment.
     ///
-    /// In an invalid URL, the end of a password is unclear, so everything before the last `@` is hidden.
+    /// The text can be an invalid URL. The end of its password is unclear, so everything before the last `@` is hidden.
     public func url(_ url: String) -> String {
         guard !showsSecrets, Self.mayHaveSecrets(url) else { return url }
         return String(decoding: Self.redactedURL(Array(url.utf8)[...]), as: UTF8.self)
@@ -97,7 +96,7 @@ extension Redaction {
         "access-control-allow-credentials", "idempotency-key", "sec-websocket-key", "surrogate-key",
     ]
 
-    /// Whether the name of a header or parameter indicates a credential.
+    /// Returns a Boolean value that indicates whether the name of a header or parameter suggests a credential.
     public static func isSensitive(_ name: String) -> Bool { isSensitive(Array(name.utf8)[...]) }
 
     static func isSensitive(_ name: ArraySlice<UInt8>) -> Bool {
@@ -233,7 +232,7 @@ extension Redaction {
     /// Returns the start of the authority, or of the text in its place, if it is unclear where the authority ends; nil if that is
     /// clear.
     private static func unclearAuthority(of url: Bytes) -> Int? {
-        // A reference that begins with its path has no authority.
+        // No authority: the reference begins with its path.
         if let first = url.first, endsAuthority(first), !url.dropFirst().starts(with: "/".utf8) { return nil }
         let scheme = url.prefix { isLetterOrDigit($0) || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
         let slashes = url[scheme.endIndex...].starts(with: "://".utf8) ? 3 : scheme.isEmpty ? 2 : 0
@@ -245,7 +244,7 @@ extension Redaction {
         return isHost(host) && url.allSatisfy(isURLByte) ? nil : authority.startIndex
     }
 
-    /// Whether this can be a host, with or without a port.
+    /// Whether the text can be a host, with or without a port.
     private static func isHost(_ text: Bytes) -> Bool {
         let name: Bytes
         if text.first == UInt8(ascii: "[") {
@@ -256,7 +255,7 @@ extension Redaction {
             guard name.allSatisfy(isHostByte) else { return false }
         }
         let port = text[name.endIndex...]
-        // Text with a colon but no digits after it can be a user name whose password begins with a slash.
+        // A colon without digits can follow a user name whose password begins with a slash.
         let isPort = port.count > 1 && port.first == UInt8(ascii: ":") && port.dropFirst().allSatisfy(\.isDigit)
         return !name.isEmpty && (port.isEmpty || isPort)
     }
@@ -284,7 +283,6 @@ extension Redaction {
                 byte != UInt8(ascii: "&") && byte != UInt8(ascii: "#") && !(isInPath && endsAuthority(byte))
             }
             found.append(value.startIndex..<rest.startIndex)
-            // The rest of the path can contain more secrets.
             let path = rest.prefix { !beginsParameter($0) }
             found += urls(inPath: path, encoded: encoded)
             rest = rest[path.endIndex...]

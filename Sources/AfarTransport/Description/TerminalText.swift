@@ -8,7 +8,7 @@ public enum TerminalText {
         var result = String.UnicodeScalarView()
         var previous: Unicode.Scalar?
         for scalar in text.unicodeScalars {
-            // The carriage return of a CR LF is dropped.
+            // Drop the CR of a CRLF.
             if previous == "\r", scalar != "\n" { result.append(contentsOf: visible("\r")) }
             if scalar != "\r" {
                 if isShown(scalar) { result.append(scalar) } else { result.append(contentsOf: visible(scalar)) }
@@ -37,7 +37,7 @@ public enum TerminalText {
         text.unicodeScalars.prefix(4096).contains { $0.value < 9 || (14..<27).contains($0.value) || $0 == "\u{FFFD}" }
     }
 
-    /// Whether a character can be printed as it is.
+    /// Whether a character can be printed unchanged.
     ///
     /// Excluded are C0 and C1 controls except tab and line feed, other line breaks, characters that change the writing direction,
     /// and invisible characters. Soft hyphens, joiners and variation selectors are invisible too but stay, because words and
@@ -49,13 +49,13 @@ public enum TerminalText {
         case 0xA0...0x033F: true
         // The combining grapheme joiner, the Arabic letter mark, and letters without a shape.
         case 0x034F, 0x061C, 0x115F...0x1160, 0x17B4...0x17B5, 0x180E, 0x3164, 0xFFA0: false
-        // Zero-width spaces, direction marks, line and paragraph separators, embeddings and overrides.
+        // Zero-width spaces, direction marks, separators, embeddings and overrides.
         case 0x200B, 0x200E...0x200F, 0x2028...0x202E: false
-        // The word joiner, invisible operators, isolates, and deprecated controls for shaping and digits.
+        // The word joiner, invisible operators, isolates, and deprecated controls.
         case 0x2060...0x206F: false
         // The byte order mark, and annotation anchors.
         case 0xFEFF, 0xFFF0...0xFFFB: false
-        // Shorthand and musical format controls (beams, slurs), tags, and variation selectors that can encode arbitrary bytes.
+        // Shorthand and musical format controls, tags, and variation selectors, which can encode arbitrary bytes.
         case 0x1BCA0...0x1BCA3, 0x1D173...0x1D17A, 0xE0000...0xE0FFF: false
         default: true
         }

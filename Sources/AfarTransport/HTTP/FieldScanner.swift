@@ -3,7 +3,7 @@ import Foundation
 /// Scans the value of a header field from the start: tokens, quoted strings, parameters and list elements (RFC 9110, sections 5.6
 /// and 11.2). It compares bytes, so a comma followed by a combining character is still a comma.
 ///
-/// A method for a character or a word that returns nil or false consumes nothing.
+/// Methods that read a character or a word consume nothing if they return nil or false.
 package struct FieldScanner {
     private var rest: Substring.UTF8View
 
@@ -106,7 +106,6 @@ package struct FieldScanner {
         var text: [UInt8] = []
         while let byte = next, byte != UInt8(ascii: "\"") {
             rest.removeFirst()
-            // A backslash escapes the next byte.
             text.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
         }
         return String(decoding: text, as: UTF8.self)
@@ -157,7 +156,7 @@ package enum HTTPDate {
             return seconds(
                 year: number(date[2], 2).map(fullYear), month: date[1], day: number(date[0], 2), time: words[2])
         }
-        // A one-digit day is preceded by a second space.
+        // A second space precedes a one-digit day.
         let hasShortDay = words.count == 6 && words[2].isEmpty
         guard hasShortDay || words.count == 5, shortDays.contains(words[0]) else { return nil }
         let rest = words.suffix(3).map { $0 }
@@ -183,7 +182,7 @@ package enum HTTPDate {
         return Int32(text)
     }
 
-    /// Expands a two-digit year. A year more than 50 years in the future is taken to be in the past century.
+    /// Expands a two-digit year. A year that would be more than 50 years in the future is in the past century.
     private static func fullYear(_ year: Int32) -> Int32 {
         var now = time(nil)
         var calendar = tm()

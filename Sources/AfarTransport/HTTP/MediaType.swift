@@ -61,20 +61,20 @@ public struct MediaType: Sendable, Hashable {
         return (halves[0], halves[1])
     }
 
-    /// Whether this has the form of a type or of a range such as `*/*`.
+    /// A Boolean value that indicates whether the essence has the form of a type, or of a range such as `*/*`.
     public var isComplete: Bool { halves != nil }
 
-    /// Whether this matches every type.
+    /// Whether the range includes every type.
     package var isAny: Bool { essence == "*/*" }
 
-    /// Whether this range includes a type. Either part can be `*`. Parameters are ignored.
+    /// Returns whether this range includes a type. Either part can be `*`. Parameters are ignored.
     package func includes(_ other: MediaType) -> Bool {
         guard let range = halves, let other = other.halves else { return false }
         return (range.type == "*" || range.type == other.type)
             && (range.subtype == "*" || range.subtype == other.subtype)
     }
 
-    /// Whether the text is two tokens separated by a slash, as the standard requires, without anything after them.
+    /// Returns whether the text consists of two tokens separated by a slash, as the standard requires.
     package static func isWellFormed(_ text: String) -> Bool {
         let halves = MediaType(essence: text, charset: nil).halves
         return halves.map { String($0.type).isHTTPToken && String($0.subtype).isHTTPToken } ?? false

@@ -27,7 +27,7 @@ extension UInt8 {
     /// A space or a tab, the white space of RFC 9110, section 5.6.3.
     @inlinable package var isFieldSpace: Bool { self == 0x20 || self == 0x09 }
 
-    /// Whether the byte may be in a host and port: it doesn't end the authority of a URL, or make part of it a user's name.
+    /// Whether the byte can occur in a host and port: it neither ends the authority of a URL, nor separates user information from the host.
     package var isAllowedInAuthority: Bool {
         switch self {
         case 0...0x20, 0x7F, UInt8(ascii: "@"), UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "?"),
@@ -62,12 +62,12 @@ extension UInt8 {
 extension String {
     /// The string with A to Z in lower case and everything else unchanged. Unicode's rules would turn the Kelvin sign into a k.
     package var asciiLowercased: String {
-        // Most names are in lower case already.
+        // The usual case.
         if allBytes({ !$0.isCapital }) { return self }
         return String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self)
     }
 
-    /// Whether this is a token (RFC 9110, section 5.6.2). Methods and names of header fields are tokens.
+    /// Whether the string is a token (RFC 9110, section 5.6.2). Methods and names of header fields are tokens.
     package var isHTTPToken: Bool { !isEmpty && allBytes(\.isTokenCharacter) }
 
     /// Whether all bytes of the string's UTF-8 satisfy a predicate. Faster than `utf8.allSatisfy`, which decodes an index at each

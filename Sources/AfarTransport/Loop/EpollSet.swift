@@ -2,9 +2,9 @@
     import CEpoll
     import Foundation
 
-    /// An epoll set, and an eventfd by which other threads wake the thread that waits for its events.
+    /// An epoll set, with an eventfd that lets other threads wake the waiting thread.
     package final class EpollSet: @unchecked Sendable {
-        // Sendable because the descriptors never change. `wake` is the only method that other threads call.
+        // Sendable because the descriptors never change. Other threads call only `wake`.
 
         private static let wakeTag = UInt64.max
         private let epoll: Int32
@@ -14,7 +14,7 @@
         package init() throws {
             epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
             eventfd = epoll < 0 ? -1 : afar_eventfd()
-            // Edge-triggered: each write is one event, and the counter needs no reading.
+            // Edge-triggered, so the counter needs no reads.
             guard eventfd >= 0, set(eventfd, EPOLL_CTL_ADD, EPOLLIN.rawValue | EPOLLET.rawValue, tag: Self.wakeTag)
             else {
                 throw POSIXError(.init(rawValue: errno) ?? .EMFILE)
@@ -33,21 +33,22 @@
             _ = write(eventfd, &one, MemoryLayout<UInt64>.size)
         }
 
-        /// Waits for events for this many milliseconds; -1 waits until there are some.
+        /// Waits for events.
         ///
+        /// - Parameter milliseconds: The maximum time to wait; −1 for no limit.
         /// - Returns: The number of events. They are valid until the next call.
         package func wait(milliseconds: Int32) -> Int {
             max(0, Int(epoll_wait(epoll, events.baseAddress, Int32(events.count), milliseconds)))
         }
 
-        /// One of the events. The tag is nil if `wake` was called.
+        /// Returns one of the events. The tag is nil if `wake` was called.
         package func event(_ index: Int) -> (tag: UInt64?, events: UInt32) {
             let event = events[index]
             let tag = withUnsafePointer(to: event, afar_epoll_tag)
             return (tag == Self.wakeTag ? nil : tag, event.events)
         }
 
-        /// Changes a registration by `EPOLL_CTL_…`. Returns whether the kernel accepted it; if not, `errno` has the reason.
+        /// Changes a registration with an `EPOLL_CTL_…` operation. Returns false and sets `errno` if it fails.
         package func set(_ descriptor: Int32, _ operation: Int32, _ events: UInt32 = 0, tag: UInt64 = 0) -> Bool {
             afar_epoll_set(epoll, operation, descriptor, events, tag) == 0
         }
@@ -55,7 +56,7 @@
 
     // MARK: - Threads
 
-    /// A thread that ends when its function returns. Nothing waits for it.
+    /// A thread that ends when its function returns. It can't be joined.
     package enum DetachedThread {
         private final class Start {
             let name: String
@@ -73,12 +74,14 @@
             }
         }
 
-        /// Starts a thread. Foundation's threads don't report that none could be started.
+        /// Starts a thread, in which writing to a pipe without a reader fails instead of ending the process.
         ///
-        /// In the thread, writing to a pipe without a reader fails instead of ending the process.
+        /// Foundation's `Thread` doesn't report failures to start, and doesn't pass its name to the system.
         ///
-        /// - Parameter name: The name for debuggers and `top`, of at most 15 bytes. The name of a Foundation thread doesn't reach the
-        ///   system.
+        /// - Parameters:
+        ///   - name: The name for debuggers and `top`, of at most 15 bytes.
+        ///   - body: The thread's function.
+        /// - Throws: An error if the thread can't be started.
         package static func start(_ name: String, _ body: @escaping () -> Void) throws {
             let code = create(Start(name, body))
             guard code == 0 else { throw POSIXError(.init(rawValue: code) ?? .EAGAIN) }

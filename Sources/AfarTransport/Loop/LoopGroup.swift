@@ -10,20 +10,24 @@ package protocol TransportLoop: AnyObject, Sendable {
     /// Runs a job on the loop's thread.
     func run(_ job: InlineJob)
 
-    /// Ends the thread when its exchanges have ended. They are canceled.
+    /// Cancels the loop's exchanges, and ends its thread when they have ended.
     func shutDown()
 }
 
 /// The loops of a transport, each started with its first exchange. All connections to a host belong to one of them.
 ///
-/// It isn't generic, because it couldn't be specialized for the modules of the transports.
+/// This class isn't generic, because it couldn't be specialized in the modules of the transports.
 package final class LoopGroup: Sendable {
     private let count: Int
-    /// Each is nil until its first exchange.
+    /// The loops; nil for a loop that hasn't had an exchange.
     private let loops: Locked<[(any TransportLoop)?]>
     private let start: @Sendable () throws -> any TransportLoop
 
-    /// - Parameter count: The number of threads; 1 to 64 of them are used.
+    /// Creates a group without running threads.
+    ///
+    /// - Parameters:
+    ///   - count: The number of threads. It is limited to the range from 1 to 64.
+    ///   - start: Starts a loop.
     package init(count: Int, start: @escaping @Sendable () throws -> any TransportLoop) {
         (self.count, self.start) = (Self.clamped(count), start)
         loops = Locked(Array(repeating: nil, count: self.count))
@@ -33,14 +37,14 @@ package final class LoopGroup: Sendable {
 
     private static func clamped(_ count: Int) -> Int { min(max(1, count), 64) }
 
-    /// The share of each thread in a limit for all of them, rounded up.
+    /// Returns each thread's share of a common limit, rounded up.
     package static func share(of limit: Int, among count: Int) -> Int { 1 + (max(1, limit) - 1) / clamped(count) }
 
     private var running: [any TransportLoop] { loops.withLock { $0.compactMap(\.self) } }
 
-    /// The loop of a host.
+    /// Returns the loop for a host, and starts it if necessary.
     ///
-    /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/outOfResources`` if there is no thread.
+    /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/outOfResources`` if the loop can't be started.
     package func loop(forHost host: String, url: @autoclosure () -> String?) throws -> any TransportLoop {
         try loop(at: count == 1 ? 0 : Int(host.hashValue.magnitude % UInt(count)), url: url())
     }
@@ -64,7 +68,7 @@ package final class LoopGroup: Sendable {
 
     package var connectionStatistics: ConnectionStatistics {
         get async {
-            // A loop that has ended would not answer.
+            // A loop that has ended doesn't answer.
             defer { withExtendedLifetime(self) {} }
             var hosts: [ConnectionStatistics.Host] = []
             for loop in running {
@@ -76,7 +80,7 @@ package final class LoopGroup: Sendable {
         }
     }
 
-    /// Runs tasks on the first thread. The executor retains the transport.
+    /// Returns an executor that runs tasks on the first thread. It retains the transport.
     package func taskExecutor(of transport: any Transport) throws -> any TaskExecutor {
         let loop = try loop(at: 0, url: nil)
         return LoopExecutor(of: transport) { loop.run($0) }
@@ -88,7 +92,7 @@ package final class LoopGroup: Sendable {
 /// Runs tasks on the thread of a transport's loop.
 package final class LoopExecutor: TaskExecutor {
     private let post: @Sendable (InlineJob) -> Void
-    /// The loop runs as long as its transport exists.
+    /// Retained, because the loop ends with its transport.
     private let transport: any Transport
 
     /// - Parameters:
@@ -103,7 +107,7 @@ package final class LoopExecutor: TaskExecutor {
 
 // MARK: - Clock
 
-/// Nanoseconds of a clock that never goes back.
+/// A monotonic clock that counts nanoseconds.
 package enum MonotonicClock {
     package static var now: UInt64 {
         var time = timespec()
@@ -111,7 +115,7 @@ package enum MonotonicClock {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    /// The time so many seconds after another; `UInt64.max` from 1e9 seconds (about 30 years) on, and for NaN.
+    /// Returns the time a number of seconds after `now`, or `UInt64.max` for NaN and for 1e9 seconds (about 30 years) or more.
     package static func deadline(after seconds: TimeInterval, from now: UInt64) -> UInt64 {
         guard seconds < 1e9 else { return .max }
         return now + UInt64(max(0, seconds) * 1e9)

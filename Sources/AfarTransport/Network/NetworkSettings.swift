@@ -101,7 +101,7 @@ extension NetworkSettings {
         return entries.map(\.entry)
     }
 
-    /// The host and port to connect to instead of those of a request.
+    /// Returns the host and port to connect to for those of a request.
     package func place(ofHost host: String, port: Int) throws(InvalidSetting) -> (host: String, port: Int) {
         guard !connectTo.isEmpty else { return (host, port) }
         let name = HostName(host)
@@ -109,7 +109,7 @@ extension NetworkSettings {
         return (entry?.value.host.map { HostName($0).text + $0.zone } ?? host, entry?.value.port ?? port)
     }
 
-    /// The proxy for a request; nil to connect directly.
+    /// Returns the proxy for a request; nil to connect directly.
     package func proxy(isSecure: Bool, authority: String) throws(InvalidProxy) -> Proxy? {
         unixSocket == nil ? try proxies.proxy(scheme: isSecure ? "https" : "http", authority: authority) : nil
     }
@@ -118,8 +118,8 @@ extension NetworkSettings {
         let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
         guard path.utf8.count > limit else { return }
         throw InvalidSetting(
-            "the path of the Unix socket has \(path.utf8.count) bytes, and the system takes at most \(limit): use a shorter "
-                + "path than \"\(path)\", a symbolic link for example")
+            "the path of the Unix socket has \(path.utf8.count) bytes, but the system supports at most \(limit): use a "
+                + "shorter path than \"\(path)\", such as a symbolic link")
     }
 
     private static func check(interface name: String) throws(InvalidSetting) {
@@ -184,12 +184,12 @@ package struct ConnectToEntry: Sendable {
                 "\"\(text)\" in connectTo is not a host and a port: use a form such as \"example.com:443\" or \"[::1]:8080\""
             )
         }
-        // Everything that takes the host takes the zone in the system's form.
+        // Callers expect the zone in the system's form.
         let zone = host.zone
         return (host.isEmpty ? nil : zone.isEmpty ? host : "[\(HostName(host).text)\(zone)]", port)
     }
 
-    /// Entries that have a host come before others, and then those that have a port.
+    /// The order of the entries: those with a host come first, and among them those with a port.
     fileprivate var rank: Int { (key.host == nil ? 2 : 0) + (key.port == nil ? 1 : 0) }
 
     fileprivate func matches(_ host: HostName, _ port: Int) -> Bool {
@@ -198,11 +198,11 @@ package struct ConnectToEntry: Sendable {
 }
 
 extension NetworkSettings.AddressFamily {
-    /// The error for a host that has no address of the family.
+    /// Returns the error for a host that has no address of this family.
     package func noAddress(of host: String) -> Fault {
         Fault(
             .cannotFindHost,
-            "\(host) has no \(self == .ipv6 ? "IPv6" : "IPv4") address, and addressFamily permits no other")
+            "\(host) has no \(self == .ipv6 ? "IPv6" : "IPv4") address, which addressFamily requires")
     }
 }
 
@@ -220,7 +220,7 @@ extension NetworkSettings.TCPKeepAlive {
         }
     }
 
-    /// Turns the probes on for a TCP socket. Returns 0, or the system's error code.
+    /// Enables the probes for a TCP socket. Returns 0, or the system's error code.
     package func apply(to socket: Int32) -> Int32 {
         #if canImport(Darwin)
             let idleOption = TCP_KEEPALIVE

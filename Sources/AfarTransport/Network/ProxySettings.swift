@@ -147,7 +147,7 @@ public struct Proxy: Sendable, Hashable {
         let end = url.range(of: "://")
         let scheme = end.map { url[..<$0.lowerBound].lowercased() } ?? Kind.http.rawValue
         guard let kind = Kind(rawValue: scheme) else {
-            throw InvalidProxy("its scheme, \(scheme), is none of \(Kind.allCases.map(\.rawValue).formatted())")
+            throw InvalidProxy("its scheme, \(scheme), is not one of \(Kind.allCases.map(\.rawValue).formatted())")
         }
         let target: RequestTarget
         do {
@@ -155,7 +155,7 @@ public struct Proxy: Sendable, Hashable {
             // Foundation would percent-encode invalid characters.
             let isPlain = rest.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && rest.count(where: { $0 == "@" }) < 2
             guard isPlain, let http = URL(string: "http://" + rest) else {
-                throw RequestTarget.Fault.malformed("its URL cannot be read")
+                throw RequestTarget.Fault.malformed("its URL is invalid")
             }
             target = try RequestTarget(http)
         } catch {
@@ -166,37 +166,37 @@ public struct Proxy: Sendable, Hashable {
         port = HostName.port(ofAuthority: target.authority) ?? kind.standardPort
         let own = target.userinfo.map { Credential(user: $0.user, password: $0.password) }
         self.credential = credential ?? own
-        guard (1...65_535).contains(port) else { throw InvalidProxy("there is no port \(port)") }
+        guard (1...65_535).contains(port) else { throw InvalidProxy("its port, \(port), is not 1 to 65535") }
         let texts = [self.credential?.user, self.credential?.password].compactMap(\.self)
         guard texts.allSatisfy({ $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }) else {
             throw InvalidProxy("its credential has control characters")
         }
         if kind == .http || kind == .https, self.credential?.user.contains(":") == true {
-            throw InvalidProxy("the user's name has a colon, which Basic authentication cannot send")
+            throw InvalidProxy("the user name has a colon, which Basic authentication does not support")
         }
     }
 
     /// The proxy's URL without the credential.
     package var url: String { "\(kind.rawValue)://\(HostName.authority(host, port: port))" }
 
-    /// Whether the proxy speaks HTTP, so that fields of a request can be for it.
+    /// Whether the proxy uses HTTP and can receive header fields.
     package var isOfHTTP: Bool { kind == .http || kind == .https }
 }
 
-/// Keeps credentials out of logs.
+// Logs must not contain credentials.
 extension Proxy: CustomStringConvertible, CustomReflectable {
     /// The proxy's URL without the credential.
     public var description: String { url }
 
-    /// Contains only the proxy's URL without the credential.
+    /// A mirror that contains only the proxy's URL without the credential.
     public var customMirror: Mirror { Mirror(self, children: ["url": url]) }
 }
 
 extension Proxy.Credential: CustomStringConvertible, CustomReflectable {
-    /// Hides both the user name and the password.
+    /// Three asterisks, which hide the user name and the password.
     public var description: String { "***" }
 
-    /// Empty.
+    /// An empty mirror, which hides the user name and the password.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
@@ -273,7 +273,7 @@ private struct NetworkAddress {
 
     var bitCount: Int { bytes.count * 8 }
 
-    /// Whether another address has the same IP version and the same leading bits.
+    /// Returns whether another address has the same IP version and the same leading bits.
     func sharesPrefix(of count: Int, with other: NetworkAddress) -> Bool {
         guard bytes.count == other.bytes.count, bytes[..<(count / 8)] == other.bytes[..<(count / 8)] else {
             return false

@@ -2,8 +2,7 @@ package import AfarTrust
 package import Foundation
 import HTTPTypes
 
-/// The client's identity, and the evaluation of server certificates. Connections opened with one instance are not used with
-/// another.
+/// The client's identity, and the evaluation of server certificates. A connection belongs to the instance that it was opened with.
 package final class ConnectionSecurity: Sendable {
     /// Evaluates the certificates that a server presented, and throws an error to reject them.
     ///
@@ -11,7 +10,7 @@ package final class ConnectionSecurity: Sendable {
     /// ``NoTrustDecision``.
     package typealias Evaluation = @Sendable (ServerTrust, _ longestWait: Duration) async throws -> Void
 
-    /// The longest time for which a chain stays accepted.
+    /// The maximum time for which a chain stays accepted: ten minutes.
     private static let longestAcceptance = Duration.seconds(600)
     /// The maximum number of accepted chains to remember. One host can consist of many machines with different certificates.
     private static let acceptedLimit = 256
@@ -20,11 +19,11 @@ package final class ConnectionSecurity: Sendable {
     package enum Decision: Sendable {
         case accepted
         case refused(any Error)
-        /// The request that started the evaluation was cancelled.
+        /// The request that started the evaluation was canceled.
         case abandoned
     }
 
-    /// The handler requested that the exchange end.
+    /// Thrown if the handler cancels the exchange.
     struct Abandonment: Error {}
 
     private struct State {
@@ -38,7 +37,7 @@ package final class ConnectionSecurity: Sendable {
         }
     }
 
-    /// A request's part in the decision about a chain.
+    /// The role of a request in the decision about a chain.
     private enum Role { case none, decides, waits }
 
     /// The identity that the client presents if the server requests one.
@@ -57,7 +56,7 @@ package final class ConnectionSecurity: Sendable {
         state.withLock { $0.accepts(chain) }
     }
 
-    /// Decides whether a host is the intended one.
+    /// Decides whether to trust the certificates of a host.
     ///
     /// - Parameters:
     ///   - handler: Decides before the evaluation; nil for none.
@@ -94,14 +93,15 @@ package final class ConnectionSecurity: Sendable {
         }
     }
 
-    /// Decides whether the host that presented a chain is the intended one. Requests that receive the same chain in the meantime
-    /// wait for this decision.
+    /// Decides whether to trust a chain. Other requests that receive the same chain wait for this decision.
     ///
-    /// - Parameter decide: Makes the decision. Returns the trust that was accepted.
+    /// - Parameters:
+    ///   - chain: The certificates that a server presented.
+    ///   - decide: Makes the decision, and returns the accepted trust.
     func decide(on chain: PresentedChain, by decide: () async -> Result<ServerTrust, any Error>) async -> Decision {
         while true {
             let answer = Deferred<Decision>()
-            // In one critical section, because another request may have accepted the chain since the connection was made.
+            // One critical section, because another request may have accepted the chain in the meantime.
             let role = state.withLock { state -> Role in
                 if state.accepts(chain) { return .none }
                 guard state.questions[chain.id] != nil else {
@@ -139,7 +139,7 @@ package final class ConnectionSecurity: Sendable {
             if case .success(let trust) = result { Self.note(chain, of: trust, in: &state.accepted) }
             return state.questions.removeValue(forKey: chain.id) ?? []
         }
-        // If no decision was made, the waiting requests try again, because they have their own timeouts.
+        // Without a decision, the waiting requests try again, because they have their own timeouts.
         let isUndecided = if case .failure(let error) = result { error is NoTrustDecision } else { false }
         for waiter in waiters { waiter.fulfill(isUndecided ? .abandoned : decision) }
         return decision
@@ -157,7 +157,7 @@ package final class ConnectionSecurity: Sendable {
     }
 }
 
-/// An error that is thrown if no decision was made about a server's certificates.
+/// An error that indicates that no decision was made about a server's certificates.
 package struct NoTrustDecision: Error, CustomStringConvertible {
     /// The code of the request's error.
     package let code: TransportError.Code
@@ -211,8 +211,9 @@ package struct PresentedChain: Sendable {
     }
 }
 
-/// The certificates that a server presented haven't been evaluated yet. If a transport can't wait for the decision, this is the cause of a ``TransportError``
-/// that it throws before the first byte of a request is sent.
+/// An error that indicates that a server's certificates haven't been evaluated yet.
+///
+/// A transport that can't wait for the decision throws a ``TransportError`` with this cause before it sends the first byte of a request.
 package struct UndecidedTrust: Error {
     package let chain: PresentedChain
     let authorities: CertificateAuthorities
@@ -253,10 +254,13 @@ package enum ServerTrustHandlerKey: ExchangeContextKey {
 }
 
 extension Hop {
-    /// Decides whether a server that presented certificates is the intended one.
+    /// Decides whether to trust the certificates that a server presented.
     ///
-    /// - Parameter longestWait: The longest time to wait for a thread that runs the evaluation; nil for the shortest timeout.
-    /// - Returns: Why it isn't the intended one; nil if it is.
+    /// - Parameters:
+    ///   - undecided: The certificates.
+    ///   - security: Evaluates the certificates.
+    ///   - longestWait: The longest time to wait for a thread that runs the evaluation; nil for the shortest timeout.
+    /// - Returns: The reason why the certificates were rejected; nil if they were accepted.
     package func refusal(
         of undecided: UndecidedTrust, under security: ConnectionSecurity, waitingAtMost longestWait: Duration? = nil
     ) async -> Fault? {
@@ -276,7 +280,7 @@ extension Hop {
 
 // MARK: - TLS settings
 
-/// How a transport secures its connections. All of its threads share the settings.
+/// The TLS settings of a transport, shared by all of its threads.
 package final class TLSSettings: Sendable {
     /// The trusted certificates.
     package let authorities: CertificateAuthorities
@@ -314,7 +318,7 @@ package final class KeyLog: Sendable {
 
     init(file: URL) {
         self.file = file
-        // Nonblocking, because opening a pipe that has no reader would block.
+        // Nonblocking, because opening a pipe without a reader would block.
         let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let opened = open(file.path, flags, 0o600)
         let error = opened < 0 ? errno : 0
@@ -326,7 +330,7 @@ package final class KeyLog: Sendable {
         (descriptor, systemError) = (-1, EPERM)
     }
 
-    /// Whether it is a regular file that belongs to this user, and that no other user can read or write.
+    /// Returns whether the file is a regular file that belongs to this user, and that no other user can read or write.
     private static func isPrivate(_ descriptor: Int32) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return false }

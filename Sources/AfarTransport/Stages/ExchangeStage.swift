@@ -5,8 +5,7 @@
 /// after its own redirects, authentication, cookies and cache, so they handle every request that is sent. They come before the
 /// stage that secures the connection.
 public protocol ExchangeStage: Sendable {
-    /// Begins to handle an exchange, starting with its first hop. Returns nil if the stage isn't needed for the exchange, which
-    /// costs nothing.
+    /// Begins to handle an exchange, starting with its first hop. Returns nil if the exchange doesn't need the stage, which adds no cost.
     func begin(_ hop: Hop) -> (any StageRun)?
 }
 
@@ -46,8 +45,9 @@ public enum Reply<Answer: Sendable>: Sendable {
     case wait(@Sendable () async -> Answer)
 }
 
-/// What happens to a request that is about to be sent. Large payloads of all actions are indirect, because most answers have
-/// none.
+/// A stage's action for a request that is about to be sent.
+///
+/// Large payloads of actions are indirect, because most replies have none.
 public enum RequestAction: Sendable {
     /// Sends the request unchanged.
     case send
@@ -59,7 +59,7 @@ public enum RequestAction: Sendable {
     case fail(any Error)
 }
 
-/// What happens to a response.
+/// A stage's action for a response.
 public enum ResponseAction: Sendable {
     /// The stage ignores this response.
     case pass
@@ -81,7 +81,7 @@ public enum ResponseAction: Sendable {
     }
 }
 
-/// What happens to a failure.
+/// A stage's action for a failed request.
 public enum FailureAction: Sendable {
     /// Fails with this error.
     case fail(any Error)

@@ -6,18 +6,18 @@ import HTTPTypes
 /// An exchange takes several hops when redirects are followed, challenges are answered, or failures are retried. The hop is
 /// passed around instead of its exchange, which is expensive to copy.
 public final class Hop: @unchecked Sendable {
-    // Sendable because the mutable state changes only before a transport receives the hop.
+    // Sendable because the state changes only before a transport receives the hop.
 
     /// Work that can suspend, or that calls user code.
     package typealias Work = @Sendable () async -> Void
 
     /// The exchange, as modified by the previous stages. A transport sends ``exchangeToSend``.
     public let exchange: Exchange
-    /// Why this hop was sent instead of another; nil for the first one.
+    /// The reason why this hop follows another; nil for the first hop.
     public let reason: ResponseAction.Reason?
     /// The number of redirects before this hop.
     public let redirectCount: Int
-    /// Whether any of those redirects led to another origin.
+    /// A Boolean value that indicates whether any of those redirects led to another origin.
     public let hasLeftOrigin: Bool
     /// The part of the total timeout that was left for the hop when it was sent, in seconds.
     @exclusivity(unchecked) package private(set) var totalTimeout: TimeInterval
@@ -33,7 +33,7 @@ public final class Hop: @unchecked Sendable {
         totalTimeout = exchange.options.totalTimeout
         (observer, decide) = (exchange.observer, exchange.decide)
         deadline = .now + Duration(timeout: totalTimeout)
-        // Last, so that the exchange is moved, not copied.
+        // Last, so that the exchange is moved instead of copied.
         self.exchange = exchange
     }
 
@@ -62,8 +62,7 @@ public final class Hop: @unchecked Sendable {
         (self.decide, self.observer, runWork) = (decide, observer, run)
     }
 
-    /// Runs work for a transport in a task of the request, which is canceled when the exchange has ended. Work isn't run after the
-    /// exchange has ended.
+    /// Runs work for a transport in a task of the request. The end of the exchange cancels the task, and prevents work that hasn't started.
     package func run(_ work: @escaping Work) { runWork?(work) }
 
     /// Performs an exchange for a caller that isn't a driver, and runs its work in child tasks of the caller.
@@ -100,8 +99,8 @@ public final class Hop: @unchecked Sendable {
         exchange.options.connectionAuthentication == nil ? nil : exchange.connectionAuthentication
     }
 
-    /// The exchange as a transport sends it: with the time that is left of the total timeout, and with the head decision and the observer of
-    /// the session. It is large, so copy it once.
+    /// The exchange for a transport to send, with the time that is left of the total timeout, and with the session's head decision and
+    /// observer. It is large, so copy it only once.
     public var exchangeToSend: Exchange {
         var exchange = exchange
         (exchange.decide, exchange.observer, exchange.options.totalTimeout) = (decide, observer, totalTimeout)
@@ -115,7 +114,7 @@ public final class Hop: @unchecked Sendable {
             .timedOut, "the total timeout of \(exchange.options.totalTimeout.formatted()) s passed\(place)")
     }
 
-    /// The error of a hop whose exchange was cancelled.
+    /// The error of a hop whose exchange was canceled.
     package var cancellation: TransportError { failure(.cancelled, "the exchange was cancelled") }
 
     /// Creates an error for a hop that was not sent.

@@ -1,12 +1,11 @@
-/// A transport that calls a completion handler. Compared with suspending a task, this saves a task and a thread switch per
-/// request.
+/// A transport that calls a completion handler, which saves a task and a thread switch per request compared with an async method.
 ///
-/// Afar's own transports are callback transports. What ``Transport`` requires of a transport applies here too: it observes the options, the
-/// control and the observer of the exchange. It must call ``Exchange/headArrived(_:)`` for each final head, even for a response that is
-/// complete; otherwise the exchange fails with ``TransportError/Code-swift.struct/invalidUse``.
+/// Afar's own transports are callback transports. The requirements of ``Transport`` apply here too: the transport must respect the
+/// exchange's options and control, and must notify its observer. It must also call ``Exchange/headArrived(_:)`` for each final head, even
+/// if the response is already complete. Otherwise the exchange fails with ``TransportError/Code-swift.struct/invalidUse``.
 public protocol CallbackTransport: Transport {
-    /// Prepares an exchange without sending anything. It can be called on any thread, also on one that drives connections, so it must be
-    /// quick.
+    /// Prepares an exchange without sending anything. This method can be called on any thread, even one that drives connections, so it must
+    /// return quickly.
     ///
     /// - Parameter hop: The exchange to send is ``Hop/exchangeToSend``.
     /// - Throws: A ``TransportError`` if the exchange can't be started, such as the one that
@@ -15,7 +14,7 @@ public protocol CallbackTransport: Transport {
 }
 
 extension CallbackTransport {
-    /// Prepares an exchange, starts it, and waits for its response. Cancelling the task cancels the exchange.
+    /// Prepares an exchange, starts it, and waits for its response. Canceling the task cancels the exchange.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         let hop = Hop(exchange)
         return try await hop.response(of: try prepare(hop))
@@ -24,14 +23,14 @@ extension CallbackTransport {
 
 /// An exchange that is ready to be started.
 public protocol PreparedExchange: AnyObject, Sendable {
-    /// Starts the exchange and returns immediately, without running user code. It is called once at most.
+    /// Starts the exchange and returns immediately, without running user code. This method is called at most once.
     ///
-    /// - Parameter completion: Call it once, on any thread, with the response or a ``TransportError``. It is quick, and can be called before
-    ///   this method returns.
+    /// - Parameter completion: Call it once, on any thread, with the response or a ``TransportError``. It returns quickly, and can be
+    ///   called before this method returns.
     func start(completion: @escaping @Sendable (Result<TransportResponse, any Error>) -> Void)
 
-    /// Ends the exchange in any state, even before its start, with ``TransportError/Code-swift.struct/cancelled``. It can be called on any
-    /// thread, more than once, and after the end.
+    /// Ends the exchange in any state, even before its start, with ``TransportError/Code-swift.struct/cancelled``. This method can be
+    /// called on any thread, more than once, and after the exchange has ended.
     func cancel()
 }
 
@@ -48,7 +47,7 @@ extension PreparedExchange {
     }
 }
 
-/// The way in which exchanges are passed to a transport. Determined once for each transport.
+/// The interface through which exchanges are passed to a transport. It is determined once for each transport.
 package enum ExchangeSender: Sendable {
     case callback(any CallbackTransport)
     /// A custom transport, or a wrapper around another.

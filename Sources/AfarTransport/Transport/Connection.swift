@@ -2,10 +2,10 @@ public import Foundation
 
 /// A connection that carries bytes in both directions, without HTTP.
 ///
-/// One task can read while another writes. Cancelling a task ends its read or write. The connection then stays open, and unsent
+/// One task can read while another writes. Canceling a task ends its read or write. The connection then stays open, and unsent
 /// bytes are sent before the next write.
 public protocol Connection: AnyObject, Sendable {
-    /// How the connection was established: addresses, times, TLS.
+    /// The addresses, the times, and the TLS properties of the connection.
     var metrics: TransactionMetrics { get }
 
     /// Reads the bytes that have arrived, and waits if there are none.
@@ -48,7 +48,7 @@ public struct ConnectionTarget: Sendable {
     public var host: String
     /// The port.
     public var port: Int
-    /// Whether the connection begins with TLS.
+    /// A Boolean value that indicates whether the connection begins with TLS.
     public var isSecure: Bool
     /// The protocols that are offered in the TLS handshake (ALPN, RFC 7301), best first. The default is none.
     public var applicationProtocols: [String]

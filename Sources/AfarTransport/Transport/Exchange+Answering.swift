@@ -1,7 +1,7 @@
 public import Foundation
 public import HTTPTypes
 
-// For transports that answer an exchange without a network.
+// For transports without a network.
 extension Exchange {
     /// All header fields to send: those of the request, and the default fields that the request doesn't override.
     public var fields: HTTPFields {
@@ -15,7 +15,7 @@ extension Exchange {
     /// Reads the whole body of the request into memory and notifies the observer.
     ///
     /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/requestBodyFailed``, or
-    ///   ``TransportError/Code-swift.struct/cancelled`` if the task was cancelled.
+    ///   ``TransportError/Code-swift.struct/cancelled`` if the task was canceled.
     public func collectBody() async throws -> Data {
         try await collectBody { count in observer?.exchangeDidSend(bytes: Int64(count), expected: body.length) }
     }
@@ -42,11 +42,11 @@ extension Exchange {
                     await report(bytes.count)
                 }
             } catch {
-                // Cancellation makes most readers fail too.
+                // Cancellation makes most readers fail.
                 throw Task.isCancelled ? cancellation : failure("the body's reader failed", error)
             }
             if let length = stream.length, length != Int64(bytes.count) {
-                throw failure("the body has \(bytes.count) bytes, not \(length) as it said")
+                throw failure("the body has \(bytes.count) bytes, but its declared length is \(length)")
             }
             return bytes
         }
@@ -90,9 +90,8 @@ extension TransportCapabilities {
             features: [
                 .fileUpload, .streamedUpload, .fileDelivery, .streamedDelivery, .backpressure, .suspension, .metrics,
                 .connectTimeout, .minimumTLSVersion, .informationalResponses, .trailers, .anyMethod,
-                // There is no server to evaluate or to present a certificate to.
+                // These settings have no effect without a network.
                 .serverTrust, .clientIdentity,
-                // Without a network, these settings have no effect.
                 .networkSettings, .proxies, .http2, .http3,
             ]
         )

@@ -177,7 +177,7 @@ public final class ExchangeControl: Sendable {
     /// Creates a control that isn't suspended.
     public init() {}
 
-    /// Whether the exchange is suspended.
+    /// A Boolean value that indicates whether the exchange is suspended.
     public var isSuspended: Bool { state.withLock { $0.isSuspended } }
 
     /// Suspends the exchange.
@@ -209,7 +209,7 @@ public final class ExchangeControl: Sendable {
     /// - Returns: Whether the exchange is already suspended.
     @discardableResult
     public func attach(_ onChange: (@Sendable (_ isSuspended: Bool) -> Void)?) -> Bool {
-        // Released after unlocking. Not returned from `withLock`, because passing a closure through generic code wraps it.
+        // Released after unlocking. Returning it from `withLock` would wrap the closure.
         var replaced: (@Sendable (Bool) -> Void)?
         defer { withExtendedLifetime(replaced) {} }
         return state.withLock { state in
@@ -232,10 +232,10 @@ public protocol ExchangeObserver: AnyObject, Sendable {
     func exchangeDidReceiveInformational(_ head: ResponseHead)
     /// Called when the final response's head has arrived.
     func exchangeDidReceiveHead(_ head: ResponseHead)
-    /// Called when bytes of the body were sent, with the total so far and the expected total (nil if unknown).
+    /// Called when bytes of the request's body were sent, with the total so far and the expected total (nil if unknown).
     func exchangeDidSend(bytes: Int64, expected: Int64?)
-    /// Called when decoded bytes of the body have arrived, with the total so far and the total expected from `Content-Length`
-    /// (nil if unknown, as for a body that is decoded).
+    /// Called when decoded bytes of the response's body have arrived, with the total so far and the total expected from `Content-Length`
+    /// (nil if unknown, for example because the body has a content coding).
     func exchangeDidReceive(bytes: Int64, expected: Int64?)
     /// Called when a redirect is about to be followed. The head and body of its response are not reported.
     func exchangeWillFollow(_ redirect: Redirect)

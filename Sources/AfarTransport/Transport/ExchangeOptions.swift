@@ -10,7 +10,7 @@ public struct ExchangeOptions: Sendable {
         /// TLS 1.3 (RFC 8446).
         case v13 = 13
 
-        /// The older version is the lesser.
+        /// Returns a Boolean value that indicates whether the first version is older than the second.
         public static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
@@ -20,8 +20,8 @@ public struct ExchangeOptions: Sendable {
         case automatic
         /// HTTP/1.1 (RFC 9112).
         case http1
-        /// HTTP/2 (RFC 9113) over TLS if the server agrees (ALPN, RFC 7301). Otherwise, and for requests for which the
-        /// transport's HTTP/2 is unsuitable, HTTP/1.1.
+        /// HTTP/2 (RFC 9113) over TLS if the server supports it (ALPN, RFC 7301). HTTP/1.1 otherwise, and for requests that the
+        /// transport's HTTP/2 isn't suitable for.
         ///
         /// In libcurl before 8.1, HTTP/2 has bugs that Afar can't work around. For example, a truncated body without a length can
         /// be treated as complete. The networking guide lists these bugs.
@@ -42,15 +42,16 @@ public struct ExchangeOptions: Sendable {
     /// The transfer rate up to which an exchange counts as idle, in bytes per second, averaged over ``idleTimeout``. The default
     /// is 1; 0 means that any byte keeps the exchange alive.
     ///
-    /// It prevents a server from keeping an exchange alive by sending next to nothing. It doesn't apply to streamed bodies,
-    /// because their reader can observe the progress.
+    /// The limit prevents a server from keeping an exchange alive with a few bytes. It doesn't apply to streamed bodies, because their
+    /// reader can observe the progress.
     public var minimumTransferRate: Double = 1
     /// The maximum duration of the exchange, in seconds, including waiting and suspension. The default is seven days.
     public var totalTimeout: TimeInterval = 7 * 24 * 60 * 60
 
     /// Header fields that are sent unless the request has a field of the same name.
     public var defaultFields: DefaultFields = .none
-    /// Whether compressed bodies are decoded (`Content-Encoding`). The default is true. See ``ContentDecoder``.
+    /// A Boolean value that indicates whether compressed bodies are decoded (`Content-Encoding`). The default is true. See
+    /// ``ContentDecoder``.
     public var decodesContent = true
     /// The limit at which decoding a body fails with ``TransportError/Code-swift.struct/responseTooLarge``; nil for no limit. By
     /// default, a body fails if it has more than 1 GiB decoded and more than 1,000 times as many bytes as were received.
@@ -66,8 +67,8 @@ public struct ExchangeOptions: Sendable {
     /// The lowest TLS version accepted. The default is 1.2.
     public var minimumTLSVersion: TLSVersion = .v12
 
-    /// Whether a body without a length is complete when the server closes the TCP connection without a TLS alert (`close_notify`,
-    /// RFC 9112, section 9.8). Some servers do that, but anyone on the network can truncate such a body.
+    /// A Boolean value that indicates whether a body without a length is complete when the server closes the TCP connection without a TLS
+    /// alert (`close_notify`, RFC 9112, section 9.8). Some servers do that, but anyone on the network can truncate such a body.
     ///
     /// The default is false: the exchange fails with ``TransportError/Code-swift.struct/bodyIncomplete``. Bodies that have a
     /// `Content-Length` or are chunked don't need the alert.
@@ -79,7 +80,7 @@ public struct ExchangeOptions: Sendable {
     /// ``Exchange/connectionAuthentication`` instead, which compares the origin.
     package var connectionAuthentication: ConnectionAuthentication?
 
-    /// The way in which the request reaches its host. The default leaves that to the transport.
+    /// The settings for reaching the host, such as proxies and interfaces. By default, the transport decides.
     public var network: NetworkSettings {
         get { networkBox?.settings ?? .none }
         set { networkBox = newValue.isDefault ? nil : NetworkBox(newValue) }
@@ -146,14 +147,14 @@ public final class DefaultFields: Sendable {
 
 // MARK: - Connection authentication
 
-/// Authentication that a transport performs itself by exchanging several messages over one connection. From then on the
-/// connection belongs to that user (RFC 4559, section 6).
+/// Authentication that a transport performs itself by exchanging several messages over one connection. The connection then belongs to
+/// the authenticated user (RFC 4559, section 6).
 ///
 /// It is a class because options are copied often.
 package final class ConnectionAuthentication: Sendable {
     /// The authentication protocol.
     package enum Scheme: String, Sendable {
-        /// GSS-API (RFC 4559), in practice Kerberos, with the process's ticket.
+        /// GSS-API (RFC 4559) with the process's ticket, usually from Kerberos.
         case negotiate
         /// Microsoft's NTLM, with a user name such as `DOMAIN\user` and a password.
         case ntlm

@@ -4,11 +4,11 @@ public enum HeadDecision: Sendable {
     /// ``Exchange/delivery`` itself.
     case take(ResponseDelivery? = nil)
     /// Discards the body. Up to this many bytes of it are read, so that the connection can be reused. The response is returned
-    /// with an empty body, however the body ends, unless the exchange is cancelled.
+    /// with an empty body, however the body ends, unless the exchange is canceled.
     case discard(upTo: Int64)
     /// Fails the exchange with ``TransportError/Code-swift.struct/cancelled`` and this error as the cause.
     case refuse(any Error)
-    /// Leaves the decision to code outside of the transport, which makes it later.
+    /// Defers the decision to code outside of the transport.
     case ask(PendingHeadDecision)
 }
 
@@ -65,10 +65,9 @@ public final class PendingHeadDecision: Sendable {
 }
 
 extension HeadDecision {
-    /// For transports: waits for the final decision, which is never ``ask(_:)``. Returns a refusal if the task is cancelled
-    /// first.
+    /// For transports: waits for the final decision, which is never ``ask(_:)``.
     ///
-    /// Nothing here retains a pending decision: if its owner releases it, the result is a refusal too.
+    /// Returns a refusal if the task is canceled first, or if the owner of a pending decision releases it. This method doesn't retain it.
     public consuming func settled() async -> HeadDecision {
         let deferred = Deferred<HeadDecision>()
         pass(to: deferred)

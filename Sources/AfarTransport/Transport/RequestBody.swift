@@ -22,7 +22,7 @@ public enum RequestBody: Sendable {
         }
     }
 
-    /// Whether the same bytes can be sent again, after a redirect or for a retry.
+    /// A Boolean value that indicates whether the same bytes can be sent again, after a redirect or for a retry.
     public var isReplayable: Bool {
         switch self {
         case .none, .data, .file: true
@@ -30,7 +30,7 @@ public enum RequestBody: Sendable {
         }
     }
 
-    /// Whether there is no body. An empty `.data` is a body of no bytes.
+    /// A Boolean value that indicates whether there is no body. A body with empty data counts as a body.
     public var isNone: Bool {
         if case .none = self { true } else { false }
     }
@@ -40,12 +40,13 @@ public enum RequestBody: Sendable {
 public struct RequestBodyStream: Sendable {
     /// The total number of bytes, if known. A stream that yields fewer or more fails the exchange.
     public let length: Int64?
-    /// Whether the chunks can be produced again.
+    /// A Boolean value that indicates whether the chunks can be produced again.
     public let isReplayable: Bool
     private let makeReader: @Sendable () -> Reader
     private let wasRead = Locked(false)
 
-    /// Returns the next chunk on each call, and nil at the end. An error ends the exchange and becomes the cause of its error.
+    /// A function that returns the next chunk on each call, and nil at the end. An error ends the exchange and becomes the cause of its
+    /// error.
     public typealias Reader = @Sendable () async throws -> Data?
 
     /// Creates a body from a function that returns a new reader each time the body is sent.
@@ -93,7 +94,7 @@ extension RequestBodyStream {
     ///   - stream: The stream. Don't read from it elsewhere.
     ///   - length: The number of bytes in the stream; nil, or a negative number, if it is unknown.
     public init(_ stream: InputStream, length: Int64? = nil) {
-        // Safe because the caller gives up the stream and only one reader is created.
+        // Safe because the caller gives up the stream, and there is only one reader.
         nonisolated(unsafe) let stream = stream
         self.init(length: length, isReplayable: false) {
             let source = InputStreamSource(stream)
@@ -119,7 +120,7 @@ extension RequestBodyStream {
 
 /// An iterator that is used by one task at a time.
 private final class SequenceSource<Iterator: AsyncIteratorProtocol>: @unchecked Sendable {
-    // Sendable because a reader is called by one task at a time.
+    // Sendable because only one task at a time calls a reader.
     var iterator: Iterator
 
     init(_ iterator: Iterator) { self.iterator = iterator }
@@ -144,7 +145,7 @@ private final class InputStreamSource: @unchecked Sendable {
     }
 
     private func readChunk() throws -> Data? {
-        // A closed stream has already been sent with another request.
+        // A closed stream was sent before.
         guard stream.streamStatus != .closed else { throw TransportError.bodyIsSpent }
         if stream.streamStatus == .notOpen { stream.open() }
         var chunk = Data(count: Self.chunkSize)
@@ -165,7 +166,7 @@ extension InputStream {
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         guard let start = buffer.baseAddress else { return 0 }
         let count = read(start.assumingMemoryBound(to: UInt8.self), maxLength: buffer.count)
-        // A custom stream can return anything.
+        // Custom streams can return anything.
         guard (0...buffer.count).contains(count) else { throw readFailure }
         return count
     }
@@ -175,7 +176,7 @@ extension InputStream {
         #if canImport(Darwin)
             return streamError ?? CocoaError(.fileReadUnknown)
         #else
-            // Reading `streamError` of Foundation's own streams crashes the process here.
+            // On Linux, `streamError` of Foundation's own streams crashes the process.
             let mayHaveError = type(of: self) != InputStream.self
             return (mayHaveError ? streamError : nil) ?? CocoaError(.fileReadUnknown)
         #endif

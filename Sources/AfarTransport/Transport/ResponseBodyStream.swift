@@ -2,7 +2,7 @@ public import Foundation
 
 /// A response's body that is read while it arrives, as chunks of decoded bytes, by one reader.
 ///
-/// If the reader is slow, the transport stops reading from the network, as far as its capabilities permit. Cancelling the reading
+/// If the reader is slow, the transport stops reading from the network, as far as its capabilities permit. Canceling the reading
 /// task, calling ``cancel()`` or releasing the stream ends the exchange.
 public final class ResponseBodyStream: AsyncSequence, Sendable {
     /// A chunk. It is never empty.
@@ -55,7 +55,7 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
 
         /// Returns the next chunk, or nil at the end of the body.
         ///
-        /// - Throws: A ``TransportError`` if the body is cut off or the exchange is cancelled.
+        /// - Throws: A ``TransportError`` if the body is cut off or the exchange is canceled.
         public mutating func next() async throws -> Data? {
             try await stream.channel.next()
         }
@@ -67,7 +67,7 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
     public struct Source: Sendable {
         fileprivate let channel: Channel
 
-        /// Whether the stream is full. If it is, stop reading from the network until `onDemand` is called.
+        /// A Boolean value that indicates whether the stream is full. If it is, stop reading from the network until `onDemand` is called.
         public var isFull: Bool { channel.isFull }
 
         /// Adds a chunk, even if the stream is full.
@@ -117,7 +117,7 @@ extension ResponseBodyStream {
                 let chunk = chunks[firstChunk]
                 chunks[firstChunk] = Data()
                 firstChunk += 1
-                // Free the slots of chunks that were read, even if the reader never catches up.
+                // Free the slots of chunks even if the reader never catches up.
                 if firstChunk > chunks.count / 2 {
                     chunks.removeFirst(firstChunk)
                     firstChunk = 0
@@ -163,7 +163,7 @@ extension ResponseBodyStream {
         }
 
         func finish(throwing error: TransportError?, report: TransportReport) {
-            // The copy must be complete before the reader receives the end.
+            // Complete the copy before the reader receives the end.
             let copy = state.withLock { state -> BodyCopy? in
                 guard state.end == nil else { return nil }
                 state.isWhole = error == nil

@@ -27,7 +27,7 @@ public final class ResponseHead: Sendable {
     public let httpVersion: String
     /// The requested URL as text, with its fragment.
     public let url: String
-    /// Whether the response comes from a cache instead of the server. Such a response sets no cookies.
+    /// A Boolean value that indicates whether the response comes from a cache instead of the server. Its cookies are ignored.
     public let isStored: Bool
     private let storage: Storage
     private let made = InlineLocked(Made())
@@ -93,7 +93,7 @@ public final class ResponseHead: Sendable {
         }
     }
 
-    /// Whether there is a field with a name.
+    /// Returns whether there is a field with a name.
     package func contains(_ name: HTTPField.Name) -> Bool {
         switch storage {
         case .fields(let fields): fields.contains(name)
@@ -120,7 +120,7 @@ public final class ResponseHead: Sendable {
         var names: [String: String] = [:]
         var joined: [String: String] = [:]
         for field in fields {
-            // If names differ only in case, Foundation would keep a random one of them.
+            // If names differ only in case, Foundation keeps one at random.
             let name = names[field.name.canonicalName, default: field.name.rawName]
             names[field.name.canonicalName] = name
             joined[name] = joined[name].map { "\($0), \(field.value)" } ?? field.value
@@ -173,7 +173,7 @@ package struct RawHead: Sendable {
         }
     }
 
-    /// Whether there is a line with a name, which must be in lower case. Doesn't allocate.
+    /// Returns whether there is a line with a name, which must be in lower case. Doesn't allocate memory.
     func contains(_ lowercasedName: String) -> Bool {
         let (first, length) = (lowercasedName.utf8.first, lowercasedName.utf8.count)
         return bytes.withUnsafeBytes { buffer in
@@ -195,7 +195,7 @@ package struct RawHead: Sendable {
         var isStatusLine = true
         while start < bytes.endIndex {
             var end = Self.endOfLine(in: bytes, from: start)
-            // A line that begins with white space continues the one before (RFC 9112, section 5.2).
+            // Leading white space continues the previous line (RFC 9112, section 5.2).
             while end < bytes.endIndex, bytes[end] == 0x20 || bytes[end] == 0x09 {
                 end = Self.endOfLine(in: bytes, from: end)
             }

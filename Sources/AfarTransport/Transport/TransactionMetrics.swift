@@ -19,7 +19,7 @@ public struct TransactionMetrics: Sendable, Hashable {
     public var connectEndDate: Date?
     /// When the transport began to send the request.
     public var requestStartDate: Date?
-    /// When the last byte of the request, body included, was handed to the operating system.
+    /// When the last byte of the request, including its body, was passed to the operating system.
     public var requestEndDate: Date?
     /// When the first byte of the response arrived.
     public var responseStartDate: Date?
@@ -28,14 +28,14 @@ public struct TransactionMetrics: Sendable, Hashable {
 
     /// The protocol's ALPN name (RFC 7301), such as "http/1.1".
     public var networkProtocolName: String?
-    /// Whether the request used a connection that an earlier request had opened.
+    /// A Boolean value that indicates whether the request used a connection that was opened for an earlier request.
     public var isReusedConnection = false
-    /// How often the transport resent the request on its own: because a reused connection had closed before the response (RFC
-    /// 9112, section 9.3.1; idempotent requests only), or without its `Expect` field after a 417 (RFC 9110, section 15.5.18).
+    /// The number of times that the transport resent the request on its own: because a reused connection was closed before the response
+    /// (RFC 9112, section 9.3.1; idempotent requests only), or without its `Expect` field after a 417 (RFC 9110, section 15.5.18).
     public var resendCount = 0
-    /// Whether the response came from a local cache, without any network traffic.
+    /// A Boolean value that indicates whether the response came from a local cache, without any network traffic.
     public var isFromCache = false
-    /// Whether the connection went through a proxy.
+    /// A Boolean value that indicates whether the connection went through a proxy.
     public var isProxyConnection = false
     /// This machine's address.
     public var localAddress: String?
@@ -72,11 +72,13 @@ public struct TransactionMetrics: Sendable, Hashable {
     /// caller already has.
     package var heads: TransactionHeads?
 
-    /// The head of the request, without the session's default header fields. The metrics of a request have it for each transaction. Those
-    /// that a transport returns don't, because its caller has the head. It can contain credentials; show it through a ``Redaction``.
+    /// The head of the request, without the session's default header fields.
+    ///
+    /// It is available for each transaction in the metrics of a request. It is nil in metrics from a transport, whose caller already has
+    /// the head. The head can contain credentials, so use a ``Redaction`` to show it.
     public var requestHead: HTTPRequest? { heads?.request }
 
-    /// The head of the final response; nil if none arrived, and where there is no ``requestHead``.
+    /// The head of the final response; nil if none arrived, or if ``requestHead`` is nil.
     public var responseHead: ResponseHead? { heads?.response }
 
     /// Creates empty metrics.
@@ -84,7 +86,7 @@ public struct TransactionMetrics: Sendable, Hashable {
 }
 
 extension TransactionMetrics {
-    /// Takes the TLS version and the cipher suite, if there are any.
+    /// Records the negotiated TLS version and cipher suite, if any.
     package mutating func note(_ agreement: TLSAgreement?) {
         guard let agreement else { return }
         (tlsProtocolVersion, tlsProtocolNumber) = (agreement.version, agreement.versionNumber)
@@ -193,8 +195,8 @@ extension TransactionMetrics {
             } else if isReusedConnection {
                 phases.append(TransactionPhase(name: name, time: .none("connection reused")))
             } else if name == .tlsHandshake, start == nil, connectStartDate != nil, remoteAddress != nil {
-                // There is a peer but no TLS start: over CurlTransport, libcurl reports connecting and TLS separately only if both succeeded.
-                phases.append(TransactionPhase(name: name, time: .none("not agreed on, its time is in Connect")))
+                // With CurlTransport: libcurl reports connecting and TLS separately only if both succeeded.
+                phases.append(TransactionPhase(name: name, time: .none("not negotiated, its time is in Connect")))
             } else {
                 phases.append(phase(name, start, end, isMeasured: isMeasured))
             }
@@ -204,7 +206,7 @@ extension TransactionMetrics {
         ]
     }
 
-    /// Returns a phase. A phase that began but did not end lasts until the last known event.
+    /// Returns a phase. A phase that didn't end lasts until the last known event.
     private func phase(_ name: TransactionPhase.Name, _ start: Date?, _ end: Date?, isMeasured: Bool = true)
         -> TransactionPhase
     {
@@ -229,7 +231,7 @@ extension TransactionMetrics {
 
 /// A summary of an exchange's connection and traffic in words.
 package struct ConnectionSummary {
-    /// The peer, the local address and what was negotiated; nil if the peer is unknown.
+    /// The peer, the local address and the negotiated protocols; nil if the peer is unknown.
     package let connection: String?
     /// The bytes in both directions; nil if there are none.
     package let traffic: String?

@@ -1,34 +1,33 @@
 package import Foundation
 
-/// Where a transfer stands in its life: a pure value, driven by its loop, that does no I/O.
+/// The state of a transfer: its phase, its pauses and its timers.
 ///
-/// Times are nanoseconds of a monotonic clock.
+/// This is a value that performs no I/O. The transfer's loop updates it. Times are in nanoseconds of a monotonic clock.
 package struct TransferState {
     package enum Phase: Comparable {
-        /// Waits for its turn.
+        /// The transfer waits for a connection.
         case queued
-        /// The connection is being found or made.
+        /// A connection is being selected or opened.
         case connecting
-        /// The connection is there; the request goes out and the head is awaited.
+        /// The request is being sent, and no final head has arrived.
         case connected
         /// The final head has arrived.
         case receiving
-        /// Over; nothing more may happen.
         case finished
     }
 
     package private(set) var phase = Phase.queued
-    /// The first cause for failure that Afar itself found.
+    /// The first failure that Afar itself detected.
     package private(set) var fault: Fault?
-    /// Whether the connection was there at some time.
+    /// Whether the transfer has had a connection at any time.
     package private(set) var hasConnected = false
-    /// Whether the final head means that what is left of the request's body is not wanted.
+    /// Whether the server no longer needs the rest of the request's body, according to the final head.
     package private(set) var isRefused = false
     /// Whether the caller has suspended the transfer.
     package private(set) var isSuspended = false
-    /// Whether the reader of a streamed body has enough to do.
+    /// Whether receiving waits for the reader of a streamed response body.
     package var isReceivingPaused = false
-    /// Whether the writer of a streamed request body has nothing ready.
+    /// Whether sending waits for the source of a streamed request body.
     package var isSendingPaused = false
 
     private let connectTimeout: TimeInterval
@@ -38,12 +37,18 @@ package struct TransferState {
     private var connectDeadline = UInt64.max
     private var idleDeadline = UInt64.max
     private var headDeadline = UInt64.max
-    /// As many bytes within the idle timeout are as good as none.
+    /// The number of bytes per idle timeout up to which the transfer counts as idle.
     private let idleBytes: Int64
-    /// The bytes that came and went since the idle timer began.
+    /// The number of bytes sent and received since the idle timer started.
     private var activeBytes: Int64 = 0
 
-    /// - Parameter isWatched: Whether somebody watches the body while it comes, and can end what takes too long.
+    /// Creates the state of a queued transfer.
+    ///
+    /// - Parameters:
+    ///   - options: The timeouts and the minimum transfer rate.
+    ///   - totalTimeout: The time left for the transfer, in seconds. It replaces the timeout of the options.
+    ///   - isWatched: Whether a reader observes the body while it arrives, so that the minimum transfer rate doesn't apply.
+    ///   - now: The current time.
     package init(options: ExchangeOptions, totalTimeout: TimeInterval, isWatched: Bool, now: UInt64) {
         connectTimeout = options.connectTimeout
         idleTimeout = options.idleTimeout
@@ -61,7 +66,7 @@ package struct TransferState {
         connectDeadline = MonotonicClock.deadline(after: connectTimeout, from: now)
     }
 
-    /// Returns whether it was not connected before.
+    /// Returns false if the transfer isn't connecting.
     package mutating func connect(at now: UInt64) -> Bool {
         guard phase == .connecting else { return false }
         phase = .connected
@@ -71,7 +76,7 @@ package struct TransferState {
         return true
     }
 
-    /// The connection was lost, and the request is sent again over another one.
+    /// Starts over after the connection was lost, because the request is sent again over another one.
     package mutating func reconnect() {
         guard phase != .finished else { return }
         phase = .queued
@@ -79,20 +84,24 @@ package struct TransferState {
         (isReceivingPaused, isSendingPaused, isRefused, activeBytes) = (false, false, false, 0)
     }
 
-    /// The first byte of a head has arrived. The rest of it must arrive within the idle timeout, however much activity there is.
+    /// Records the first byte of a head. The head must be complete within the idle timeout, regardless of activity.
     package mutating func beginHead(at now: UInt64) {
         if phase == .connected, headDeadline == .max {
             headDeadline = MonotonicClock.deadline(after: idleTimeout, from: now)
         }
     }
 
-    /// An informational head is there: the server is alive. How many there may be is limited elsewhere.
+    /// Records an informational head, which restarts the idle timer.
     package mutating func receiveInformational(at now: UInt64) {
         headDeadline = .max
         startIdleTimer(at: now)
     }
 
-    /// - Parameter refuses: Whether it refuses the request or leads elsewhere, so that no more of a body is awaited.
+    /// Records the final head.
+    ///
+    /// - Parameters:
+    ///   - refuses: Whether the response is an error or a redirect, so that the transfer no longer waits for more of the request's body.
+    ///   - now: The current time.
     package mutating func receiveHead(refuses: Bool = false, at now: UInt64) {
         guard phase < .receiving else { return }
         phase = .receiving
@@ -101,15 +110,15 @@ package struct TransferState {
         startIdleTimer(at: now)
     }
 
-    /// Nobody wants the body: what is left of it may take a moment.
+    /// Limits the time to read the rest of a body that is discarded.
     package mutating func discard(at now: UInt64) {
         totalDeadline = min(totalDeadline, MonotonicClock.deadline(after: Self.longestDiscarding, from: now))
     }
 
-    /// In seconds.
+    /// The maximum time to read a body that is discarded, in seconds.
     private static let longestDiscarding: TimeInterval = 1
 
-    /// So many bytes came or went. The idle timer starts anew once they are more than nothing.
+    /// Records bytes that were sent or received. The idle timer restarts when more than `idleBytes` were counted since it started.
     package mutating func noteActivity(of byteCount: Int, at now: UInt64) {
         activeBytes += Int64(byteCount)
         if activeBytes > idleBytes { startIdleTimer(at: now) }
@@ -121,12 +130,12 @@ package struct TransferState {
         idleDeadline = MonotonicClock.deadline(after: idleTimeout, from: now)
     }
 
-    /// Remembers why the transfer must fail; the first cause stays.
+    /// Records a failure. Only the first one is kept.
     package mutating func fail(_ fault: Fault) {
         if self.fault == nil, phase != .finished { self.fault = fault }
     }
 
-    /// Ends the transfer. True the first time only, so that whoever gets true completes it.
+    /// Ends the transfer. Returns true on the first call only; that caller must complete the transfer.
     package mutating func finish() -> Bool {
         guard phase != .finished else { return false }
         phase = .finished
@@ -135,8 +144,7 @@ package struct TransferState {
 
     // MARK: Pauses
 
-    /// The idle timer is paused while the caller has suspended the transfer, or one of the bodies waits for the
-    /// program's own side.
+    /// Whether the idle timer is paused: while the transfer is suspended, or waits for the reader or the source of a body.
     private var isIdleTimerPaused: Bool { isSuspended || isReceivingPaused || isSendingPaused && !isRefused }
 
     package mutating func setSuspended(_ isSuspended: Bool, at now: UInt64) {
@@ -150,9 +158,10 @@ package struct TransferState {
 
     // MARK: Timers
 
-    /// The moment at which ``expiry(at:)`` is worth asking; never later than needed.
+    /// The earliest time at which ``expiry(at:)`` can return a fault.
     package var nextDeadline: UInt64 { min(connectDeadline, idleDeadline, headDeadline, totalDeadline) }
 
+    /// Returns the fault of a timeout that has passed, if any.
     package func expiry(at now: UInt64) -> Fault? {
         guard phase != .finished else { return nil }
         if now >= totalDeadline { return .totalTimeout(totalTimeout) }

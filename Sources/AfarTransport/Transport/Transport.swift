@@ -1,8 +1,8 @@
 /// A type that sends an HTTP request to a server and returns its response.
 ///
-/// A transport is the lowest layer of a session, directly above the sockets (or above nothing, in a test). It performs **one
-/// exchange**: one request, one final response. It doesn't follow redirects, answer authentication challenges on its own, or keep
-/// cookies or a cache. The layers above the transports implement those once, so that all transports behave alike.
+/// A transport is the lowest layer of a session. It uses the network directly, or no network at all in a test. It performs **one
+/// exchange**: one request, one final response. It doesn't follow redirects, answer authentication challenges on its own, or store cookies
+/// or responses. The layers above the transport implement these features for all transports.
 ///
 /// Write a transport to replace how bytes are sent. Wrap another transport to observe or change every exchange:
 ///
@@ -31,11 +31,11 @@ public protocol Transport: Sendable {
 
     /// Performs one exchange.
     ///
-    /// This method can be called from any task, and concurrently. Cancelling the calling task ends the exchange promptly, in any
+    /// This method can be called from any task, and concurrently. Canceling the calling task ends the exchange promptly, in any
     /// phase, with ``TransportError/Code-swift.struct/cancelled``.
     ///
-    /// - Parameter exchange: The request, the destination of the response's body, and the settings. It retains the request, so
-    ///   don't keep it after the exchange has ended.
+    /// - Parameter exchange: The request, the destination of the response's body, and the settings. The value retains the session's
+    ///   request, so release it when the exchange has ended.
     /// - Returns: The final response. With ``ResponseDelivery/collect(limit:)`` and ``ResponseDelivery/file(descriptor:limit:)``,
     ///   the body is complete. With ``ResponseDelivery/stream(highWaterMark:)`` and ``ResponseDelivery/connection``, the response
     ///   is returned as soon as its head has arrived.
@@ -101,7 +101,7 @@ public struct TransportCapabilities: Sendable, Hashable {
         public static let minimumTransferRate = Features(rawValue: 1 << 13)
         /// Sends requests through proxies from its own configuration.
         public static let proxies = Features(rawValue: 1 << 14)
-        /// Authenticates connections with Negotiate (RFC 4559) and NTLM. `CurlTransport` and transports that wrap it do.
+        /// Authenticates connections with Negotiate (RFC 4559) and NTLM. `CurlTransport` and transports that wrap it have this feature.
         public static let connectionAuthentication = Features(rawValue: 1 << 15)
         /// Lets a session evaluate a server's certificates before a byte of the request is sent.
         public static let serverTrust = Features(rawValue: 1 << 16)
@@ -127,14 +127,14 @@ public struct TransportCapabilities: Sendable, Hashable {
             (.proxies, "proxies"), (.connectionAuthentication, "Negotiate and NTLM authentication"),
             (.serverTrust, "the evaluation of server trust"), (.clientIdentity, "client identities"),
             (.networkSettings, "network settings (proxies, Unix sockets, interfaces, address families, keep-alive)"),
-            (.http2, "a demand for HTTP/2"), (.http3, "HTTP/3"),
+            (.http2, "HTTP/2"), (.http3, "HTTP/3"),
             (.connections, "connections for other protocols (WebSocket, raw streams)"),
         ]
 
-        /// What to use instead if one of these features is missing.
+        /// A sentence for error messages that names an alternative to a missing feature.
         fileprivate var advice: String {
             guard contains(.protocolClasses) else { return "" }
-            return ". MockTransport answers requests without a server, URLSessionTransport hands them to such classes"
+            return ". Use MockTransport to answer requests without a server, or URLSessionTransport for such classes"
         }
 
         /// The names of the features, in words.
@@ -164,7 +164,7 @@ public struct TransportCapabilities: Sendable, Hashable {
             .unsupportedByTransport,
             phase: .queued,
             url: exchange.url,
-            message: "the \(name) transport cannot do: \(missing.names.joined(separator: ", "))\(missing.advice)"
+            message: "the \(name) transport does not support \(missing.names.joined(separator: ", "))\(missing.advice)"
         )
     }
 }
@@ -206,7 +206,7 @@ public struct FirstCapableTransport: Transport {
         guard let capable else {
             throw TransportError(
                 .unsupportedByTransport, phase: .queued, url: exchange.url,
-                message: "there is no transport to choose from")
+                message: "the list of transports is empty")
         }
         return try await capable.send(exchange)
     }
@@ -214,7 +214,7 @@ public struct FirstCapableTransport: Transport {
     /// Closes the connections of all transports that no exchange uses.
     public func closeIdleConnections() { for transport in transports { transport.closeIdleConnections() } }
 
-    /// The connections of all transports, added up by host; nil if none of them tracks its connections.
+    /// The total connections of all transports by host; nil if no transport tracks its connections.
     public var connectionStatistics: ConnectionStatistics? {
         get async {
             var hosts: [ConnectionStatistics.Host]?
@@ -252,10 +252,10 @@ public struct ConnectionStatistics: Sendable, Hashable, Codable {
         }
     }
 
-    /// The hosts with connections or waiting requests, each once, in alphabetical order.
+    /// The hosts with connections or waiting requests, without duplicates, in alphabetical order.
     public let hosts: [Host]
 
-    /// Creates statistics of hosts. Entries with the same origin are added up.
+    /// Creates statistics of hosts. Adds the numbers of entries with the same origin.
     public init(hosts: [Host]) {
         let sums = Dictionary(hosts.map { ($0.origin, $0) }) { first, second in
             Host(

@@ -23,7 +23,7 @@ public struct TransportError: Error, Sendable {
         case receiving
     }
 
-    /// What went wrong.
+    /// The kind of the failure.
     public var code: Code
     /// The phase in which the exchange failed.
     public var phase: Phase
@@ -31,8 +31,7 @@ public struct TransportError: Error, Sendable {
     public var url: String?
     /// The address and port of the peer that was reached or tried, if any: "192.0.2.7:443", "[2001:db8::1]:443".
     public var peer: String?
-    /// A description of the problem on one line. Credentials in URLs are hidden, and control characters from a server are made
-    /// visible.
+    /// A description of the problem on one line. Credentials in URLs are hidden, and control characters are escaped.
     public var message: String
     /// The transport's own error number, such as libcurl's CURLcode.
     public var transportCode: Int?
@@ -42,7 +41,7 @@ public struct TransportError: Error, Sendable {
     public var underlying: (any Error)?
     /// Metrics and byte counts up to the failure.
     public var report = TransportReport()
-    /// The part that has arrived of a body to be collected in memory; nil if the head hasn't arrived.
+    /// The received part of a body that is collected in memory; nil if the head hasn't arrived.
     public var partialBody: Data?
 
     /// Creates an error.
@@ -122,7 +121,7 @@ extension TransportError {
         /// The code's name.
         public var description: String { name.rawValue }
 
-        /// The exchange was cancelled.
+        /// The exchange was canceled.
         public static let cancelled = Code(.cancelled, .cancelled)
         /// The connect, idle or total timeout passed. The message names it.
         public static let timedOut = Code(.timedOut, .timedOut)
@@ -175,7 +174,7 @@ extension TransportError {
         public static let invalidUse = Code(.invalidUse, .unknown)
         /// The number of redirects exceeds the limit.
         public static let tooManyRedirects = Code(.tooManyRedirects, .httpTooManyRedirects)
-        /// A redirect leads to a URL to which no request can be sent.
+        /// A redirect leads to a URL that can't be requested.
         public static let invalidRedirect = Code(.invalidRedirect, .redirectToNonExistentLocation)
         /// The request permits only a cached response, and the cache has none.
         public static let notCached = Code(.notCached, .resourceUnavailable)
@@ -195,7 +194,7 @@ extension TransportError {
     /// the error. The request keeps the original URL.
     public var urlError: URLError {
         var underlying = self
-        // Errors are often stored, so drop the body: the request has it if it is available at all.
+        // Errors are often stored, so drop the body. The request has it.
         underlying.partialBody = nil
         var userInfo: [String: Any] = [
             NSUnderlyingErrorKey: underlying,
@@ -204,7 +203,7 @@ extension TransportError {
         if let url {
             let shown = Redaction.standard.url(url)
             userInfo[NSURLErrorFailingURLErrorKey] = URL(keepingEscapesOf: shown)
-            // `failureURLString` reads this key. Foundation's constant for it is deprecated on Linux.
+            // Read by `failureURLString`. Foundation's constant is deprecated on Linux.
             userInfo["NSErrorFailingURLStringKey"] = shown
         }
         return URLError(code.urlErrorCode, userInfo: userInfo)
@@ -269,8 +268,8 @@ extension Error {
     package var cause: String {
         if let described = (self as? any LocalizedError)?.errorDescription { return described }
         guard self is any CustomNSError || type(of: self) is NSError.Type else { return String(describing: self) }
-        // `String(describing:)` would print the whole userInfo of an NSError, including URLs. The localized description doesn't,
-        // but often contains little more than a number. The underlying error can have a better description.
+        // `String(describing:)` prints an NSError's userInfo, including URLs. The localized description is safe, but often little more than
+        // a number. The underlying error's can be better.
         let underlying = (self as NSError).userInfo[NSUnderlyingErrorKey]
         return (underlying as? any LocalizedError)?.errorDescription ?? localizedDescription
     }
@@ -278,7 +277,7 @@ extension Error {
 
 // MARK: - Faults
 
-/// The cause of a failure, before the URL, phase and report of its exchange are added to it.
+/// The cause of a failure, without the URL, phase and report of the exchange.
 package struct Fault: Error {
     package var code: TransportError.Code
     package var message: String
@@ -294,21 +293,21 @@ package struct Fault: Error {
         self.underlying = underlying
     }
 
-    /// Takes the cause of an error that a decoder threw.
+    /// Creates a fault from an error of a decoder.
     package init(_ error: TransportError) { self.init(error.code, error.message) }
 
     package static let cancelled = Fault(.cancelled, "the exchange was cancelled")
 
-    /// A body that is discarded exceeds the limit up to which it is read.
+    /// The fault for a discarded body that exceeds the limit for reading it.
     package static let discarded = Fault(.responseTooLarge, "the response's body is discarded")
 
     package static func connectTimeout(_ seconds: TimeInterval) -> Fault {
-        Fault(.timedOut, "no connection was made within \(seconds.formatted()) s (connect timeout)")
+        Fault(.timedOut, "no connection was established within \(seconds.formatted()) s (connect timeout)")
     }
 
     package static func idleTimeout(_ seconds: TimeInterval, byteCount: Int64) -> Fault {
-        let amount = byteCount == 0 ? "nothing" : "no more than \(byteCount) bytes"
-        return Fault(.timedOut, "\(amount) arrived or left for \(seconds.formatted()) s (idle timeout)")
+        let amount = byteCount == 0 ? "no bytes" : "only \(byteCount) bytes"
+        return Fault(.timedOut, "\(amount) were sent or received within \(seconds.formatted()) s (idle timeout)")
     }
 
     package static func headTimeout(_ seconds: TimeInterval) -> Fault {

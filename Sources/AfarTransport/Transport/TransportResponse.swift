@@ -19,7 +19,7 @@ public struct TransportResponse: Sendable {
     public var head: ResponseHead
     /// The body.
     public var body: Body
-    /// Metrics, trailers and byte counts. If the body is still arriving, this is what was known when the head arrived, and
+    /// Metrics, trailers and byte counts. If the body is still arriving, this report describes the exchange up to the head.
     /// ``ResponseBodyStream/report()`` returns the complete report.
     public var report: TransportReport
 
@@ -167,7 +167,7 @@ public enum ResponseDelivery: Sendable, Hashable {
     /// delivered if the status is 101. A response with any other status is returned without its body, and the connection is
     /// closed.
     ///
-    /// With the method CONNECT, nothing is sent: the transport connects to the request's host and port, over TLS if the scheme is
+    /// With the method CONNECT, the transport doesn't send a request. It connects to the request's host and port, over TLS if the scheme is
     /// `https`, and delivers the connection with the status 200.
     case connection
 }

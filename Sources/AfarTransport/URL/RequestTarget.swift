@@ -31,7 +31,7 @@ package struct RequestTarget: Sendable, Hashable {
         case unsupportedScheme(String)
         /// The URL violates the rules for URLs. The text names the rule.
         case malformed(String)
-        /// The URL can be read in several ways. The text explains why.
+        /// Parsers can interpret the URL in different ways. The text explains why.
         case ambiguous(String)
 
         package var description: String {
@@ -43,14 +43,13 @@ package struct RequestTarget: Sendable, Hashable {
         }
     }
 
-    /// Returns what is wrong with text that Foundation can't parse as a URL. Returns nil if it isn't a violation of one specific
-    /// rule.
+    /// Returns the problem of text that Foundation can't parse as a URL, or nil if the text doesn't violate a specific rule.
     package static func problem(with text: String) -> String? {
         if let first = text.utf8.first, let last = text.utf8.last, first <= 0x20 || last <= 0x20 {
             return "it begins or ends with white space"
         }
         var reference = URLReference(text)
-        // Streams and WebSockets have other schemes.
+        // Other schemes are valid for streams and WebSockets.
         if reference.scheme != nil { reference.scheme = "http" }
         var written = reference.text
         do {
@@ -73,7 +72,7 @@ package struct RequestTarget: Sendable, Hashable {
     /// with its encoded form.
     package init(_ url: URL, writtenAs reference: @autoclosure () -> URLReference?) throws(Fault) {
         try self.init(url)
-        // Only text that had to be percent-encoded can differ, and it contains a percent sign now.
+        // Text differs only where it was percent-encoded.
         guard path.utf8.contains(UInt8(ascii: "%")), let written = reference()?.target else { return }
         let encoded = written[...].encodedForURL
         if path.hasPrefix(encoded) { path = written + path.dropFirst(encoded.utf8.count) }
@@ -85,7 +84,7 @@ package struct RequestTarget: Sendable, Hashable {
         guard scheme == "http" || scheme == "https" else { throw .unsupportedScheme(scheme) }
         guard text[(colon + 1)...].starts(with: "//".utf8) else { throw .incomplete }
         guard text.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw .malformed("it has spaces, control characters or characters beyond ASCII")
+            throw .malformed("it has spaces, control characters or non-ASCII characters")
         }
         guard !text.contains(UInt8(ascii: "\\")) else { throw .ambiguous("it has a backslash") }
         let rest = text[(colon + 3)...]
@@ -93,7 +92,7 @@ package struct RequestTarget: Sendable, Hashable {
         var hostAndPort = rest[..<pathStart]
         if let at = hostAndPort.lastIndex(of: UInt8(ascii: "@")) {
             guard !hostAndPort[..<at].contains(UInt8(ascii: "@")) else {
-                throw .ambiguous("it has two @ before the path")
+                throw .ambiguous("it has two @ signs before the path")
             }
             userinfo = at > hostAndPort.startIndex ? try Self.userinfo(hostAndPort[..<at]) : nil
             hostAndPort = hostAndPort[(at + 1)...]
@@ -134,7 +133,7 @@ package struct RequestTarget: Sendable, Hashable {
         let colon = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
         let host = text[..<colon]
         guard host.count <= 255, host.allSatisfy(isHostByte), host.first != UInt8(ascii: ".") else {
-            throw .malformed("its host has characters that no host name has")
+            throw .malformed("its host has characters that are invalid in host names")
         }
         try checkNumericHost(host)
         return lowercased(host) + (try port(text[colon...]))
@@ -152,7 +151,7 @@ package struct RequestTarget: Sendable, Hashable {
     /// Returns the colon and the port without leading zeros. Returns an empty string for an empty port.
     private static func port(_ text: Bytes) throws(Fault) -> String {
         guard let first = text.first else { return "" }
-        guard first == UInt8(ascii: ":") else { throw .malformed("something other than a port follows its host") }
+        guard first == UInt8(ascii: ":") else { throw .malformed("the text after its host is not a port") }
         let digits = text.dropFirst()
         guard !digits.isEmpty else { return "" }
         guard let number = number(digits, upTo: UInt16.max), number > 0 else {
@@ -175,7 +174,7 @@ package struct RequestTarget: Sendable, Hashable {
         guard isQuad(host) else { throw .ambiguous("its host is a number that can be read as several addresses") }
     }
 
-    /// Whether this is four numbers from 0 to 255, each without leading zeros.
+    /// Returns whether the host consists of four numbers from 0 to 255 without leading zeros.
     private static func isQuad(_ host: Bytes) -> Bool {
         var rest = host
         for part in 1...4 {
@@ -228,10 +227,10 @@ package struct HostName: Hashable, Sendable {
     /// The normalized form.
     package let text: String
 
-    /// The host of `host:port`.
+    /// Creates a host name from the host of `host:port`.
     package init(ofAuthority authority: String) { self.init(plain: Self.split(authority).name) }
 
-    /// The port of `host:port`; nil if it is missing.
+    /// Returns the port of `host:port`; nil if it is missing.
     package static func port(ofAuthority authority: String) -> Int? { Self.split(authority).port }
 
     private static func split(_ authority: String) -> (name: String, port: Int?) {
@@ -246,8 +245,8 @@ package struct HostName: Hashable, Sendable {
         "\(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host):\(port)"
     }
 
-    /// Creates a host name from user input. A port is removed, and a non-ASCII name is converted to the form that is used to
-    /// connect (RFC 5891). Otherwise a policy for it would never match.
+    /// Creates a host name from user input. Removes a port, and converts a non-ASCII name to the form that is used to connect (RFC 5891),
+    /// so that policies match.
     package init(_ host: String) {
         if !host.utf8.allSatisfy({ $0 < 0x80 }), let url = URL(string: "https://\(host)/"),
             let target = try? RequestTarget(url)
@@ -269,17 +268,17 @@ package struct HostName: Hashable, Sendable {
 
 // MARK: - Origins
 
-/// A scheme, host and port (RFC 6454, section 4). Credentials are meant for one origin.
+/// A scheme, host and port (RFC 6454, section 4). Credentials apply to a single origin.
 package struct Origin: Hashable, Sendable {
     /// The origin as text, such as "https://example.com:8443". The scheme's default port is omitted.
     package let text: String
 
-    /// The origin that a request is sent to.
+    /// Creates the origin that a request is sent to.
     package init(_ request: HTTPRequest) {
         self.init(scheme: request.scheme ?? "", authority: request.authority ?? "")
     }
 
-    /// The origin of a URL; nil if the URL isn't valid for a request.
+    /// Creates the origin of a URL. Returns nil if no request can be sent to the URL.
     package init?(_ url: URL) {
         guard let target = try? RequestTarget(url) else { return nil }
         self.init(scheme: target.scheme, authority: target.authority)
@@ -287,7 +286,7 @@ package struct Origin: Hashable, Sendable {
 
     private init(scheme: String, authority: String) {
         let scheme = scheme.lowercased()
-        // The names of interfaces are case-sensitive.
+        // Interface names are case-sensitive.
         let zone = authority.zone
         var authority = zone.isEmpty ? authority.lowercased() : authority.withoutZone.lowercased() + zone
         let standardPort = scheme == "https" ? ":443" : ":80"
@@ -299,21 +298,21 @@ package struct Origin: Hashable, Sendable {
 // MARK: - Zones
 
 extension String {
-    /// The host without the zone of a link-local IPv6 address. A zone has a meaning on this machine only, so it is never sent
-    /// (RFC 6874, section 4).
+    /// The host without the zone of a link-local IPv6 address. A zone is meaningful only on this machine, so it is never sent (RFC 6874,
+    /// section 4).
     package var withoutZone: String {
         guard let range = zoneRange else { return self }
         return String(self[..<range.lowerBound] + self[range.upperBound...])
     }
 
-    /// The zone of the host's IPv6 address as system functions take it, such as `%eth0`; empty without a zone. In a URL, it is
-    /// written as `%25eth0`.
+    /// The zone of the host's IPv6 address in the form that system functions accept, such as `%eth0`; empty without a zone. The form in a
+    /// URL is `%25eth0`.
     package var zone: String {
         guard let range = zoneRange else { return "" }
         return "%" + self[range].dropFirst(self[range].hasPrefix("%25") ? 3 : 1)
     }
 
-    /// From the percent sign after an IPv6 address to the end of the host.
+    /// The range from the percent sign after an IPv6 address to the end of the host.
     private var zoneRange: Range<Index>? {
         guard let percent = utf8.firstIndex(of: UInt8(ascii: "%")) else { return nil }
         let address = utf8[..<percent]

@@ -102,7 +102,7 @@ package struct URLReference: Sendable {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)
         for (number, segment) in segments.enumerated() {
             let isLast = number == segments.count - 1
-            // The first segment is the empty one before the leading slash. It is never removed.
+            // Never remove the first segment, the empty one before the leading slash.
             if segment == "..", kept.count > 1 { kept.removeLast() }
             if segment != ".", segment != ".." { kept.append(segment) } else if isLast { kept.append("") }
         }
@@ -147,7 +147,7 @@ extension URL {
     /// Creates a `URL` from text and keeps the text's escapes.
     ///
     /// If `URL(string:)` finds a character that it must percent-encode, it also encodes the `%` of each escape. This initializer
-    /// encodes such characters first. Returns nil if the text is no URL.
+    /// encodes such characters first. Returns nil if the text isn't a valid URL.
     public init?(keepingEscapesOf text: String) {
         if let url = URL(string: text, encodingInvalidCharacters: false) {
             self = url

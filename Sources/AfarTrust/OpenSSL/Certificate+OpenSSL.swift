@@ -3,7 +3,7 @@
     import Foundation
 
     extension Certificate {
-        /// A certificate that OpenSSL has read, of a connection say; nil when memory ran out.
+        /// Creates a certificate from OpenSSL's, for example that of a connection. Returns nil if memory ran out.
         init?(_ raw: OpaquePointer) {
             guard let der = Data(encoding: { i2d_X509(raw, $0) }) else { return nil }
             self.init(raw, der)
@@ -14,7 +14,7 @@
             return Certificate(certificate.raw, der)
         }
 
-        /// What d2i has accepted may still say nonsense: a date that is none is long past.
+        /// `d2i_X509` accepts certificates with invalid dates. They get dates that make them invalid at any time.
         private init(_ raw: OpaquePointer, _ der: Data) {
             self.init(
                 derEncoded: der,
@@ -78,27 +78,26 @@
             return inet_pton(AF_INET, host, &ipv4) == 1 || inet_pton(AF_INET6, host, &ipv6) == 1
         }
 
-        /// Whether the certificate is for a host, a name or an address.
+        /// Returns whether the certificate is valid for a host name or an address.
         func isValid(forHost host: String) throws(ServerTrustError) -> Bool {
             guard let certificate = X509.read(derEncoded) else { throw .noCertificates }
             return Self.isValid(certificate.raw, forHost: host)
         }
 
-        /// Whether a certificate is for a host, a name or an address.
+        /// Returns whether a certificate is valid for a host name or an address.
         static func isValid(_ certificate: OpaquePointer, forHost host: String) -> Bool {
             var name = host
             if name.hasPrefix("["), name.hasSuffix("]") { name = String(name.dropFirst().dropLast()) }
-            // An address is never compared with names, whose wildcards might fit.
+            // Don't compare an address with names: a wildcard could match it.
             if isAddress(name) { return X509_check_ip_asc(certificate, name, 0) == 1 }
             if name.hasSuffix(".") { name.removeLast() }
-            // OpenSSL takes a dot at the beginning for any name below.
+            // To OpenSSL, a leading dot means any subdomain.
             guard !name.isEmpty, !name.hasPrefix(".") else { return false }
             let flags = UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS)
             return X509_check_host(certificate, name, name.utf8.count, flags, nil) == 1
         }
     }
 
-    /// The certificates of OpenSSL's.
     enum X509 {
         static func read(_ der: Data) -> OpenSSLObject? {
             der.withUnsafeBytes { bytes in
@@ -119,7 +118,7 @@
         /// - Parameter der: The key in DER form; nil if OpenSSL could not encode it.
         private init(derEncoded der: Data?, algorithm: String?) {
             let hash = der?.withUnsafeBytes { HashFunction.sha256.hash(of: $0) }
-            // Random bytes replace a missing hash, so that the key never equals another one.
+            // Random bytes replace a missing hash, so that the key never equals another.
             self.init(
                 sha256: Data(hash ?? (0..<32).map { _ in .random(in: .min ... .max) }), derEncoded: der,
                 algorithm: algorithm)
@@ -145,7 +144,7 @@
             _ certificates: [Certificate], privateKey: Data, passphrase: String?
         ) throws(CertificateError) -> ClientIdentity {
             guard let first = certificates.first, let certificate = X509.read(first.derEncoded) else {
-                throw .notACertificate("there is none")
+                throw .notACertificate("no certificate could be read")
             }
             let key = try PrivateKey.read(privateKey, passphrase: passphrase)
             guard X509_check_private_key(certificate.raw, key.raw) == 1 else {
@@ -161,7 +160,7 @@
             guard let archive = OpenSSLObject(decoding: data, d2i_PKCS12, free: PKCS12_free) else {
                 throw .notAnIdentity("it could not be read")
             }
-            // An empty passphrase may have been none at all when the archive was made; this tries both.
+            // Tools treat an empty passphrase as empty text or as none, so try both.
             guard
                 PKCS12_verify_mac(archive.raw, passphrase, -1) == 1
                     || passphrase.isEmpty && PKCS12_verify_mac(archive.raw, nil, 0) == 1
@@ -208,7 +207,7 @@
             ["ENCRYPTED PRIVATE KEY", "Proc-Type: 4,ENCRYPTED"].contains { data.range(of: Data($0.utf8)) != nil }
         }
 
-        /// As PKCS#8 without a passphrase.
+        /// Returns the key as PKCS#8, without a passphrase.
         static func encoded(_ key: OpaquePointer) throws(CertificateError) -> Data {
             guard let form = OpenSSLObject(EVP_PKEY2PKCS8(key), free: PKCS8_PRIV_KEY_INFO_free),
                 let data = Data(encoding: { i2d_PKCS8_PRIV_KEY_INFO(form.raw, $0) })

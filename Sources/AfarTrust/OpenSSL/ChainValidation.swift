@@ -2,14 +2,14 @@
     import COpenSSL
     import Foundation
 
-    /// Validates what a server has presented.
+    /// Validates the certificates that a server presented.
     package struct ChainValidation {
         private let trust: ServerTrust
         private let revocationLists: [Data]
 
-        /// At least 112 bits, as OpenSSL's level 2 has it: RSA keys of 2,048 bits, no signatures with SHA-1.
+        /// OpenSSL's level 2 requires 112 bits of security: RSA keys of at least 2,048 bits, and no SHA-1 signatures.
         private static let securityLevel: Int32 = 2
-        /// How far a clock may be off, in seconds.
+        /// The accepted difference between clocks, in seconds.
         private static let clockTolerance = 300
 
         init(_ trust: ServerTrust, revocationLists: [Data] = []) {
@@ -17,7 +17,7 @@
             self.revocationLists = revocationLists
         }
 
-        /// Validates the chain.
+        /// Validates the chain and returns it.
         @discardableResult
         func chain() throws(ServerTrustError) -> [Certificate] {
             let store = try store()
@@ -42,7 +42,7 @@
             let parameters = X509_STORE_CTX_get0_param(context)
             X509_VERIFY_PARAM_set_auth_level(parameters, securityLevel)
             X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_TRUSTED_FIRST))
-            // As in libcurl: an intermediate authority that was listed as trusted is trusted.
+            // Like libcurl, trust intermediate authorities that are listed as trusted.
             X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))
             return parameters
         }
@@ -50,7 +50,7 @@
         /// Validates the chain of a handshake, and its host, by the same rules as ``ServerTrust/validate()`` and
         /// ``ServerTrust/validateHost(_:)``.
         ///
-        /// - Returns: What is wrong; nil if nothing is. The context then has the error too, so that OpenSSL sends a fitting alert.
+        /// - Returns: The error; nil if the chain is valid. The error is also set on the context, so that OpenSSL sends the matching alert.
         package static func error(inHandshake context: OpaquePointer, host: String, isStrict: Bool) -> ServerTrustError?
         {
             setRules(of: context)
@@ -61,7 +61,8 @@
             return .hostMismatch(certificate.flatMap { Certificate($0) }, host: host)
         }
 
-        /// The chain as far as its signatures are right; the server's own certificate always, whose key it has shown to have.
+        /// Returns the chain up to the first invalid signature. It always contains the server's own certificate, whose key the handshake
+        /// has verified.
         func signedChain() -> [Certificate] {
             guard let store = try? CertificateStore() else { return Array(trust.certificates.prefix(1)) }
             var goodCount = Int32.max
@@ -78,15 +79,15 @@
 
         // MARK: OCSP
 
-        /// Checks what a responder says about the first certificate of a validated chain (RFC 6960).
+        /// Checks the OCSP status of the first certificate of a validated chain (RFC 6960).
         func checkStatus(in response: Data, of chain: [Certificate]) throws(ServerTrustError) {
             guard let first = chain.first, let certificate = X509.read(first.derEncoded) else { throw .noCertificates }
             func unknown(_ cause: String) -> ServerTrustError {
                 ServerTrustError(
-                    .revocationUnknown, "the OCSP response that the server sent along cannot be used: \(cause)",
+                    .revocationUnknown, "the OCSP response that the server sent cannot be used: \(cause)",
                     certificate: first)
             }
-            guard let basic = OCSP.read(response) else { throw unknown("it is not one, or not a successful one") }
+            guard let basic = OCSP.read(response) else { throw unknown("it is malformed or reports an error") }
             guard let issuer = chain.dropFirst().first.flatMap({ X509.read($0.derEncoded) }) else {
                 throw unknown("the issuer of the certificate is not in the chain")
             }
@@ -94,18 +95,18 @@
             let sent = try stack(of: trust.certificates)
             defer { afar_x509_stack_free(sent) }
             guard OCSP_basic_verify(basic.raw, sent, store.raw, 0) == 1 else {
-                throw unknown("its signature is not valid (\(OpenSSLError.takeMessage()))")
+                throw unknown("its signature is invalid (\(OpenSSLError.takeMessage()))")
             }
             guard let status = OCSP.Status(of: certificate.raw, issuer.raw, in: basic.raw) else {
-                throw unknown("it is about another certificate")
+                throw unknown("it does not cover the certificate")
             }
             guard status.isCurrent(tolerance: Self.clockTolerance) else { throw unknown("it is out of date") }
             switch status.value {
             case V_OCSP_CERTSTATUS_GOOD: return
             case V_OCSP_CERTSTATUS_REVOKED:
                 throw ServerTrustError(
-                    .revoked, "the certificate is revoked, says its OCSP response", certificate: first)
-            default: throw unknown("the responder does not know the certificate")
+                    .revoked, "the certificate is revoked according to its OCSP response", certificate: first)
+            default: throw unknown("the responder has no record of the certificate")
             }
         }
 
@@ -215,10 +216,10 @@
 
     /// Trusted certificates. The store doesn't change after its creation, so it can be used on any thread.
     package final class CertificateStore: @unchecked Sendable {
-        // Sendable because OpenSSL only reads from it.
+        // Sendable because OpenSSL only reads from the store.
         package let raw: OpaquePointer
 
-        /// One that trusts nobody.
+        /// Creates an empty store.
         init() throws(CertificateError) {
             guard let raw = X509_STORE_new() else { throw .noCertificateAuthorities("memory ran out") }
             self.raw = raw
@@ -243,9 +244,9 @@
 
     // MARK: - Revocation
 
-    /// What an OCSP responder says (RFC 6960).
+    /// Reads OCSP responses (RFC 6960).
     enum OCSP {
-        /// The signed part of a response; nil when it is none or not a successful one.
+        /// Returns the signed part of a response; nil if the response is malformed or not successful.
         static func read(_ der: Data) -> OpenSSLObject? {
             let response = OpenSSLObject(decoding: der, d2i_OCSP_RESPONSE, free: OCSP_RESPONSE_free)
             guard let response, OCSP_response_status(response.raw) == OCSP_RESPONSE_STATUS_SUCCESSFUL else {
@@ -254,16 +255,16 @@
             return OpenSSLObject(OCSP_response_get1_basic(response.raw), free: OCSP_BASICRESP_free)
         }
 
-        /// What is said about one certificate.
+        /// The status of one certificate.
         struct Status {
             let value: Int32
             private let thisUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
             private let nextUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
 
-            /// How old a response may be that does not say until when it holds, in seconds.
+            /// The maximum age of a response without an expiration date, in seconds.
             private static let longestAge = 7 * 24 * 60 * 60
 
-            /// Nil when nothing is said about it. Responders name certificates by hashes of one kind or another.
+            /// Returns nil if the response doesn't cover the certificate. Responders identify certificates by SHA-1 or SHA-256 hashes.
             init?(of certificate: OpaquePointer, _ issuer: OpaquePointer, in response: OpaquePointer) {
                 var (value, reason): (Int32, Int32) = (-1, -1)
                 var this: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
@@ -285,9 +286,9 @@
         }
     }
 
-    /// Lists of certificates that are revoked (RFC 5280, section 5).
+    /// Reads certificate revocation lists (RFC 5280, section 5).
     enum RevocationList {
-        /// Returns whether the list could be read.
+        /// Appends a list to a stack. Returns false if the list is invalid.
         static func append(_ der: Data, to stack: OpaquePointer) -> Bool {
             let list = der.withUnsafeBytes { bytes in
                 var next = bytes.bindMemory(to: UInt8.self).baseAddress

@@ -2,15 +2,15 @@
     import COpenSSL
     import Foundation
 
-    /// Owns one of OpenSSL's objects.
+    /// Owns an object of OpenSSL, and frees it when released.
     final class OpenSSLObject {
         let raw: OpaquePointer
         private let free: (OpaquePointer?) -> Void
 
-        /// - Parameter raw: The object; nil when memory ran out, or nothing could be read.
+        /// - Parameter raw: The object; nil if memory ran out, or the object could not be read.
         init?(_ raw: OpaquePointer?, free: @escaping (OpaquePointer?) -> Void) {
             guard let raw else {
-                // What is left there would be taken for the cause of a later failure.
+                // A remaining error would be reported as the cause of a later failure.
                 ERR_clear_error()
                 return nil
             }
@@ -18,7 +18,7 @@
             self.free = free
         }
 
-        /// What one of OpenSSL's `d2i_…` functions reads.
+        /// Creates an object from DER with one of OpenSSL's `d2i_…` functions.
         convenience init?(
             decoding der: Data,
             _ read: (
@@ -36,17 +36,17 @@
         deinit { free(raw) }
     }
 
-    /// Bytes in memory that OpenSSL reads or writes.
+    /// A memory buffer that OpenSSL reads from or writes to.
     final class MemoryBuffer {
         let raw: OpaquePointer
 
-        /// To write to.
+        /// Creates an empty buffer.
         init?() {
             guard let raw = BIO_new(BIO_s_mem()) else { return nil }
             self.raw = raw
         }
 
-        /// To read a copy of these bytes.
+        /// Creates a buffer that contains a copy of the data.
         convenience init?(_ data: Data) {
             self.init()
             let count = data.withUnsafeBytes { BIO_write(raw, $0.baseAddress, Int32(clamping: $0.count)) }
@@ -65,7 +65,7 @@
     }
 
     enum OpenSSLError {
-        /// What went wrong last on this thread, in OpenSSL's words.
+        /// Returns OpenSSL's message for the last error on this thread, and clears the thread's errors.
         static func takeMessage() -> String {
             defer { ERR_clear_error() }
             let code = ERR_peek_last_error()
@@ -74,7 +74,7 @@
     }
 
     extension Data {
-        /// What one of OpenSSL's `i2d_…` functions writes.
+        /// Creates data from the output of one of OpenSSL's `i2d_…` functions.
         package init?(encoding write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) {
             var bytes: UnsafeMutablePointer<UInt8>?
             let count = write(&bytes)

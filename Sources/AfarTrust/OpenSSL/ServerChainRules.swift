@@ -2,23 +2,23 @@
     import COpenSSL
     import Foundation
 
-    /// The validation of a TLS server's chain of certificates: OpenSSL's, and what it leaves out. Connections with and without
-    /// an evaluator share it.
+    /// Validates the certificate chain of a TLS server: with OpenSSL, and by rules that OpenSSL doesn't check. All connections use these
+    /// rules, with or without an evaluator.
     package enum ServerChainRules {
         private typealias Fault = (error: Int32, depth: Int32)
 
         /// Validates the chain of a context.
         ///
         /// - Parameters:
-        ///   - isStrict: Whether `X509_V_FLAG_X509_STRICT` is set.
-        ///   - requiresNames: Whether the server's certificate must have alternative names of hosts or addresses. libcurl
-        ///     compares the host with the common name of one that has none.
-        /// - Returns: Whether the chain is valid. If it isn't, the context has the error.
+        ///   - isStrict: Whether to set `X509_V_FLAG_X509_STRICT`.
+        ///   - requiresNames: Whether the server's certificate must have a host name or an address as an alternative name. If it has
+        ///     neither, libcurl compares the host with its common name. The default is false.
+        /// - Returns: Whether the chain is valid. If it isn't, the error is set on the context.
         package static func validate(_ context: OpaquePointer, isStrict: Bool, requiresNames: Bool = false) -> Bool {
             if isStrict {
                 X509_VERIFY_PARAM_set_flags(X509_STORE_CTX_get0_param(context), UInt(X509_V_FLAG_X509_STRICT))
             }
-            // The context has the error. libcurl reports the first one that it finds on the thread.
+            // The error is set on the context. libcurl would report the first error left on the thread.
             defer { ERR_clear_error() }
             guard X509_verify_cert(context) == 1 else { return false }
             let chain = X509_STORE_CTX_get0_chain(context)
@@ -34,7 +34,7 @@
             guard count > 0, let server = afar_x509_at(chain, 0) else { return (X509_V_ERR_UNSPECIFIED, 0) }
             let flags = X509_get_extension_flags(server)
             if flags & UInt32(EXFLAG_INVALID) != 0 { return (X509_V_ERR_INVALID_EXTENSION, 0) }
-            // `openssl req -x509` makes a self-signed certificate an authority's. If it is trusted, it may be a server's, too.
+            // `openssl req -x509` marks self-signed certificates as authorities. Accept one for a server if it is itself trusted.
             if flags & UInt32(EXFLAG_CA) != 0, count > 1 { return (X509_V_ERR_INVALID_PURPOSE, 0) }
             let names = hostNames(of: server)
             if requiresNames, !names.areGiven { return (X509_V_ERR_HOSTNAME_MISMATCH, 0) }
@@ -45,7 +45,7 @@
             return nil
         }
 
-        /// The alternative names of a certificate: whether any is a host's or an address, and what follows `*.` in wildcards.
+        /// Returns whether any alternative name is a host name or an address, and the part of each wildcard name after `*.`.
         private static func hostNames(of certificate: OpaquePointer) -> (areGiven: Bool, wildcards: [[UInt8]]) {
             guard let names = afar_alternative_names(certificate) else { return (false, []) }
             defer { afar_names_free(names) }
@@ -75,7 +75,7 @@
                     if hasDistance != 0 { return X509_V_ERR_SUBTREE_MINMAX }
                     let base = UnsafeBufferPointer(start: start, count: Int(length))
                     guard isReadable(base, kind) else { return X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX }
-                    // OpenSSL compares a wildcard with the subtree, not the names for which it stands.
+                    // OpenSSL compares the wildcard itself with the subtree instead of the names that it matches.
                     if kind == GEN_DNS, isExcluded, wildcards.contains(parent(of: base.lowercased)) {
                         return X509_V_ERR_EXCLUDED_VIOLATION
                     }
@@ -84,7 +84,7 @@
             return nil
         }
 
-        /// Whether a constraint can be understood. OpenSSL looks at those only that are of the kind of one of the names.
+        /// Returns whether a constraint is well formed. OpenSSL checks only constraints whose type occurs among the names.
         private static func isReadable(_ base: UnsafeBufferPointer<UInt8>, _ kind: Int32) -> Bool {
             switch kind {
             case GEN_DNS:
@@ -94,14 +94,14 @@
                 return !rest.isEmpty && rest.allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isOfHostName) }
             case GEN_IPADD:
                 guard base.count == 8 || base.count == 32 else { return false }
-                // The second half is a mask: ones and then zeros.
+                // The second half is a mask: ones followed by zeros.
                 let mask = base.suffix(base.count / 2).flatMap { byte in (0..<8).map { byte >> (7 - $0) & 1 } }
                 return !zip(mask, mask.dropFirst()).contains { $0 == (0, 1) }
             default: return true
             }
         }
 
-        /// The name above a DNS name.
+        /// Returns the parent of a DNS name.
         private static func parent(of name: [UInt8]) -> [UInt8] {
             let name = name.first == UInt8(ascii: ".") ? name.dropFirst() : name[...]
             return name.firstIndex(of: UInt8(ascii: ".")).map { Array(name[($0 + 1)...]) } ?? []

@@ -1,7 +1,7 @@
-/// Where in an element the value of a key stands.
+/// The placement of a key's value in an element.
 ///
-/// Names are local names, without a prefix. Where no namespace is given, a child in the namespace of its parent, or an
-/// attribute in none, is taken before others of the same name.
+/// Names are local names without a prefix. Without a namespace, a child in its parent's namespace or an attribute in no
+/// namespace takes precedence over others with the same name.
 public struct XMLPlacement: Hashable, Sendable {
     let kind: Kind
     let namespace: String?
@@ -19,49 +19,50 @@ public struct XMLPlacement: Hashable, Sendable {
         self.namespace = namespace
     }
 
-    /// A child element; where there is none, an attribute. It is written as a child element. The key `#text` is the
-    /// element's own text.
+    /// A child element, or an attribute if no such child exists. The value is written as a child element. The key
+    /// `#text` is the element's own text.
     public static let automatic = XMLPlacement(.automatic)
-    /// A child element, or several: an array is one element after another of the same name.
+    /// A child element. An array consists of several elements with the same name.
     public static let child = XMLPlacement(.child)
-    /// An attribute. An array is words with white space between them.
+    /// An attribute. An array consists of words separated by white space.
     public static let attribute = XMLPlacement(.attribute)
-    /// The element's own text, without that of the elements in it.
+    /// The element's own text, without that of nested elements.
     public static let text = XMLPlacement(.text)
 
-    /// A child element of a namespace.
+    /// Returns the placement in a child element of a namespace.
     ///
-    /// - Parameter namespace: The namespace's name, which is a URI; "" for none.
+    /// - Parameter namespace: The namespace URI, or an empty string for none.
     public static func child(namespace: String) -> XMLPlacement { XMLPlacement(.child, namespace: namespace) }
 
-    /// An attribute of a namespace.
+    /// Returns the placement in an attribute of a namespace.
     ///
-    /// - Parameter namespace: The namespace's name, which is a URI; "" for none.
+    /// - Parameter namespace: The namespace URI, or an empty string for none.
     public static func attribute(namespace: String) -> XMLPlacement { XMLPlacement(.attribute, namespace: namespace) }
 
-    /// A child element that holds nothing but an array's elements: `<items><item/><item/></items>`.
+    /// Returns the placement in a child element that contains only an array's elements:
+    /// `<items><item/><item/></items>`.
     ///
     /// - Parameters:
-    ///   - item: The name of the elements when they are written; with nil the encoder's
-    ///     ``XMLEncoder/itemName`` serves. Elements of any name are read.
-    ///   - namespace: The name of the namespace; "" for none, nil for any.
+    ///   - item: The name of the elements when they are written, or `nil` to use the encoder's ``XMLEncoder/itemName``.
+    ///     When reading, elements with any name are accepted.
+    ///   - namespace: The namespace URI, an empty string for none, or `nil` for any.
     public static func wrapped(item: String? = nil, namespace: String? = nil) -> XMLPlacement {
         XMLPlacement(.wrapped(item: item), namespace: namespace)
     }
 }
 
-/// How a decoder or an encoder finds out where the value of a key stands.
+/// The strategy that determines the placement of a key's value.
 ///
-/// A property wrapper, such as ``XMLAttribute``, and keys that are an ``XMLCodingKey`` go before it.
+/// Property wrappers such as ``XMLAttribute`` and keys that conform to ``XMLCodingKey`` take precedence.
 public enum XMLPlacementStrategy: Sendable {
-    /// Every key is ``XMLPlacement/automatic``.
+    /// Uses ``XMLPlacement/automatic`` for all keys.
     case automatic
-    /// By the key's name, at any depth; keys that are not listed are ``XMLPlacement/automatic``.
+    /// Uses the placement for a key's name, at any depth, and ``XMLPlacement/automatic`` for other keys.
     case byName([String: XMLPlacement])
-    /// As a closure says for the path of keys that ends with the key asked about.
+    /// Uses the placement that a closure returns for a coding path that ends with the key.
     @preconcurrency case custom(@Sendable (_ codingPath: [any CodingKey]) -> XMLPlacement)
 
-    /// Where the value of a key stands; nil where this strategy does not say.
+    /// Returns the placement of a key's value, or `nil` if the strategy doesn't specify one.
     func placement(of key: any CodingKey, in codingPath: @autoclosure () -> [any CodingKey]) -> XMLPlacement? {
         switch self {
         case .automatic: nil
@@ -73,7 +74,7 @@ public enum XMLPlacementStrategy: Sendable {
 
 // MARK: - Keys
 
-/// Keys that say where in an element their values stand.
+/// A coding key that specifies the placement of its value.
 ///
 /// ```swift
 /// enum CodingKeys: String, XMLCodingKey {
@@ -88,11 +89,11 @@ public enum XMLPlacementStrategy: Sendable {
 /// }
 /// ```
 public protocol XMLCodingKey: CodingKey {
-    /// Where the value stands.
+    /// The placement of the value.
     var placement: XMLPlacement { get }
 }
 
-/// A key that is text, or a place in a list.
+/// A key with a name or an index.
 struct XMLKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -110,7 +111,7 @@ struct XMLKey: CodingKey {
 
 // MARK: - Choices
 
-/// An enum whose cases are elements: the name of an element tells the case.
+/// An enum whose cases are elements. The name of an element determines the case.
 ///
 /// ```swift
 /// enum Block: Codable, XMLChoice {
@@ -129,33 +130,33 @@ struct XMLKey: CodingKey {
 /// }
 /// ```
 ///
-/// A `Chapter` is read from `<chapter><p/>…<image/>…<p/></chapter>`: the blocks are children of the chapter, and keep
-/// their order. Elements that are no case are passed over, for they belong to other keys; the name of the property,
-/// `blocks`, is not looked for. A case named `#text` stands for pieces of text between the elements, if they are more than
-/// white space.
+/// A `Chapter` is decoded from `<chapter><p/>…<image/>…<p/></chapter>`. The blocks are children of the chapter in
+/// document order. Elements that aren't cases are ignored because they can belong to other keys. The property's name,
+/// `blocks`, is ignored too. A case with the name `#text` represents text between the elements that isn't only white
+/// space.
 ///
-/// An enum that is not marked so is read from an element that holds the one of its case:
+/// An enum that doesn't conform to this protocol is decoded from an element that contains the element of its case:
 /// `<block><image/></block>`.
 public protocol XMLChoice {}
 
 // MARK: - Property wrappers
 
-/// A property wrapper that says where its value stands.
+/// A property wrapper that specifies the placement of its value.
 protocol XMLPlaced {
     static var placement: XMLPlacement { get }
 }
 
-/// A property whose value is an attribute of its element: `@XMLAttribute var id: Int`.
+/// A property wrapper for a value that is an attribute of its element: `@XMLAttribute var id: Int`.
 ///
-/// An array is words with white space between them.
+/// An array consists of words separated by white space.
 ///
-/// Other coders, of JSON say, see the value alone.
+/// Other coders, such as JSON coders, encode and decode the value without the wrapper.
 @propertyWrapper
 public struct XMLAttribute<Value> {
-    /// The value.
+    /// The wrapped value.
     public var wrappedValue: Value
 
-    /// Makes a wrapper of a value.
+    /// Creates a wrapper for a value.
     public init(wrappedValue: Value) {
         self.wrappedValue = wrappedValue
     }
@@ -170,7 +171,7 @@ extension XMLAttribute: Equatable where Value: Equatable {}
 extension XMLAttribute: Hashable where Value: Hashable {}
 
 extension XMLAttribute: Encodable where Value: Encodable {
-    /// Writes the value.
+    /// Encodes the value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(wrappedValue)
@@ -178,14 +179,14 @@ extension XMLAttribute: Encodable where Value: Encodable {
 }
 
 extension XMLAttribute: Decodable where Value: Decodable {
-    /// Reads the value.
+    /// Decodes the value.
     public init(from decoder: any Decoder) throws {
         wrappedValue = try decoder.singleValueContainer().decode(Value.self)
     }
 }
 
 extension KeyedDecodingContainer {
-    /// Reads an optional value, which is nil where the key is missing.
+    /// Decodes an optional value, which is `nil` if the key is missing.
     public func decode<Value: Decodable>(
         _ type: XMLAttribute<Value?>.Type, forKey key: Key
     ) throws -> XMLAttribute<Value?> {
@@ -193,15 +194,15 @@ extension KeyedDecodingContainer {
     }
 }
 
-/// A property whose value is a child element, never an attribute: `@XMLChild var title: String`.
+/// A property wrapper for a value that is a child element and never an attribute: `@XMLChild var title: String`.
 ///
-/// Other coders, of JSON say, see the value alone.
+/// Other coders, such as JSON coders, encode and decode the value without the wrapper.
 @propertyWrapper
 public struct XMLChild<Value> {
-    /// The value.
+    /// The wrapped value.
     public var wrappedValue: Value
 
-    /// Makes a wrapper of a value.
+    /// Creates a wrapper for a value.
     public init(wrappedValue: Value) {
         self.wrappedValue = wrappedValue
     }
@@ -216,7 +217,7 @@ extension XMLChild: Equatable where Value: Equatable {}
 extension XMLChild: Hashable where Value: Hashable {}
 
 extension XMLChild: Encodable where Value: Encodable {
-    /// Writes the value.
+    /// Encodes the value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(wrappedValue)
@@ -224,14 +225,14 @@ extension XMLChild: Encodable where Value: Encodable {
 }
 
 extension XMLChild: Decodable where Value: Decodable {
-    /// Reads the value.
+    /// Decodes the value.
     public init(from decoder: any Decoder) throws {
         wrappedValue = try decoder.singleValueContainer().decode(Value.self)
     }
 }
 
 extension KeyedDecodingContainer {
-    /// Reads an optional value, which is nil where the key is missing.
+    /// Decodes an optional value, which is `nil` if the key is missing.
     public func decode<Value: Decodable>(
         _ type: XMLChild<Value?>.Type, forKey key: Key
     ) throws -> XMLChild<Value?> {
@@ -239,17 +240,17 @@ extension KeyedDecodingContainer {
     }
 }
 
-/// A property whose value is its element's own text: `@XMLText var amount: Decimal`, beside attributes.
+/// A property wrapper for a value that is its element's own text, next to attributes: `@XMLText var amount: Decimal`.
 ///
-/// The text of elements inside the element is not part of it.
+/// The text of nested elements isn't included.
 ///
-/// Other coders, of JSON say, see the value alone.
+/// Other coders, such as JSON coders, encode and decode the value without the wrapper.
 @propertyWrapper
 public struct XMLText<Value> {
-    /// The value.
+    /// The wrapped value.
     public var wrappedValue: Value
 
-    /// Makes a wrapper of a value.
+    /// Creates a wrapper for a value.
     public init(wrappedValue: Value) {
         self.wrappedValue = wrappedValue
     }
@@ -264,7 +265,7 @@ extension XMLText: Equatable where Value: Equatable {}
 extension XMLText: Hashable where Value: Hashable {}
 
 extension XMLText: Encodable where Value: Encodable {
-    /// Writes the value.
+    /// Encodes the value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(wrappedValue)
@@ -272,14 +273,14 @@ extension XMLText: Encodable where Value: Encodable {
 }
 
 extension XMLText: Decodable where Value: Decodable {
-    /// Reads the value.
+    /// Decodes the value.
     public init(from decoder: any Decoder) throws {
         wrappedValue = try decoder.singleValueContainer().decode(Value.self)
     }
 }
 
 extension KeyedDecodingContainer {
-    /// Reads an optional value, which is nil where the key is missing.
+    /// Decodes an optional value, which is `nil` if the key is missing.
     public func decode<Value: Decodable>(
         _ type: XMLText<Value?>.Type, forKey key: Key
     ) throws -> XMLText<Value?> {
@@ -287,18 +288,19 @@ extension KeyedDecodingContainer {
     }
 }
 
-/// An array that has an element of its own: `@XMLWrapped var items: [Item]` is `<items><item/><item/></items>`.
+/// A property wrapper for an array with an enclosing element: `@XMLWrapped var items: [Item]` is
+/// `<items><item/><item/></items>`.
 ///
-/// Elements of any name are read; ``XMLEncoder/itemName`` is the name that is written. To choose that for one array, use
-/// ``XMLPlacement/wrapped(item:namespace:)``.
+/// When reading, elements with any name are accepted. When writing, their name is ``XMLEncoder/itemName``. To use
+/// another name for one array, use ``XMLPlacement/wrapped(item:namespace:)``.
 ///
-/// Other coders, of JSON say, see the value alone.
+/// Other coders, such as JSON coders, encode and decode the value without the wrapper.
 @propertyWrapper
 public struct XMLWrapped<Value> {
-    /// The value.
+    /// The wrapped value.
     public var wrappedValue: Value
 
-    /// Makes a wrapper of a value.
+    /// Creates a wrapper for a value.
     public init(wrappedValue: Value) {
         self.wrappedValue = wrappedValue
     }
@@ -313,7 +315,7 @@ extension XMLWrapped: Equatable where Value: Equatable {}
 extension XMLWrapped: Hashable where Value: Hashable {}
 
 extension XMLWrapped: Encodable where Value: Encodable {
-    /// Writes the value.
+    /// Encodes the value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(wrappedValue)
@@ -321,14 +323,14 @@ extension XMLWrapped: Encodable where Value: Encodable {
 }
 
 extension XMLWrapped: Decodable where Value: Decodable {
-    /// Reads the value.
+    /// Decodes the value.
     public init(from decoder: any Decoder) throws {
         wrappedValue = try decoder.singleValueContainer().decode(Value.self)
     }
 }
 
 extension KeyedDecodingContainer {
-    /// Reads an optional value, which is nil where the key is missing.
+    /// Decodes an optional value, which is `nil` if the key is missing.
     public func decode<Value: Decodable>(
         _ type: XMLWrapped<Value?>.Type, forKey key: Key
     ) throws -> XMLWrapped<Value?> {

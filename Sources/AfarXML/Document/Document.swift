@@ -3,13 +3,13 @@ import CLibxml2
 public import Foundation
 
 extension XML {
-    /// A document: immutable, and safe to use from many tasks at once.
+    /// An immutable document that can be used from any number of tasks at the same time.
     ///
-    /// Its nodes keep it alive, so that a node is never left dangling.
-    public final class Document: @unchecked Sendable {  // What others read of the tree is never written again.
-        /// libxml2's tree.
+    /// Its nodes retain it, so they always stay valid.
+    public final class Document: @unchecked Sendable {  // The shared part of the tree is never modified.
+        /// The libxml2 tree.
         let pointer: xmlDocPtr
-        /// What the parser found odd but went past, at most 100 things. For HTML: what was repaired.
+        /// Problems that the parser tolerated, at most 100. For HTML, these are the problems that it repaired.
         public let warnings: [XML.Error]
         private let rootPointer: xmlNodePtr
         private let lock = NSLock()
@@ -18,56 +18,58 @@ extension XML {
         /// Parses a document.
         ///
         /// - Parameters:
-        ///   - data: The bytes.
-        ///   - contentType: The Content-Type that they came with, whose charset outranks the document's own declaration.
-        ///     The default is none.
-        ///   - options: How the document is read, and what it may be and hold.
-        /// - Throws: ``XML/Error`` with line, column, byte and path, for a document that is not well-formed or goes past a
-        ///   limit.
+        ///   - data: The bytes of the document.
+        ///   - contentType: The `Content-Type` of the bytes. Its charset overrides the document's own declaration. The
+        ///     default is `nil`.
+        ///   - options: The options and limits for parsing.
+        /// - Throws: ``XML/Error`` with the line, column, byte offset and path if the document isn't well-formed or
+        ///   exceeds a limit.
         public convenience init(
             _ data: Data, contentType: String? = nil, options: ParsingOptions = ParsingOptions()
         ) throws(XML.Error) {
             try self.init(owning: TreeParser(options).parse(data, contentType))
         }
 
-        /// Parses a document that is text already; an encoding that it declares means nothing.
+        /// Parses a document from a string. An encoding that it declares is ignored.
         ///
         /// - Parameters:
         ///   - text: The document.
-        ///   - options: What the document may be and hold.
-        /// - Throws: ``XML/Error`` with line, column, byte and path, for a document that is not well-formed or goes past a
-        ///   limit.
+        ///   - options: The options and limits for parsing.
+        /// - Throws: ``XML/Error`` with the line, column, byte offset and path if the document isn't well-formed or
+        ///   exceeds a limit.
         public convenience init(_ text: String, options: ParsingOptions = ParsingOptions()) throws(XML.Error) {
             try self.init(owning: TreeParser(options).parse(text))
         }
 
-        /// Parses an HTML page, as libxml2 does it: by the rules of HTML 4's time, which browsers have left behind. Whatever
-        /// is wrong with the page is repaired, and reported by ``warnings``. Elements are in no namespace.
+        /// Parses an HTML page.
+        ///
+        /// libxml2 follows the rules of HTML 4, which differ from those of current browsers. Problems are repaired and
+        /// reported as ``warnings``. Elements have no namespace.
         ///
         /// - Parameters:
-        ///   - data: The bytes. Those that mean nothing in their encoding become U+FFFD.
-        ///   - contentType: The Content-Type that they came with, whose charset outranks the page's own `meta` element.
-        ///     The default is none.
-        ///   - options: How the page is read, and what it may hold.
-        /// - Throws: ``XML/Error`` for a page that has no element or goes past a limit.
+        ///   - data: The bytes of the page. Invalid bytes become U+FFFD.
+        ///   - contentType: The `Content-Type` of the bytes. Its charset overrides the page's own `meta` element. The
+        ///     default is `nil`.
+        ///   - options: The options and limits for parsing.
+        /// - Throws: ``XML/Error`` if the page has no element or exceeds a limit.
         public convenience init(
             html data: Data, contentType: String? = nil, options: ParsingOptions = ParsingOptions()
         ) throws(XML.Error) {
             try self.init(owning: TreeParser(options).parseHTML(data, contentType))
         }
 
-        /// Parses an HTML page that is text already. ``init(html:contentType:options:)`` says the rest.
+        /// Parses an HTML page from a string. For details, see ``init(html:contentType:options:)``.
         public convenience init(html text: String, options: ParsingOptions = ParsingOptions()) throws(XML.Error) {
             try self.init(owning: TreeParser(options).parseHTML(text))
         }
 
-        /// Takes a tree over.
+        /// Takes ownership of a tree.
         init(owning tree: Tree) throws(XML.Error) {
             guard let root = xmlDocGetRootElement(tree.pointer) else {
                 xmlFreeDoc(tree.pointer)
                 throw XML.Error(.emptyDocument, "the document has no element")
             }
-            // So that attributes are written in UTF-8, not in ASCII with references.
+            // Otherwise, libxml2 writes attributes in ASCII with references.
             if tree.pointer.pointee.encoding == nil { tree.pointer.pointee.encoding = .init(xmlStrdup("UTF-8")) }
             pointer = tree.pointer
             warnings = tree.warnings
@@ -79,11 +81,10 @@ extension XML {
         /// The outermost element.
         public var root: Element { Element(Node(document: self, pointer: rootPointer)) }
 
-        /// The document as a node: the parent of the outermost element and of what stands beside it.
+        /// The document as a node. It is the parent of the outermost element and of its siblings.
         public var node: Node { Node(document: self, pointer: afar_xml_node(pointer)) }
 
-        /// Numbers the nodes once, before the first XPath expression, so that it is known which of two comes first. Only
-        /// XPath looks at the numbers.
+        /// Numbers the nodes in document order before the first XPath evaluation. Only XPath uses the numbers.
         func orderNodes() {
             lock.withLock {
                 if !isOrdered { afar_xml_number_nodes(pointer) }
@@ -96,21 +97,21 @@ extension XML {
 // MARK: - Serialization
 
 extension XML.NodeProtocol {
-    /// This as XML text, with everything in it and the namespaces that it needs.
+    /// Returns the node as XML text, with its content and the required namespace declarations.
     ///
-    /// - Parameter prettyPrinted: Whether elements that hold elements only are put on lines of their own, indented by two
-    ///   spaces for each level; white space between them is dropped then, unless `xml:space` is `preserve`. The default
-    ///   is to leave everything as it is.
+    /// - Parameter prettyPrinted: A Boolean value that indicates whether to put elements that contain only elements on
+    ///   separate lines, indented by two spaces per level. White space between them is then removed unless `xml:space`
+    ///   is `preserve`. The default is `false`, which preserves all white space.
     public func xmlString(prettyPrinted: Bool = false) -> String {
         switch node.kind {
         case .document: document.xmlString(prettyPrinted: prettyPrinted)
-        // libxml2 writes an attribute with the space before it.
+        // libxml2 writes a space before an attribute.
         case .attribute: String(text(of: pointer, in: document.pointer, indented: false).dropFirst())
         default: copied(prettyPrinted: prettyPrinted)
         }
     }
 
-    /// Writes a copy: that has all namespaces that it needs, and whatever libxml2 does to it does it to nobody else.
+    /// Writes a copy, which has all required namespaces and protects the original from changes by libxml2.
     private func copied(prettyPrinted: Bool) -> String {
         guard let document = xmlNewDoc("1.0") else { return "" }
         defer { xmlFreeDoc(document) }
@@ -134,10 +135,10 @@ extension XML.Document: CustomStringConvertible {
     /// The document as XML text.
     public var description: String { xmlString() }
 
-    /// The document as XML text in UTF-8, with its declaration and what stands beside the outermost element.
+    /// Returns the document as XML text in UTF-8, with its declaration and the siblings of the outermost element.
     ///
-    /// - Parameter prettyPrinted: Whether elements that hold elements only are put on lines of their own.
-    ///   ``XML/NodeProtocol/xmlString(prettyPrinted:)`` says the rest. The default is to leave everything as it is.
+    /// - Parameter prettyPrinted: A Boolean value that indicates whether to put elements that contain only elements on
+    ///   separate lines. For details, see ``XML/NodeProtocol/xmlString(prettyPrinted:)``. The default is `false`.
     public func xmlString(prettyPrinted: Bool = false) -> String {
         var lines = [#"<?xml version="1.0" encoding="UTF-8"?>"#]
         var next = pointer.pointee.children
@@ -152,7 +153,7 @@ extension XML.Document: CustomStringConvertible {
 
 // MARK: - Trees
 
-/// A tree that nobody owns yet.
+/// A tree that has no owner yet.
 struct Tree {
     let pointer: xmlDocPtr
     let warnings: [XML.Error]

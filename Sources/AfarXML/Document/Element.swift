@@ -1,9 +1,9 @@
 import CLibxml2
 
 extension XML {
-    /// An element: a name, attributes, and what is in it.
+    /// An element with a name, attributes and content.
     public struct Element: NodeProtocol {
-        /// This as a plain node.
+        /// The element as a node.
         public let node: Node
 
         init(_ node: Node) { self.node = node }
@@ -15,37 +15,37 @@ extension XML {
     }
 }
 
-// MARK: What is in it
+// MARK: Content
 
 extension XML.Element {
-    /// The elements in it.
+    /// The child elements.
     public var children: [XML.Element] {
         chain(from: xmlFirstElementChild(pointer)) { xmlNextElementSibling($0) }.map(XML.Element.init)
     }
 
-    /// All that is in it: elements, texts, comments.
+    /// All child nodes: elements, texts, comments and others.
     public var nodes: [XML.Node] { Array(chain(from: pointer.pointee.children) { $0.pointee.next }) }
 
-    /// The elements in it that bear a name.
+    /// Returns the child elements with a name.
     ///
     /// - Parameters:
     ///   - localName: The name without a prefix.
-    ///   - namespace: The name of the namespace; "" for none. The default, nil, means any.
+    ///   - namespace: The namespace URI, or an empty string for none. The default, `nil`, accepts any namespace.
     public func children(named localName: String, namespace: String? = nil) -> [XML.Element] {
         children.filter { $0.bears(localName, namespace) }
     }
 
-    /// The first element in it that bears a name.
+    /// Returns the first child element with a name.
     ///
     /// - Parameters:
     ///   - localName: The name without a prefix.
-    ///   - namespace: The name of the namespace; "" for none. The default, nil, means any.
+    ///   - namespace: The namespace URI, or an empty string for none. The default, `nil`, accepts any namespace.
     public func first(named localName: String, namespace: String? = nil) -> XML.Element? {
         chain(from: xmlFirstElementChild(pointer)) { xmlNextElementSibling($0) }.lazy.map(XML.Element.init)
             .first { $0.bears(localName, namespace) }
     }
 
-    /// The elements in it, the elements in those, and so on, in the document's order.
+    /// All descendant elements in document order.
     public var descendants: some Sequence<XML.Element> {
         let top = pointer
         return chain(from: xmlFirstElementChild(top)) { current in
@@ -72,37 +72,37 @@ extension XML.Element {
     }
 }
 
-// MARK: Beside it
+// MARK: Siblings
 
 extension XML.Element {
-    /// The next element with the same parent.
+    /// The next sibling element.
     public var next: XML.Element? { XML.Element(document, xmlNextElementSibling(pointer)) }
 
-    /// The element before with the same parent.
+    /// The previous sibling element.
     public var previous: XML.Element? { XML.Element(document, xmlPreviousElementSibling(pointer)) }
 }
 
 // MARK: Attributes
 
 extension XML.Element {
-    /// The attributes, in the order written. Namespace declarations are none.
+    /// The attributes in document order, without namespace declarations.
     public var attributes: [XML.Attribute] {
         chain(from: pointer.pointee.properties.map { afar_xml_node($0) }) { $0.pointee.next }.map(XML.Attribute.init)
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     ///
     /// - Parameters:
     ///   - localName: The name without a prefix.
-    ///   - namespace: The name of the namespace; "" for none. The default, nil, means any.
+    ///   - namespace: The namespace URI, or an empty string for none. The default, `nil`, accepts any namespace.
     public func attribute(_ localName: String, namespace: String? = nil) -> String? {
         attributes.first { $0.bears(localName, namespace) }?.value
     }
 
-    /// The value of an attribute that is in no namespace, as most are.
+    /// Returns the value of an attribute without a namespace, as most attributes are.
     public subscript(localName: String) -> String? { attribute(localName, namespace: "") }
 
-    /// The namespaces that this element declares: their names by their prefixes, the default one by "".
+    /// The namespaces that this element declares, as URIs by prefix. The default namespace has an empty prefix.
     public var namespaceDeclarations: [String: String] {
         var declarations: [String: String] = [:]
         var next = pointer.pointee.nsDef
@@ -115,14 +115,14 @@ extension XML.Element {
 }
 
 extension XML {
-    /// An attribute.
+    /// An attribute of an element.
     public struct Attribute: NodeProtocol {
-        /// This as a plain node.
+        /// The attribute as a node.
         public let node: Node
 
         init(_ node: Node) { self.node = node }
 
-        /// The value.
+        /// The value of the attribute.
         public var value: String { text }
     }
 }

@@ -1,9 +1,9 @@
 import CLibxml2
 
 extension XML {
-    /// Anything in a document: an element, an attribute, text, a comment.
+    /// Any node of a document, such as an element, an attribute, text or a comment.
     public struct Node: Sendable {
-        /// The document that it is in, which it keeps alive.
+        /// The document, which the node retains.
         public let document: Document
         nonisolated(unsafe) let pointer: xmlNodePtr
 
@@ -12,35 +12,35 @@ extension XML {
             self.pointer = pointer
         }
 
-        /// What this is.
+        /// The kind of node.
         public var kind: Kind { Kind(pointer.pointee.type) }
 
-        /// This as an element, if it is one.
+        /// The node as an element, if it is one.
         public var element: Element? { kind == .element ? Element(self) : nil }
 
-        /// This as an attribute, if it is one.
+        /// The node as an attribute, if it is one.
         public var attribute: Attribute? { kind == .attribute ? Attribute(self) : nil }
     }
 }
 
 extension XML.Node: XML.NodeProtocol {
-    /// Itself.
+    /// The node itself.
     public var node: XML.Node { self }
 }
 
 extension XML.Node: Hashable {
-    /// Whether both are the same place of the same document.
+    /// Returns a Boolean value that indicates whether both values refer to the same node of the same document.
     public static func == (one: Self, other: Self) -> Bool { one.pointer == other.pointer }
 
-    /// Feeds the place into the hash.
+    /// Hashes the node's identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(pointer) }
 }
 
 extension XML.Node {
-    /// What a node can be.
+    /// A kind of node.
     public enum Kind: Hashable, Sendable {
         case document, element, attribute, text, cdata, comment, processingInstruction
-        /// A document type declaration, or something else that is no part of the content.
+        /// A document type declaration or another node that isn't content.
         case other
 
         init(_ type: xmlElementType) {
@@ -59,32 +59,32 @@ extension XML.Node {
     }
 }
 
-// MARK: - What nodes share
+// MARK: - Common properties
 
 extension XML {
-    /// What nodes, elements and attributes have in common.
+    /// The common interface of nodes, elements and attributes.
     public protocol NodeProtocol: Hashable, Sendable, CustomStringConvertible {
-        /// This as a plain node.
+        /// The value as a node.
         var node: Node { get }
     }
 }
 
 extension XML.NodeProtocol {
-    /// This as XML text, with everything in it.
+    /// The node as XML text, including its content.
     public var description: String { xmlString() }
 
-    /// The document that it is in, which it keeps alive.
+    /// The document, which the node retains.
     public var document: XML.Document { node.document }
 
     var pointer: xmlNodePtr { node.pointer }
 
-    /// The name with its prefix, as written; empty for text and comments.
+    /// The name with its prefix as written. It is empty for text and comments.
     public var name: String {
         guard let prefix else { return localName }
         return "\(prefix):\(localName)"
     }
 
-    /// The name without its prefix; empty for text and comments.
+    /// The name without its prefix. It is empty for text and comments.
     public var localName: String {
         switch node.kind {
         case .element, .attribute, .processingInstruction: String(xml: pointer.pointee.name)
@@ -92,15 +92,15 @@ extension XML.NodeProtocol {
         }
     }
 
-    /// The prefix as written. What counts is ``namespaceURI``.
+    /// The prefix as written. Use ``namespaceURI`` to identify a namespace.
     public var prefix: String? { namespace?.pointee.prefix.map { String(xml: $0) } }
 
-    /// The name of the namespace, if it is in one.
+    /// The namespace URI, if any.
     public var namespaceURI: String? { namespace?.pointee.href.map { String(xml: $0) } }
 
-    /// The text of this and of all that is in it; of an attribute, its value.
+    /// The text of the node and its descendants. For an attribute, its value.
     public var text: String {
-        // Most elements hold one piece of text, which needs no copy in between.
+        // Avoids an intermediate copy for most elements.
         if node.kind == .element {
             guard let child = pointer.pointee.children else { return "" }
             if child.pointee.next == nil, child.pointee.type == XML_TEXT_NODE {
@@ -112,16 +112,16 @@ extension XML.NodeProtocol {
         return String(xml: content)
     }
 
-    /// The line where it begins, from 1; 0 where that is not known.
+    /// The line on which the node begins. The first line is 1. If it is unknown, the value is 0.
     public var line: Int { max(0, xmlGetLineNo(pointer)) }
 
-    /// The element that this is in; nil for the outermost.
+    /// The parent element, or `nil` for the outermost element.
     public var parent: XML.Element? {
         pointer.pointee.parent.flatMap { XML.Node(document: document, pointer: $0).element }
     }
 
-    /// The way to it from the document, by local names: `/feed/entry[2]/title`, with a number where siblings bear the same
-    /// name. For people: a long one is shortened.
+    /// The path to the node for display, with local names: `/feed/entry[2]/title`. An index is included if siblings
+    /// have the same name. Long paths are abbreviated.
     public var path: String { pointer.path }
 
     private var namespace: xmlNsPtr? {
@@ -135,7 +135,7 @@ extension XML.NodeProtocol {
 // MARK: - Paths
 
 extension UnsafeMutablePointer<xmlNode> {
-    /// The way to this from the document by local names, with a number where siblings bear the same.
+    /// The path to the node with local names, with an index if siblings have the same name.
     var path: String {
         var steps: [String] = []
         var next: xmlNodePtr? = self
@@ -152,19 +152,19 @@ extension UnsafeMutablePointer<xmlNode> {
             next = step.pointee.parent
         }
         let names = steps.reversed().map { "/" + $0 }
-        // Nobody reads all of a long one.
         return names.count <= 20 ? names.joined() : (names.prefix(4) + ["/…"] + names.suffix(12)).joined()
     }
 
-    /// Which of its namesakes an element is, in brackets, if there are some.
+    /// The index of an element among siblings with the same name, in brackets, or an empty string if it is the only
+    /// one.
     private var number: String {
         guard let before = namesakes(xmlPreviousElementSibling) else { return "[…]" }
         if before > 0 { return "[\(before + 1)]" }
         return namesakes(xmlNextElementSibling) == 0 ? "" : "[1]"
     }
 
-    /// How many siblings in one direction bear the same name; nil among very many, since asking each of a long list would take
-    /// the square of its length.
+    /// Returns the number of siblings in one direction with the same name, or `nil` if there are very many: counting
+    /// for each element of a long list would take quadratic time.
     private func namesakes(_ next: (xmlNodePtr?) -> xmlNodePtr?) -> Int? {
         var count = 0
         var sibling = next(self)
@@ -177,15 +177,15 @@ extension UnsafeMutablePointer<xmlNode> {
     }
 }
 
-// MARK: - Texts of libxml2
+// MARK: - libxml2 strings
 
 extension String {
-    /// libxml2's text, which is UTF-8; empty for none.
+    /// Creates a string from libxml2's UTF-8 text. It is empty for a null pointer.
     init(xml text: UnsafePointer<xmlChar>?) {
         self = text.map { String(cString: $0) } ?? ""
     }
 
-    /// As much of libxml2's text as so many bytes hold.
+    /// Creates a string from at most the given number of bytes of libxml2's text.
     init(xml text: UnsafePointer<xmlChar>, atMost count: Int) {
         let length = (0..<count).first { text[$0] == 0 } ?? count
         self = String(decoding: UnsafeBufferPointer(start: text, count: length), as: UTF8.self)

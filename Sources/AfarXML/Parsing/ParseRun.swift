@@ -1,21 +1,21 @@
 import CLibxml2
 import Foundation
 
-/// A parser context with the rules that it keeps and what it has said. Used by one thread at a time.
+/// A parser context with its limits and the errors that it reported. It isn't thread-safe.
 final class ParseRun {
     let context: xmlParserCtxtPtr
     let rules: UnsafeMutablePointer<afar_xml_rules>
-    /// Takes over each tree that a stream makes.
+    /// A closure that takes ownership of each tree from a stream.
     var onTree: ((Tree) -> Void)?
-    /// Takes each event of a stream.
+    /// A closure that receives each event of a stream.
     var onEvent: ((XML.Event) -> Void)?
     private let options: XML.ParsingOptions
     private var warnings: [XML.Error] = []
     private var failure: XML.Error?
 
     /// - Parameters:
-    ///   - context: A new one, which the run owns.
-    ///   - readsXML: Whether it reads XML. HTML has neither namespaces nor entities of its own.
+    ///   - context: A new context, which the run owns.
+    ///   - readsXML: Whether the context parses XML. HTML has no namespaces or custom entities.
     init(
         _ context: @autoclosure () -> xmlParserCtxtPtr?, _ options: XML.ParsingOptions, readsXML: Bool
     ) throws(XML.Error) {
@@ -63,22 +63,22 @@ final class ParseRun {
         rules.deallocate()
     }
 
-    /// What libxml2 is told for XML: that it reads nothing from elsewhere, counts lines past 65,535, takes the bytes for
-    /// UTF-8 whatever they declare, because that is what they were made, and keeps short texts in their nodes, as a tree is
-    /// not changed.
+    /// The libxml2 options for XML: don't load external resources, count lines beyond 65,535, ignore the declared
+    /// encoding because the bytes have already been converted to UTF-8, and store short texts in their nodes because
+    /// trees aren't modified.
     static let flags = Int32(
         XML_PARSE_NONET.rawValue | XML_PARSE_BIG_LINES.rawValue | XML_PARSE_IGNORE_ENC.rawValue
             | XML_PARSE_COMPACT.rawValue)
 
-    /// The run that a parser context belongs to.
+    /// Returns the run that owns a parser context.
     static func of(_ context: UnsafeMutableRawPointer?) -> ParseRun? {
         context.flatMap { afar_xml_rules_of($0).pointee.owner }
             .map { Unmanaged<ParseRun>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Hands a tree over that this run has made, or frees it and throws the first thing that was wrong with it.
+    /// Returns a tree that this run has created, or frees it and throws the first error.
     ///
-    /// - Parameter hasMore: Whether bytes are left that libxml2 has not asked for.
+    /// - Parameter hasMore: Whether some bytes haven't been passed to libxml2.
     func finish(_ tree: xmlDocPtr?, hasMore: Bool) throws(XML.Error) -> Tree {
         do throws(XML.Error) {
             try check()
@@ -91,7 +91,7 @@ final class ParseRun {
         }
     }
 
-    /// Hands a page's tree over. Only limits are reasons to refuse one.
+    /// Returns the tree of an HTML page. It is only rejected if it exceeds a limit.
     func finishHTML(_ tree: xmlDocPtr?) throws(XML.Error) -> Tree {
         do throws(XML.Error) {
             try check()
@@ -103,16 +103,18 @@ final class ParseRun {
         }
     }
 
-    /// Throws the first thing that was wrong until now.
+    /// Throws the first error so far.
     func check() throws(XML.Error) {
         switch rules.pointee.refusal {
         case AFAR_XML_NOTHING_REFUSED: if let failure { throw failure }
         case AFAR_XML_DOCTYPE_REFUSED:
-            throw here(.documentTypeRefused, "the document has a document type declaration, which the options refuse")
+            throw here(.documentTypeRefused, "the document has a document type declaration, which the options reject")
         case AFAR_XML_ENTITY_REFUSED:
-            throw here(.entityRefused, "the document refers to an entity that XML does not define; none is expanded")
+            throw here(
+                .entityRefused,
+                "the document refers to an entity that XML doesn't define. Such entities aren't expanded")
         case AFAR_XML_TOO_DEEP:
-            throw here(.limitExceeded, "elements lie deeper in each other than \(options.maximumDepth)")
+            throw here(.limitExceeded, "elements are nested more than \(options.maximumDepth) levels deep")
         case AFAR_XML_TOO_MANY_ATTRIBUTES:
             throw here(.limitExceeded, "an element has more than \(options.maximumAttributes) attributes")
         case AFAR_XML_TOO_MANY_ELEMENTS:
@@ -126,24 +128,25 @@ final class ParseRun {
                 .limitExceeded,
                 "there are more than \(options.maximumNames) different names, or they are too long")
         case AFAR_XML_DEFAULTS_REFUSED:
-            throw here(.documentTypeRefused, "the document type declares defaults of attributes; none are added")
+            throw here(
+                .documentTypeRefused, "the document type declares default attribute values, which aren't supported")
         case AFAR_XML_NOTATION_INCOMPLETE:
             throw here(.malformed, "a notation has neither a public nor a system identifier")
         default:
             throw here(
                 .limitExceeded,
-                "the namespace declarations in force at one place are more than \(options.maximumNamespaces), or too long"
+                "more than \(options.maximumNamespaces) namespace declarations apply to one element, or they are too long"
             )
         }
     }
 
-    /// libxml2 takes a NUL for the end of the document, whatever follows.
+    /// Throws an error if bytes remain. libxml2 ends the document at a NUL, regardless of what follows.
     func checkEnd(hasMore: Bool = false) throws(XML.Error) {
         guard let input = context.pointee.input?.pointee, hasMore || input.cur < input.end else { return }
-        throw here(.malformed, "something follows the document's end")
+        throw here(.malformed, "there is content after the end of the document")
     }
 
-    /// An error at the place that the parser has reached.
+    /// Returns an error at the current position of the parser.
     func here(_ kind: XML.Error.Kind, _ message: String) -> XML.Error {
         let input = context.pointee.input
         return XML.Error(
@@ -159,7 +162,7 @@ final class ParseRun {
             column: problem.int2 > 0 ? Int(problem.int2) : nil, byteOffset: byteOffset, path: openElements)
         if isFailure {
             failure = error
-            // Nothing is told or made of what follows, wherever the chunk ends.
+            // Suppresses later events and nodes regardless of chunk boundaries.
             context.pointee.disableSAX = 1
         } else {
             warnings.append(error)
@@ -174,24 +177,23 @@ final class ParseRun {
 
     private var openElements: String {
         let names = UnsafeBufferPointer(start: context.pointee.nameTab, count: Int(context.pointee.nameNr))
-        // Nobody reads all of a long one.
         let shown = names.count <= 20 ? Array(names) : names.prefix(4) + [nil] + names.suffix(12)
         return shown.map { "/" + ($0.map { String(xml: $0, atMost: 100) } ?? "…") }.joined()
     }
 }
 
-// MARK: - Errors of libxml2
+// MARK: - libxml2 errors
 
 extension xmlError {
-    /// What libxml2 says, without its line end.
+    /// The libxml2 message without its line terminator.
     var text: String {
         message.map { String(cString: $0).trimmingCharacters(in: .whitespacesAndNewlines) } ?? "unknown error \(code)"
     }
 }
 
 extension xmlError {
-    /// Whether this ends the document. What is repaired in a page does not, nor what only a validator would mind, nor a
-    /// system identifier that is not a URI: nothing is loaded from it.
+    /// Returns whether the error ends the document. Exceptions are problems that are repaired in HTML, validity errors,
+    /// and a system identifier that isn't a URI, because it is never loaded.
     fileprivate func isFailure(inHTML isHTML: Bool) -> Bool {
         if isHTML { return code == Int32(XML_ERR_NO_MEMORY.rawValue) }
         let isAboutValidity =
@@ -202,15 +204,15 @@ extension xmlError {
 }
 
 extension XML.Error.Kind {
-    /// What kind of thing a parser's error is.
+    /// Creates the kind of a parser error.
     init(_ problem: xmlError) {
         switch xmlParserErrors(UInt32(bitPattern: problem.code)) {
-        // libxml2 reports texts beyond its own limit in this way.
+        // libxml2 uses this code for texts beyond its limit.
         case XML_ERR_NO_MEMORY: self = problem.text.contains("huge text") ? .limitExceeded : .outOfMemory
         case XML_ERR_DOCUMENT_EMPTY: self = .emptyDocument
         case XML_ERR_INVALID_ENCODING: self = .invalidBytes
         case XML_ERR_UNDECLARED_ENTITY, XML_WAR_UNDECLARED_ENTITY, XML_ERR_ENTITY_LOOP: self = .entityRefused
-        // Elsewhere libxml2 tells of its own limits by words alone.
+        // libxml2 reports other limits only in its messages.
         case _ where ["too long", "too big", "Huge input"].contains(where: problem.text.contains): self = .limitExceeded
         case XML_ERR_INVALID_CHAR where problem.text.hasPrefix("Input is not proper UTF-8"): self = .invalidBytes
         default: self = .malformed
@@ -220,10 +222,10 @@ extension XML.Error.Kind {
 
 // MARK: - Global state
 
-/// libxml2's global state.
+/// The global state of libxml2.
 enum Library {
-    /// Called before anything else of libxml2 is: it must be set up before threads use it. It is never cleaned up, because
-    /// others in the process may use it too.
+    /// Initializes libxml2. This must precede all other libxml2 calls because multiple threads use it. libxml2 is never
+    /// cleaned up because other code in the process can use it.
     static func prepare() { _ = isReady }
 
     private static let isReady: Bool = {

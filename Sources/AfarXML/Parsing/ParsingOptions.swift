@@ -1,43 +1,46 @@
 public import AfarSerializers
 
 extension XML {
-    /// How a document is read: its encoding, and what it may be and hold.
+    /// The options and limits for parsing a document.
     ///
-    /// Whatever is chosen: no file and no address is ever read, no entity is expanded that a document declares itself,
-    /// and limits hold that no option changes: 50,000 bytes for a name, 9 million for all different names, for a tag with its
-    /// attributes, 10 million for a text or a comment, 65,536 for the declarations in a document type.
+    /// Some rules can't be changed: files and URLs are never loaded, entities that a document declares are never
+    /// expanded, and the following limits always apply: 50,000 bytes for a name, 9 million bytes for all distinct
+    /// names, 9 million bytes for a tag with its attributes, 10 million bytes for a text or a comment, and 65,536 bytes
+    /// for the declarations in a document type.
     public struct ParsingOptions: Hashable, Sendable {
-        /// The greatest length of a document, in bytes. The default is 64 MiB; larger ones are better streamed. On a stream it
-        /// is that of each element that is made, give or take a chunk.
+        /// The maximum size of a document in bytes. The default is 64 MiB. Larger documents are better streamed. For a
+        /// stream, the limit applies approximately, to within one chunk, to each element that is created.
         public var maximumBytes: Int
-        /// How deep elements may lie in each other. The default is 256, which is also the most that is possible.
+        /// The maximum nesting depth of elements. The default and upper limit is 256.
         public var maximumDepth: Int {
             didSet { maximumDepth = min(maximumDepth, Self.greatestDepth) }
         }
-        /// How many attributes an element may have. The default is 256. The time that they take grows with their square. In
-        /// HTML some more may pass.
+        /// The maximum number of attributes of an element. The default is 256. The processing time grows quadratically
+        /// with it. In HTML, the limit can be slightly exceeded.
         public var maximumAttributes: Int
-        /// How many elements a document may have, or on a stream each element that is made. The default is a million, which
-        /// take some hundred megabytes of memory.
+        /// The maximum number of elements in a document or, for a stream, in each element that is created. The default
+        /// is one million, which uses several hundred megabytes of memory.
         public var maximumElements: Int
-        /// How many nodes a document may have, or on a stream each element that is made: elements, attributes, comments,
-        /// processing instructions and CDATA sections. The default is 4 million, which take about a gigabyte of memory at most,
-        /// besides their text.
+        /// The maximum number of nodes in a document or, for a stream, in each element that is created. Elements,
+        /// attributes, comments, processing instructions and CDATA sections count as nodes. The default is 4 million,
+        /// which use up to about one gigabyte of memory in addition to their text.
         public var maximumNodes: Int
-        /// How many different names a document may have, or a stream from its beginning to its end: of elements, attributes,
-        /// prefixes, namespaces and processing instructions. The default is 50,000. Beyond some 100,000, the time that names
-        /// take grows with the square of their number.
+        /// The maximum number of distinct names in a document or in an entire stream. Names of elements, attributes,
+        /// prefixes, namespaces and processing instructions count. The default is 50,000. Above about 100,000, the
+        /// processing time grows quadratically.
         public var maximumNames: Int
-        /// How many namespace declarations may be in force at one place. The default is 256.
+        /// The maximum number of namespace declarations that can apply to one element. The default is 256.
         public var maximumNamespaces: Int
-        /// Whether a document type declaration is accepted. The default is not. Pages in HTML may have one in any case.
+        /// The handling of document type declarations. The default is ``DocumentType/refused``. HTML pages can always
+        /// have one.
         public var documentType: DocumentType
 
-        /// The encoding to use whatever else is said. The default is nil: a byte-order mark tells, else the charset of the
-        /// Content-Type, else the document's own declaration, else it is UTF-8 (RFC 7303, section 3).
+        /// The encoding to use regardless of other information. With the default, `nil`, the first available of these
+        /// determines the encoding: a byte-order mark, the charset of the `Content-Type`, and the document's own
+        /// declaration. Otherwise, it is UTF-8 (RFC 7303, section 3).
         public var encoding: TextEncoding?
 
-        /// Makes options.
+        /// Creates parsing options.
         public init(
             maximumBytes: Int = 64 << 20,
             maximumDepth: Int = 256,
@@ -65,13 +68,13 @@ extension XML {
 }
 
 extension XML.ParsingOptions {
-    /// What happens to `<!DOCTYPE …>`.
+    /// The handling of `<!DOCTYPE …>`.
     public enum DocumentType: Hashable, Sendable {
-        /// The document is refused.
+        /// The document is rejected.
         case refused
-        /// The declaration is passed over: its entities are not declared, the files it names are not read. A reference to an
-        /// entity other than the five that XML defines is an error, and so is a default of an attribute, which would have to
-        /// be added to elements.
+        /// The declaration is ignored: its entities aren't declared, and files that it refers to aren't loaded.
+        /// References to entities other than the five that XML defines are errors. Default attribute values are also
+        /// errors, because they would have to change elements.
         case ignored
     }
 }

@@ -2,8 +2,8 @@ import AfarCore
 import AfarSerializers
 import Foundation
 
-/// Which encoding a document's bytes are in. libxml2 is given UTF-8 only: so all encodings are read as everywhere in Afar,
-/// and what looks at the bytes before libxml2 does cannot be deceived.
+/// Determines the encoding of a document's bytes. libxml2 only receives UTF-8, so encodings are handled in the same way
+/// as elsewhere in Afar, and checks before libxml2 operate on the same text.
 struct SourceEncoding: Sendable {
     private let decoding: TextDecoding
     private let charset: String?
@@ -13,7 +13,7 @@ struct SourceEncoding: Sendable {
         charset = MediaType(contentType).charset
     }
 
-    /// The encoding of a document that begins so.
+    /// Returns the encoding of a document with the given beginning.
     func encoding(of beginning: Data) throws(XML.Error) -> TextEncoding {
         let encoding: TextEncoding
         do throws(TextDecodingError) {
@@ -21,19 +21,20 @@ struct SourceEncoding: Sendable {
         } catch {
             throw XML.Error(error)
         }
-        // XML 1.0, section 4.3.3. What names the encoding from outside the document outranks its declaration.
+        // XML 1.0, section 4.3.3. External information overrides the declaration.
         if decoding.encoding == nil, charset == nil, let text = Self.markedText(in: beginning),
             let label = Self.declaredLabel(in: text), !encoding.isNamed(label)
         {
             throw XML.Error(
                 .unsupportedEncoding,
-                "the document declares the encoding “\(label.prefix(60))”, but its byte-order mark is \(encoding.name)'s"
+                "the document declares the encoding “\(label.prefix(60))”, but has the byte-order mark of \(encoding.name)"
             )
         }
         return encoding
     }
 
-    /// Whether the first bytes of a document include its whole byte-order mark and encoding declaration, if it has them.
+    /// Returns whether the first bytes of a document include its complete byte-order mark and encoding declaration, if
+    /// any.
     static func isDeclaration(completeIn beginning: Data) -> Bool {
         let declaration = "<?xml"
         guard beginning.count >= declaration.utf8.count else { return false }
@@ -45,7 +46,7 @@ struct SourceEncoding: Sendable {
             || beginning.count >= 1024
     }
 
-    /// The beginning of a document that has a byte-order mark; nil for one without a mark.
+    /// Returns the beginning of a document with a byte-order mark, or `nil` if it has none.
     private static func markedText(in beginning: Data) -> String? {
         guard let mark = TextEncoding.ofByteOrderMark(in: beginning) else { return nil }
         var decoder = TextDecoder(mark)
@@ -55,7 +56,8 @@ struct SourceEncoding: Sendable {
     /// 1,024 characters of four bytes.
     private static let greatestDeclaration = 4096
 
-    /// The label of the encoding that a document declares; nil without one (XML 1.0, section 4.3.3).
+    /// Returns the label of the encoding that a document declares, or `nil` if it declares none (XML 1.0, section
+    /// 4.3.3).
     private static func declaredLabel(in text: String) -> String? {
         guard text.hasPrefix("<?xml"), let end = text.firstIndex(of: ">"),
             let match = text[..<end].firstMatch(of: /\sencoding\s*=\s*(?:"([^"]*)"|'([^']*)')/)
@@ -63,7 +65,7 @@ struct SourceEncoding: Sendable {
         return String(match.1 ?? match.2 ?? "")
     }
 
-    /// The text of a page, which always has one.
+    /// Returns the text of a page. Invalid bytes don't cause an error.
     func textOfHTML(_ page: Data) throws(XML.Error) -> String {
         var decoding = decoding
         decoding.malformedBytes = .replace
@@ -75,7 +77,7 @@ struct SourceEncoding: Sendable {
         }
     }
 
-    /// The text of bytes that must be of an encoding.
+    /// Decodes bytes, which must be valid in the encoding.
     static func text(of bytes: Data, _ encoding: TextEncoding) throws(XML.Error) -> String {
         do throws(TextDecodingError) {
             return try TextDecoding(encoding: encoding, malformedBytes: .refuse).decode(bytes).text
@@ -86,7 +88,7 @@ struct SourceEncoding: Sendable {
 }
 
 extension TextEncoding {
-    /// Whether a label stands for this encoding. “UTF-16” stands for both byte orders.
+    /// Returns whether a label refers to this encoding. “UTF-16” refers to both byte orders.
     fileprivate func isNamed(_ label: String) -> Bool {
         guard let named = TextEncoding(label: label) else { return false }
         let namesByteOrder = ["be", "le"].contains { label.lowercased().hasSuffix($0) }
@@ -100,7 +102,7 @@ extension XML.Error {
     fileprivate init(_ error: TextDecodingError) {
         switch error.reason {
         case .malformedBytes(let encoding, let offset):
-            self.init(.invalidBytes, "the bytes are no \(encoding.name) text", byteOffset: offset)
+            self.init(.invalidBytes, "the bytes aren't valid \(encoding.name)", byteOffset: offset)
         case .unknownCharset(let label):
             self.init(.unsupportedEncoding, "the encoding “\(label.prefix(60))” is unknown")
         }
@@ -109,17 +111,17 @@ extension XML.Error {
 
 // MARK: - Streams
 
-/// Makes UTF-8 of a document's bytes while they come.
+/// Converts the bytes of a document to UTF-8 as they arrive.
 struct SourceStream {
     private let source: SourceEncoding
-    /// What has come until the encoding is known; then nil.
+    /// The bytes received before the encoding is known, and `nil` afterwards.
     private var beginning: Data? = Data()
-    /// Decodes what is not UTF-8 already.
+    /// The decoder, if the encoding isn't UTF-8.
     private var decoder: TextDecoder?
 
     init(_ source: SourceEncoding) { self.source = source }
 
-    /// The next bytes in UTF-8; empty while the encoding is not known.
+    /// Returns the next bytes in UTF-8. The result is empty while the encoding is unknown.
     mutating func utf8(of chunk: Data) throws(XML.Error) -> Data {
         guard let beginning else { return try decoded(chunk) }
         let start = beginning + chunk
@@ -130,7 +132,7 @@ struct SourceStream {
         return try begin(with: start)
     }
 
-    /// What is left at the end, in UTF-8.
+    /// Returns the remaining bytes in UTF-8.
     mutating func finish() throws(XML.Error) -> Data {
         let rest = try beginning.map { start throws(XML.Error) in try begin(with: start) } ?? Data()
         guard var decoder else { return rest }
@@ -157,6 +159,6 @@ struct SourceStream {
 
     private static func check(_ decoder: TextDecoder) throws(XML.Error) {
         guard let offset = decoder.malformedOffset else { return }
-        throw XML.Error(.invalidBytes, "the bytes are no \(decoder.encoding.name) text", byteOffset: offset)
+        throw XML.Error(.invalidBytes, "the bytes aren't valid \(decoder.encoding.name)", byteOffset: offset)
     }
 }

@@ -2,13 +2,13 @@ import AfarSerializers
 import CLibxml2
 import Foundation
 
-/// Makes trees of whole documents.
+/// A parser that creates trees from complete documents.
 struct TreeParser {
     let options: XML.ParsingOptions
 
     init(_ options: XML.ParsingOptions) { self.options = options }
 
-    /// Parses bytes.
+    /// Parses the bytes of a document.
     func parse(_ data: Data, _ contentType: String?) throws(XML.Error) -> Tree {
         try checkSize(data.count)
         let encoding = try SourceEncoding(options, contentType).encoding(of: data)
@@ -16,18 +16,18 @@ struct TreeParser {
         return try data.withBytes { bytes throws(XML.Error) in try parse(bytes) }
     }
 
-    /// Parses text, whatever encoding it declares.
+    /// Parses text regardless of the encoding that it declares.
     func parse(_ text: String) throws(XML.Error) -> Tree {
         try Data(text.utf8).withBytes { bytes throws(XML.Error) in try parse(bytes) }
     }
 
-    /// Parses a page's bytes.
+    /// Parses the bytes of an HTML page.
     func parseHTML(_ data: Data, _ contentType: String?) throws(XML.Error) -> Tree {
         try checkSize(data.count)
         return try parseHTML(SourceEncoding(options, contentType).textOfHTML(data))
     }
 
-    /// Parses a page.
+    /// Parses an HTML page.
     func parseHTML(_ text: String) throws(XML.Error) -> Tree {
         try Data(text.utf8).withBytes { bytes throws(XML.Error) in
             try checkSize(bytes.count)
@@ -43,11 +43,11 @@ struct TreeParser {
 
     private func parse(_ text: UnsafeRawBufferPointer) throws(XML.Error) -> Tree {
         try checkSize(text.count)
-        // libxml2 passes over the mark of a document that it is given as a whole only.
+        // libxml2 only skips a byte-order mark if it receives the complete document.
         let isMarked = text.starts(with: [0xEF, 0xBB, 0xBF])
         let bytes = UnsafeRawBufferPointer(rebasing: text.dropFirst(isMarked ? 3 : 0))
         guard bytes.contains(where: { !$0.isXMLSpace }) else {
-            throw XML.Error(.emptyDocument, "there is nothing to parse but \(bytes.count) bytes of white space")
+            throw XML.Error(.emptyDocument, "the document consists of \(bytes.count) bytes of white space")
         }
         try checkMarkup(of: bytes)
         let run = try ParseRun(xmlNewParserCtxt(), options, readsXML: true)
@@ -65,7 +65,7 @@ struct TreeParser {
     private func checkSize(_ count: Int) throws(XML.Error) {
         let limit = min(options.maximumBytes, Int(Int32.max))
         guard count <= limit else {
-            throw XML.Error(.limitExceeded, "the document has \(count) bytes; \(limit) are allowed")
+            throw XML.Error(.limitExceeded, "the document has \(count) bytes, but at most \(limit) are allowed")
         }
     }
 
@@ -82,7 +82,7 @@ struct TreeParser {
 
 // MARK: - Markup
 
-/// Finds what would cost libxml2 the square of its length, or what it would fail at, before libxml2 sees it.
+/// Detects input that libxml2 would process in quadratic time or fail on, before libxml2 receives it.
 struct MarkupScanner {
     private var scanner = afar_xml_scanner()
     private let maximumAttributes: Int
@@ -90,14 +90,14 @@ struct MarkupScanner {
 
     init(_ options: XML.ParsingOptions) {
         maximumAttributes = options.maximumAttributes
-        // One that is refused is refused for what it is.
+        // Report it as not allowed, not as too long.
         maximumDocumentType = options.documentType == .refused ? .max : Int(AFAR_XML_MAXIMUM_DOCUMENT_TYPE)
     }
 
-    /// How many of the bytes by now belong to a tag that has no end yet.
+    /// The number of bytes of an incomplete tag so far.
     var openTagLength: Int { scanner.place == AFAR_XML_TAG ? scanner.seen - scanner.tag : 0 }
 
-    /// Looks at the document's next bytes, in UTF-8.
+    /// Scans the next bytes of the document in UTF-8.
     mutating func scan(_ bytes: UnsafeRawBufferPointer) throws(XML.Error) {
         let start = bytes.bindMemory(to: UInt8.self).baseAddress
         let finding = afar_xml_scan(
@@ -123,7 +123,7 @@ struct MarkupScanner {
 // MARK: - Bytes
 
 extension Data {
-    /// Works on the bytes, and throws what that throws.
+    /// Calls a closure with the bytes and rethrows its error.
     func withBytes<Value, Failure>(
         _ work: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {

@@ -3,40 +3,42 @@ import CLibxml2
 import Foundation
 import HTTPTypes
 
-/// A document that becomes values while its bytes come. Used by one thread at a time.
+/// A document that is converted to values as its bytes arrive. It isn't thread-safe.
 final class DocumentStream<Value> {
-    /// Held while the parser works: whoever copies one that has begun shares it.
+    /// A lock to hold while parsing, because copies of a started parser share this object.
     let lock = NSLock()
     private var results: [Result<Value, AFError>] = []
     private let push: PushRun
     private let owned: AnyObject?
 
     /// - Parameters:
-    ///   - push: Parses.
-    ///   - owned: What must live as long as the parser.
+    ///   - push: The parser.
+    ///   - owned: An object to keep alive as long as the parser.
     init(_ push: PushRun, owning owned: AnyObject? = nil) {
         self.push = push
         self.owned = owned
     }
 
-    /// Adds a value that the bytes which are parsed just now complete.
+    /// Adds a value that the bytes being parsed complete.
     func add(_ result: Result<Value, AFError>) { results.append(result) }
 
     func feed(_ chunk: Data) throws(XML.Error) { try push.feed(chunk) }
 
     func finish() throws(XML.Error) { try push.finish() }
 
-    /// Takes what was added since the last call.
+    /// Returns and removes the values added since the last call.
     func takeResults() -> [Result<Value, AFError>] {
         defer { results = [] }
         return results
     }
 }
 
-/// What the parsers of streams have in common. It is a value, as they are: libxml2's parser is made with the first chunk,
-/// so that copies of one that has not begun have nothing in common.
+/// The common implementation of stream parsers.
+///
+/// Like them, it is a value. The libxml2 parser is created with the first chunk, so copies of a parser that hasn't
+/// started are independent.
 struct DocumentStreaming<Value: Sendable>: Sendable {
-    /// Makes a stream of bytes that come with a Content-Type.
+    /// Creates a stream for bytes with a `Content-Type`.
     private let begin: @Sendable (_ contentType: String?) throws(XML.Error) -> DocumentStream<Value>
     private var contentType: String?
     private nonisolated(unsafe) var stream: DocumentStream<Value>?
@@ -48,12 +50,12 @@ struct DocumentStreaming<Value: Sendable>: Sendable {
 
     mutating func begin(_ head: ResponseHead) { contentType = head.values(for: .contentType).last }
 
-    /// The values that the next bytes complete. A failure of the document is the last of them.
+    /// Returns the values that the next bytes complete. If the document is invalid, the last one is a failure.
     mutating func parse(_ chunk: Data) -> [Result<Value, AFError>] {
         advance { stream throws(XML.Error) in try stream.feed(chunk) }
     }
 
-    /// The values that the end completes, or why the document is not whole.
+    /// Returns the values that the end completes, or a failure if the document is incomplete.
     mutating func finish() -> [Result<Value, AFError>] {
         advance { stream throws(XML.Error) in try stream.finish() }
     }
@@ -85,24 +87,24 @@ struct DocumentStreaming<Value: Sendable>: Sendable {
 
 // MARK: - Parsing in chunks
 
-/// A document that is parsed while its bytes come. Used by one thread at a time.
+/// A document that is parsed as its bytes arrive. It isn't thread-safe.
 final class PushRun {
     let run: ParseRun
     private let options: XML.ParsingOptions
     private var source: SourceStream
     private var scanner: MarkupScanner
-    /// The beginning of a tag that has no end yet: libxml2 would look through all of it again with each chunk.
+    /// The beginning of an incomplete tag. It is held back because libxml2 would scan all of it again for each chunk.
     private var openTag = Data()
     private var isEmpty = true
 
-    /// - Parameter contentType: The Content-Type that the bytes come with.
+    /// - Parameter contentType: The `Content-Type` of the bytes.
     init(_ options: XML.ParsingOptions, contentType: String?) throws(XML.Error) {
         run = try ParseRun(xmlCreatePushParserCtxt(nil, nil, nil, 0, nil), options, readsXML: true)
         self.options = options
         source = SourceStream(SourceEncoding(options, contentType))
         scanner = MarkupScanner(options)
         xmlCtxtUseOptions(run.context, ParseRun.flags)
-        // Else libxml2 would go by the first bytes.
+        // Prevents libxml2 from detecting another encoding.
         xmlSwitchEncoding(run.context, XML_CHAR_ENCODING_UTF8)
     }
 
@@ -113,7 +115,7 @@ final class PushRun {
     func finish() throws(XML.Error) {
         try feedUTF8(source.finish())
         try feedParts(openTag)
-        guard !isEmpty else { throw XML.Error(.emptyDocument, "there is nothing to parse but white space") }
+        guard !isEmpty else { throw XML.Error(.emptyDocument, "the document consists of white space") }
         xmlParseChunk(run.context, nil, 0, 1)
         try run.check()
         try run.checkEnd()
@@ -152,10 +154,10 @@ final class PushRun {
         let length = run.rules.pointee.open > 0 ? afar_xml_offset(run.context) - run.rules.pointee.began_at : 0
         guard length <= options.maximumBytes else {
             throw run.here(
-                .limitExceeded, "an element has more than the \(options.maximumBytes) bytes that are allowed")
+                .limitExceeded, "an element exceeds the limit of \(options.maximumBytes) bytes")
         }
     }
 
-    /// libxml2 counts by `Int32` and looks ahead in what it has; this keeps it quick.
+    /// libxml2 uses `Int32` for sizes and scans ahead in its input. Small parts keep it fast.
     private static let greatestPart = 1 << 20
 }

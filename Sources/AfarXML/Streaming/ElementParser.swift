@@ -3,29 +3,32 @@ import CLibxml2
 public import Foundation
 
 extension XML {
-    /// Makes values of some elements of a streamed document, each as soon as it has come to its end, and keeps nothing else:
-    /// memory does not grow with the document.
+    /// A parser that converts selected elements of a streamed document to values. Each value is delivered as soon as
+    /// its element is complete.
+    ///
+    /// Nothing else is kept, so memory use doesn't grow with the document.
     ///
     /// ```swift
     /// for await stream in AF.streamRequest(url).serializing(.xmlElements(matching: "/feed/entry", as: Entry.self)) { … }
     /// ```
     ///
-    /// What is no well-formed document is a failure with an ``XML/Error`` inside, and the last result. An element of
-    /// which no value can be made is a failure too; those after it are read.
+    /// If the document isn't well-formed, the last result is a failure with an ``XML/Error``. If an element can't be
+    /// converted, its result is a failure, and parsing continues with the next element.
     ///
-    /// Elements are chosen by a path of names: `entry` (wherever it is), `feed/entry`, `/feed/entry` (from the outermost
-    /// element), `//entry/link`, `*`, joined by `|`. A name without a prefix means one that is in no namespace. What lies
-    /// inside a chosen element belongs to it, and is not chosen again.
+    /// A path of names selects elements: `entry` (at any depth), `feed/entry`, `/feed/entry` (from the outermost
+    /// element), `//entry/link`, `*`, joined by `|`. A name without a prefix refers to an element without a namespace.
+    /// Elements inside a selected element are part of it and aren't selected again.
     public struct ElementParser<Value: Sendable>: DataStreamParser {
         private var streaming: DocumentStreaming<Value>
 
-        /// Makes a parser that gives what a closure makes of each element.
+        /// Creates a parser that converts each element with a closure.
         ///
         /// - Parameters:
-        ///   - pattern: Which elements.
-        ///   - namespaces: The names of the namespaces by the prefixes that the pattern uses. The default is none.
-        ///   - options: What the document may be and hold.
-        ///   - transform: Makes the value. The element is a document of its own, and may be kept.
+        ///   - pattern: The path that selects elements.
+        ///   - namespaces: The namespace URIs by the prefixes that the pattern uses. The default is empty.
+        ///   - options: The options and limits for parsing.
+        ///   - transform: A closure that converts an element to a value. The element is a separate document and can be
+        ///     kept.
         public init(
             matching pattern: String, namespaces: [String: String] = [:], options: ParsingOptions = ParsingOptions(),
             transform: @escaping @Sendable (Element) throws -> Value
@@ -33,7 +36,7 @@ extension XML {
             self.init(pattern, namespaces, options, areKept: true, transform)
         }
 
-        /// - Parameter areKept: Whether elements may be used after `transform` has returned.
+        /// - Parameter areKept: Whether elements can be used after `transform` has returned.
         init(
             _ pattern: String, _ namespaces: [String: String], _ options: ParsingOptions, areKept: Bool,
             _ transform: @escaping @Sendable (Element) throws -> Value
@@ -57,25 +60,25 @@ extension XML {
             }
         }
 
-        /// Takes the charset from the head.
+        /// Stores the charset of the response's head.
         public mutating func begin(_ head: ResponseHead) { streaming.begin(head) }
 
-        /// The values of the elements that a chunk completes.
+        /// Returns the values of the elements that a chunk completes.
         public mutating func parse(_ chunk: Data) -> [Result<Value, AFError>] { streaming.parse(chunk) }
 
-        /// A failure if the document is not whole.
+        /// Returns a failure if the document is incomplete.
         public mutating func finish() -> [Result<Value, AFError>] { streaming.finish() }
     }
 }
 
 extension XML.ElementParser where Value: Decodable {
-    /// Makes a parser that decodes a value from each element.
+    /// Creates a parser that decodes a value from each element.
     ///
     /// - Parameters:
-    ///   - pattern: Which elements.
-    ///   - type: What to decode.
-    ///   - namespaces: The names of the namespaces by the prefixes that the pattern uses. The default is none.
-    ///   - decoder: Decodes. Its parsing options hold for the document too.
+    ///   - pattern: The path that selects elements.
+    ///   - type: The type to decode.
+    ///   - namespaces: The namespace URIs by the prefixes that the pattern uses. The default is empty.
+    ///   - decoder: The decoder to use. Its parsing options also apply to the document.
     public init(
         matching pattern: String, as type: Value.Type = Value.self, namespaces: [String: String] = [:],
         decoder: XMLDecoder = XMLDecoder()
@@ -91,14 +94,14 @@ extension XML.ElementParser where Value: Decodable {
 }
 
 extension DataStreamParser {
-    /// Decodes a value from each element of an XML body that matches, as soon as the element is complete. The memory that this needs does
-    /// not grow with the body.
+    /// Returns a parser that decodes a value from each matching element of an XML body as soon as the element is
+    /// complete. Memory use doesn't grow with the body.
     ///
     /// - Parameters:
     ///   - pattern: A path of names, as described in ``XML/ElementParser``.
-    ///   - type: The type of the values.
-    ///   - namespaces: The names of the namespaces, by the prefixes that the pattern uses. The default is none.
-    ///   - decoder: Decodes the values. Its parsing options apply to the body, too.
+    ///   - type: The type to decode.
+    ///   - namespaces: The namespace URIs by the prefixes that the pattern uses. The default is empty.
+    ///   - decoder: The decoder to use. Its parsing options also apply to the body.
     public static func xmlElements<Value: Decodable & Sendable>(
         matching pattern: String, as type: Value.Type, namespaces: [String: String] = [:],
         decoder: XMLDecoder = XMLDecoder()
@@ -109,14 +112,14 @@ extension DataStreamParser {
 
 // MARK: - Patterns
 
-/// Which elements of a stream are wanted. Used by one thread at a time.
+/// A pattern that selects elements of a stream. It isn't thread-safe.
 final class ElementPattern {
-    /// libxml2's matcher, which is notified of each element as it begins and ends.
+    /// The libxml2 matcher, which is notified of the beginning and end of each element.
     let stream: xmlStreamCtxtPtr
     private let pattern: xmlPatternPtr
 
     init(_ text: String, _ namespaces: [String: String]) throws(XML.Error) {
-        // libxml2 takes these for patterns, though no element of a stream could match.
+        // libxml2 accepts these patterns, but no element can match.
         let steps = text.split(whereSeparator: { "/|".contains($0) }).map { $0.trimmingCharacters(in: .whitespaces) }
         let choosesElements = !text.contains("@") && !text.contains("attribute::") && !steps.contains(".")
         let pattern = choosesElements ? Self.compiled(text, namespaces) : nil
@@ -124,12 +127,12 @@ final class ElementPattern {
             xmlFreePattern(pattern)
             throw XML.Error(
                 .invalidXPath,
-                "“\(text)” cannot choose elements of a stream: that is done by names joined by / and //, with prefixes given"
+                "“\(text)” can't select elements of a stream. Join names with / and //, and define all prefixes"
             )
         }
         self.pattern = pattern
         self.stream = stream
-        // The document, in which the outermost element begins.
+        // The document, which contains the outermost element.
         xmlStreamPush(stream, nil, nil)
     }
 
@@ -140,7 +143,7 @@ final class ElementPattern {
 
     private static func compiled(_ text: String, _ namespaces: [String: String]) -> xmlPatternPtr? {
         guard !text.utf8.contains(0) else { return nil }
-        // Names and prefixes by turns, then NULL.
+        // Alternating namespaces and prefixes, terminated by NULL.
         let texts: [String] = namespaces.flatMap { [$0.value, $0.key] }
         var names = texts.map { UnsafePointer<xmlChar>(xmlStrdup($0)) }
         defer { for name in names { afar_xml_free(UnsafeMutablePointer(mutating: name)) } }

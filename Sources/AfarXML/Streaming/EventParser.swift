@@ -3,19 +3,20 @@ import CLibxml2
 public import Foundation
 
 extension XML {
-    /// Tells of a streamed document's elements and texts as they come, in little memory however long it is.
+    /// A parser that reports the elements and texts of a streamed document as they arrive. Memory use doesn't depend on
+    /// the document's length.
     ///
     /// ```swift
     /// for await stream in AF.streamRequest(url).streamTask().streamingResponses(parsedUsing: XML.EventParser()) { … }
     /// ```
     ///
-    /// What is no well-formed document is a failure with an ``XML/Error`` inside, and the last result.
+    /// If the document isn't well-formed, the last result is a failure with an ``XML/Error``.
     public struct EventParser: DataStreamParser {
         private var streaming: DocumentStreaming<Event>
 
-        /// Makes a parser.
+        /// Creates a parser.
         ///
-        /// - Parameter options: What the document may be and hold.
+        /// - Parameter options: The options and limits for parsing.
         public init(options: ParsingOptions = ParsingOptions()) {
             streaming = DocumentStreaming { contentType throws(XML.Error) in
                 let push = try PushRun(options, contentType: contentType)
@@ -26,13 +27,13 @@ extension XML {
             }
         }
 
-        /// Takes the charset from the head.
+        /// Stores the charset of the response's head.
         public mutating func begin(_ head: ResponseHead) { streaming.begin(head) }
 
-        /// What happens in the document's next bytes.
+        /// Returns the events in the next bytes of the document.
         public mutating func parse(_ chunk: Data) -> [Result<Event, AFError>] { streaming.parse(chunk) }
 
-        /// A failure if the document is not whole.
+        /// Returns a failure if the document is incomplete.
         public mutating func finish() -> [Result<Event, AFError>] { streaming.finish() }
     }
 }
@@ -40,13 +41,13 @@ extension XML {
 // MARK: - Events
 
 extension XML {
-    /// What a document consists of, in the order written.
+    /// A part of a document, in document order.
     public enum Event: Hashable, Sendable {
-        /// An element begins.
+        /// The start of an element.
         case startElement(StartTag)
-        /// An element ends.
+        /// The end of an element.
         case endElement(Name)
-        /// Text, whether in CDATA or not. One text may come in several pieces.
+        /// Text or CDATA. A text can be split into several events.
         case text(String)
         /// A comment.
         case comment(String)
@@ -58,33 +59,34 @@ extension XML {
     public struct Name: Hashable, Sendable {
         /// The name without a prefix.
         public let localName: String
-        /// The prefix as written. What counts is ``namespaceURI``.
+        /// The prefix as written. Use ``namespaceURI`` to identify a namespace.
         public let prefix: String?
-        /// The name of the namespace, if it is in one.
+        /// The namespace URI, if any.
         public let namespaceURI: String?
     }
 
-    /// How an element begins.
+    /// The start tag of an element.
     public struct StartTag: Hashable, Sendable {
-        /// The element's name.
+        /// The name of the element.
         public let name: Name
-        /// The attributes, in the order written.
+        /// The attributes in document order.
         public let attributes: [(name: Name, value: String)]
     }
 }
 
 extension XML.StartTag {
-    /// The value of an attribute that is in no namespace, as most are.
+    /// Returns the value of an attribute without a namespace, as most attributes are.
     public subscript(localName: String) -> String? {
         attributes.first { $0.name.localName == localName && $0.name.namespaceURI == nil }?.value
     }
 
-    /// Whether both have the same name and the same attributes in the same order.
+    /// Returns a Boolean value that indicates whether both tags have the same name and the same attributes in the same
+    /// order.
     public static func == (one: Self, other: Self) -> Bool {
         one.name == other.name && one.attributes.elementsEqual(other.attributes, by: ==)
     }
 
-    /// Feeds name and attributes into the hash.
+    /// Hashes the name and the attributes.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name)
         for attribute in attributes {
@@ -94,10 +96,10 @@ extension XML.StartTag {
     }
 }
 
-// MARK: - Events from libxml2
+// MARK: - libxml2 events
 
 extension ParseRun {
-    /// Makes events instead of a tree.
+    /// Makes libxml2 report events instead of creating a tree.
     func tellOfEvents() {
         afar_xml_install_event_hooks(
             context,
@@ -123,7 +125,8 @@ extension ParseRun {
     }
 }
 
-/// libxml2 gives an attribute as five pointers: name, prefix, namespace, and the value's first byte and end.
+/// Returns attributes from libxml2's representation, which has five pointers for each: the name, prefix and namespace,
+/// and the start and end of the value.
 private func attributesOf(
     _ pointers: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?, count: Int
 ) -> [(name: XML.Name, value: String)] {

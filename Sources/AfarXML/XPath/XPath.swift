@@ -8,17 +8,18 @@ extension XML.NodeProtocol {
     /// let count = try feed.xpath("count(*)").number
     /// ```
     ///
-    /// Both the expression and the document may be a stranger's: `maximumSteps` bounds time and memory. An expression has at
-    /// most 4,096 bytes, and brackets lie at most 64 deep in each other. The first expression on a document numbers its
-    /// nodes besides, once.
+    /// Both the expression and the document can be untrusted: `maximumSteps` limits time and memory. An expression can
+    /// have at most 4,096 bytes and 64 levels of nested brackets. The first evaluation for a document also numbers its
+    /// nodes.
     ///
     /// - Parameters:
-    ///   - expression: The expression. A name without a prefix means one that is in no namespace.
-    ///   - namespaces: The names of the namespaces by the prefixes that the expression uses. The prefixes that the document
-    ///     uses mean nothing, but `xml`. The default is none.
-    ///   - maximumSteps: How much the evaluation may do. A step is a node that is looked at, an operator or function, or
-    ///     eight bytes of text that are read or made. The default is 10 million: about a second, and at most some 300 MB.
-    /// - Throws: ``XML/Error`` of the kinds ``XML/Error/Kind/invalidXPath`` with the byte where the expression breaks, and
+    ///   - expression: The expression. A name without a prefix refers to a node without a namespace.
+    ///   - namespaces: The namespace URIs by the prefixes that the expression uses. Prefixes declared in the document
+    ///     aren't available, except `xml`. The default is empty.
+    ///   - maximumSteps: The maximum number of steps. Each node visited, each operator or function, and each eight
+    ///     bytes of text read or created are one step. The default is 10 million, which take about one second and at
+    ///     most about 300 MB.
+    /// - Throws: ``XML/Error`` of the kind ``XML/Error/Kind/invalidXPath``, with the byte offset of the problem, or
     ///   ``XML/Error/Kind/xpathTooComplex``.
     public func xpath(
         _ expression: String, namespaces: [String: String] = [:], maximumSteps: Int = 10_000_000
@@ -35,19 +36,19 @@ extension XML.NodeProtocol {
     }
 
     private func results(_ nodes: [xmlNodePtr]) throws(XML.Error) -> [XML.Node] {
-        // These are made for the evaluation, and end with it.
+        // Namespace nodes only exist during the evaluation.
         guard !nodes.contains(where: \.isNamespace) else {
             throw XML.Error(
                 .invalidXPath,
-                "the XPath expression selects namespaces, which are no nodes here; ask for their string()")
+                "the XPath expression selects namespaces, which can't be returned as nodes. Use string() instead")
         }
         return nodes.map { XML.Node(document: document, pointer: $0) }
     }
 }
 
 extension XML.Document {
-    /// Evaluates an XPath 1.0 expression from the document itself, so that `/feed` and `feed` both find the outermost
-    /// element. ``XML/NodeProtocol/xpath(_:namespaces:maximumSteps:)`` says the rest.
+    /// Evaluates an XPath 1.0 expression from the document itself, so that `/feed` and `feed` both select the outermost
+    /// element. For details, see ``XML/NodeProtocol/xpath(_:namespaces:maximumSteps:)``.
     public func xpath(
         _ expression: String, namespaces: [String: String] = [:], maximumSteps: Int = 10_000_000
     ) throws(XML.Error) -> XML.XPathResult {
@@ -58,32 +59,32 @@ extension XML.Document {
 // MARK: - Results
 
 extension XML {
-    /// What an XPath expression gives (XPath 1.0, section 1): nodes, text, a number or a truth value.
+    /// The result of an XPath expression (XPath 1.0, section 1): nodes, text, a number or a Boolean value.
     public enum XPathResult: Hashable, Sendable {
-        /// Nodes in the document's order, each once.
+        /// Unique nodes in document order.
         case nodes([Node])
         /// Text.
         case string(String)
-        /// A number, which may be infinite or none (NaN).
+        /// A number, which can be infinite or NaN.
         case number(Double)
-        /// A truth value.
+        /// A Boolean value.
         case boolean(Bool)
     }
 }
 
 extension XML.XPathResult {
-    /// The nodes; empty when the expression gives something else.
+    /// The nodes, or an empty array if the result isn't nodes.
     public var nodes: [XML.Node] {
         if case .nodes(let nodes) = self { nodes } else { [] }
     }
 
-    /// The elements among the nodes.
+    /// The nodes that are elements.
     public var elements: [XML.Element] { nodes.compactMap(\.element) }
 
     /// The first node.
     public var first: XML.Node? { nodes.first }
 
-    /// The result as text, converted as XPath's `string()` does (section 4.2): of nodes the text of the first one.
+    /// The result as text, converted like XPath's `string()` (section 4.2). For nodes, it is the text of the first one.
     public var string: String {
         switch self {
         case .nodes(let nodes): nodes.first?.text ?? ""
@@ -93,7 +94,7 @@ extension XML.XPathResult {
         }
     }
 
-    /// The result as a number, converted as XPath's `number()` does (section 4.4): NaN for text that is none.
+    /// The result as a number, converted like XPath's `number()` (section 4.4). It is NaN for text that isn't a number.
     public var number: Double {
         switch self {
         case .nodes, .string: Self.number(in: string)
@@ -102,8 +103,8 @@ extension XML.XPathResult {
         }
     }
 
-    /// The result as a truth value, converted as XPath's `boolean()` does (section 4.3): whether there is a node, text, or
-    /// a number other than 0.
+    /// The result as a Boolean value, converted like XPath's `boolean()` (section 4.3). It is `true` for at least one
+    /// node, nonempty text, or a number other than 0.
     public var boolean: Bool {
         switch self {
         case .nodes(let nodes): !nodes.isEmpty

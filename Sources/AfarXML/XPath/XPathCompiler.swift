@@ -1,11 +1,11 @@
-/// Makes expressions of text, by the grammar of XPath 1.0 (section 3). Whatever can be wrong with one is found here: its
-/// prefixes, its functions and what they take are known before it is evaluated.
+/// A compiler for the grammar of XPath 1.0 (section 3). It detects all errors in an expression, including unknown
+/// prefixes, unknown functions and invalid arguments, before evaluation.
 struct XPathCompiler {
     var reader: XPathReader
     let namespaces: [String: XPathName]
-    /// How many brackets are open.
+    /// The number of open brackets.
     var depth = 0
-    /// Whether the predicate that is being read asks for position or size.
+    /// Whether the current predicate uses the position or size.
     var asksForPosition = false
 
     static let maximumLength = 4096
@@ -16,10 +16,10 @@ struct XPathCompiler {
     ) throws(XML.Error) -> XPathExpression {
         guard text.utf8.count <= maximumLength else {
             throw XML.Error(
-                .xpathTooComplex, "the XPath expression has \(text.utf8.count) bytes; \(maximumLength) are allowed")
+                .xpathTooComplex, "the XPath expression has \(text.utf8.count) bytes, more than \(maximumLength)")
         }
         for (prefix, name) in namespaces where !XMLName.isValid(prefix) || name.utf8.contains(0) {
-            throw XML.Error(.invalidXPath, "“\(prefix)” cannot be the prefix of a namespace in XPath")
+            throw XML.Error(.invalidXPath, "“\(prefix)” isn't a valid namespace prefix in XPath")
         }
         var compiler = XPathCompiler(text, namespaces)
         return try compiler.whole()
@@ -44,7 +44,7 @@ struct XPathCompiler {
     var invalid: XML.Error { reader.failure("Invalid expression") }
 }
 
-// MARK: Operators, from those that bind least
+// MARK: Operators, in ascending order of precedence
 
 extension XPathCompiler {
     mutating func anyOf() throws(XML.Error) -> XPathExpression {
@@ -106,7 +106,7 @@ extension XPathCompiler {
         while reader.skip("-") { signs += 1 }
         let operand = try union()
         if signs == 0 { return operand }
-        // Two signs still make a number of what is none.
+        // Two signs still convert the operand to a number.
         return signs % 2 == 1 ? .negation(operand) : .call(.number, [operand])
     }
 
@@ -153,7 +153,7 @@ extension XPathCompiler {
         }
     }
 
-    /// What begins with anything but a step: a value, perhaps with predicates and steps.
+    /// Reads an expression that doesn't begin with a step: a value, optionally with predicates and steps.
     private mutating func filter() throws(XML.Error) -> XPathExpression? {
         let start = reader.place
         guard let primary = try primary() else { return nil }
@@ -177,7 +177,7 @@ extension XPathCompiler {
         return try call()
     }
 
-    /// Whether a step of a path could begin here.
+    /// Whether a step can begin at this position.
     private var beginsStep: Bool {
         if ["*", "@", "."].contains(where: { reader.isNext($0, afterSpace: true) }) { return true }
         var ahead = reader
@@ -256,12 +256,12 @@ extension XPathCompiler {
 }
 
 extension XPathStep {
-    /// What `//` stands for.
+    /// The step that `//` abbreviates.
     fileprivate static var anywhere: XPathStep { XPathStep(axis: .descendantOrSelf, test: .node, predicates: []) }
 }
 
 extension [XPathStep] {
-    /// The same steps with `//name` as one, where no predicate counts nodes.
+    /// The steps with `//name` as a single step, unless a predicate depends on positions.
     fileprivate var joined: [XPathStep] {
         reduce(into: []) { steps, step in
             if let last = steps.last, last.axis == .descendantOrSelf, case .node = last.test, last.predicates.isEmpty,
@@ -278,7 +278,7 @@ extension [XPathStep] {
 // MARK: - Functions and brackets
 
 extension XPathCompiler {
-    /// The call of a function, if one comes next.
+    /// Reads a function call, if one comes next.
     mutating func call() throws(XML.Error) -> XPathExpression? {
         var ahead = reader
         ahead.skipSpace()
@@ -323,7 +323,7 @@ extension XPathCompiler {
     ) throws(XML.Error) -> Value {
         guard depth < Self.maximumDepth else {
             throw XML.Error(
-                .xpathTooComplex, "brackets in the XPath expression lie deeper in each other than \(Self.maximumDepth)",
+                .xpathTooComplex, "brackets in the XPath expression are nested more than \(Self.maximumDepth) deep",
                 byteOffset: reader.place)
         }
         depth += 1

@@ -1,7 +1,7 @@
 import CLibxml2
 
 extension XPathEvaluation {
-    /// The value of a function (XPath 1.0, section 4). The compiler has counted the arguments.
+    /// Returns the value of a function (XPath 1.0, section 4). The compiler has checked the number of arguments.
     func call(
         _ function: XPathFunction, _ arguments: [XPathExpression], _ context: Context
     ) throws(XML.Error) -> XPathValue {
@@ -44,7 +44,7 @@ extension XPathEvaluation {
         }
     }
 
-    /// The only argument, or else the node where the function is called.
+    /// Returns the only argument or, without one, the context node.
     private func argument(_ arguments: [XPathExpression], _ context: Context) throws(XML.Error) -> XPathValue {
         guard let argument = arguments.first else { return .nodes([context.node]) }
         return try evaluate(argument, context)
@@ -63,7 +63,8 @@ extension XPathEvaluation {
         }
     }
 
-    /// Where a text is first found in another. What it takes to compare is counted, as it may be the product of both.
+    /// Returns the first position of a text in another. Comparisons count as steps because their number can be the
+    /// product of both lengths.
     private func find(_ wanted: [UInt8], in text: [UInt8]) throws(XML.Error) -> Int? {
         guard let first = wanted.first else { return 0 }
         var start = 0
@@ -82,7 +83,7 @@ extension XPathEvaluation {
     private func translate(
         _ text: [UInt8], from old: [UInt8], to new: [UInt8]
     ) throws(XML.Error) -> [UInt8] {
-        // A character is more than the bytes of a copy.
+        // Processing a character costs more than copying its bytes.
         try spend(text.count + old.count + new.count)
         let replacements = Array(String(decoding: new, as: UTF8.self).unicodeScalars)
         var table: [Unicode.Scalar: Unicode.Scalar?] = [:]
@@ -120,7 +121,7 @@ extension XPathEvaluation {
         return Array(text)
     }
 
-    /// The elements that bear an ID, of those that words are.
+    /// Returns the elements whose ID is one of the words in a value.
     private func elements(named value: XPathValue) throws(XML.Error) -> [xmlNodePtr] {
         var texts: [[UInt8]] = []
         if case .nodes(let nodes) = value {
@@ -156,7 +157,7 @@ extension XPathEvaluation {
         return nil
     }
 
-    /// Whether a node is in a language, or in a variety of it, by the closest `xml:lang`.
+    /// Returns whether the closest `xml:lang` of a node matches a language or a variant of it.
     private func isLanguage(_ wanted: [UInt8], of node: xmlNodePtr) throws(XML.Error) -> Bool {
         var next: xmlNodePtr? = node
         while let current = next {
@@ -174,7 +175,7 @@ extension XPathEvaluation {
 // MARK: Numbers and characters
 
 extension [UInt8] {
-    /// Without space at the ends, and with one in the place of each run of it (section 4.2).
+    /// The text without surrounding white space, and with each inner run of it replaced by one space (section 4.2).
     fileprivate var withSpaceNormalized: [UInt8] {
         var result: [UInt8] = []
         var endsWord = false
@@ -192,24 +193,24 @@ extension [UInt8] {
 }
 
 extension Double {
-    /// The closest integer, the greater one of two (section 4.4).
+    /// The closest integer. Halves are rounded up (section 4.4).
     fileprivate var roundedHalfUp: Double {
         let down = rounded(.down)
-        // Not by adding a half first, which may not fit.
+        // Adding 0.5 first could lose precision.
         let result = self - down >= 0.5 ? down + 1 : down
         return result == 0 && self < 0 ? -0.0 : result
     }
 }
 
 extension UInt8 {
-    /// Whether a character of UTF-8 begins with this byte.
+    /// Whether the byte is the first of a UTF-8 character.
     fileprivate var beginsCharacter: Bool { self & 0xC0 != 0x80 }
 
     fileprivate var lowercased: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
 }
 
 extension [UInt8] {
-    /// The characters from one place, counted from 1, until before another (section 4.2).
+    /// Returns the characters from one position up to but not including another. Positions begin at 1 (section 4.2).
     fileprivate func characters(from start: Double, to end: Double) -> [UInt8] {
         var place = 0.0
         return filter { byte in

@@ -1,7 +1,7 @@
 import CLibxml2
 
 extension XPathEvaluation {
-    /// The nodes that a path leads to.
+    /// Returns the nodes that a path selects.
     func nodes(
         _ start: XPathExpression.Start, _ steps: ArraySlice<XPathStep>, _ context: Context
     ) throws(XML.Error) -> [xmlNodePtr] {
@@ -20,9 +20,9 @@ extension XPathEvaluation {
         return nodes
     }
 
-    /// The nodes that a step leads to from any of some nodes.
+    /// Returns the nodes that a step selects from several nodes.
     ///
-    /// - Parameter untilFirst: Whether it is enough to find one.
+    /// - Parameter untilFirst: Whether to stop after the first node.
     func follow(
         _ step: XPathStep, from origins: [xmlNodePtr], untilFirst: Bool = false
     ) throws(XML.Error) -> [xmlNodePtr] {
@@ -50,11 +50,11 @@ extension XPathEvaluation {
         return try sorted(found)
     }
 
-    /// The nodes of one axis, in its order, that pass predicates which count them.
+    /// Returns the nodes of one axis, in its order, that pass predicates that depend on positions.
     private func positioned(_ step: XPathStep, from origin: xmlNodePtr) throws(XML.Error) -> [xmlNodePtr] {
         var nodes: [xmlNodePtr] = []
         var predicates = step.predicates[...]
-        // The first predicate is often a number, beyond which nobody needs to look.
+        // No node after this position can match.
         var wanted = Int.max
         if case .number(let number)? = predicates.first?.expression {
             guard let place = Int(exactly: number), place > 0 else { return [] }
@@ -72,7 +72,7 @@ extension XPathEvaluation {
         return nodes
     }
 
-    /// The nodes that pass a predicate; their order is that of their places.
+    /// Returns the nodes that pass a predicate, where the order of the nodes determines their positions.
     private func filter(_ nodes: [xmlNodePtr], _ predicate: XPathPredicate) throws(XML.Error) -> [xmlNodePtr] {
         var passed: [xmlNodePtr] = []
         for (index, node) in nodes.enumerated() {
@@ -95,8 +95,8 @@ extension XPathEvaluation {
         return try number(predicate.expression, context) == Double(context.position)
     }
 
-    /// Those of some nodes from which an axis reaches all that it reaches from any of them, so that the step takes no square
-    /// of their number.
+    /// Returns a subset of nodes from which an axis reaches the same nodes as from all of them. This avoids quadratic
+    /// time.
     private func necessary(_ origins: [xmlNodePtr], _ axis: XPathAxis) throws(XML.Error) -> [xmlNodePtr] {
         guard origins.count > 1 else { return origins }
         switch axis {
@@ -122,7 +122,7 @@ extension XPathEvaluation {
             var outermost: [xmlNodePtr] = []
             for origin in axis == .followingSibling ? origins : origins.reversed() {
                 try spend(1)
-                // Attributes and namespaces have a parent and no siblings.
+                // Attributes and namespaces have a parent but no siblings.
                 guard !origin.isAttribute, !origin.isNamespace, let parent = origin.parent,
                     parents.insert(parent).inserted
                 else { continue }
@@ -135,7 +135,7 @@ extension XPathEvaluation {
 }
 
 extension XPathNodeTest {
-    /// Whether a node of an axis passes.
+    /// Returns whether a node on an axis passes the test.
     fileprivate func admits(_ node: xmlNodePtr, on axis: XPathAxis) -> Bool {
         switch self {
         case .node:
@@ -162,7 +162,7 @@ extension XPathNodeTest {
 }
 
 extension XPathAxis {
-    /// Whether a node is of the type that names on this axis are of.
+    /// Returns whether a node has the principal type of the axis.
     fileprivate func isPrincipal(_ node: xmlNodePtr) -> Bool {
         switch self {
         case .attribute: node.isAttribute
@@ -173,14 +173,15 @@ extension XPathAxis {
 }
 
 extension UnsafeMutablePointer<xmlNode> {
-    /// The place of the last node in this one. Attributes and namespaces end before the content of their element.
+    /// The order of the last descendant. Attributes and namespaces end before their element's content.
     fileprivate var endOrder: UInt64 { isAttribute || isNamespace ? order : lastDescendant.order }
 }
 
 // MARK: - Axes
 
 extension XPathEvaluation {
-    /// Calls a closure with each node of an axis, in the axis' order, until it returns false. Every node is a step.
+    /// Calls a closure with each node of an axis, in the order of the axis, until it returns `false`. Each node is a
+    /// step.
     func visit(
         _ axis: XPathAxis, _ origin: xmlNodePtr, _ work: (xmlNodePtr) throws(XML.Error) -> Bool
     ) throws(XML.Error) {
@@ -214,7 +215,7 @@ extension XPathEvaluation {
         }
     }
 
-    /// What ends before a node begins: from it backwards, without its ancestors.
+    /// Visits the nodes that end before a node begins, in reverse order and without its ancestors.
     private func visitPreceding(
         _ origin: xmlNodePtr, _ work: (xmlNodePtr) throws(XML.Error) -> Bool
     ) throws(XML.Error) {
@@ -223,7 +224,7 @@ extension XPathEvaluation {
             try spend(1)
             var sibling = inner.previousSibling
             while let top = sibling {
-                // What is in it comes backwards too: the last first, and itself at the end.
+                // In reverse order, with the node itself last.
                 var current = top.lastDescendant
                 while true {
                     try spend(1)
@@ -238,7 +239,7 @@ extension XPathEvaluation {
         }
     }
 
-    /// The namespaces that are in force at an element, each declared by it or around it, and `xml`.
+    /// Visits the namespaces that apply to an element: `xml` and those declared on the element or its ancestors.
     private func visitNamespaces(
         _ origin: xmlNodePtr, _ work: (xmlNodePtr) throws(XML.Error) -> Bool
     ) throws(XML.Error) {
@@ -254,7 +255,7 @@ extension XPathEvaluation {
                 declared = namespace.pointee.next
                 if prefixes.contains(where: { xmlStrEqual($0, prefix) != 0 }) { continue }
                 prefixes.append(prefix)
-                // An empty name takes the default namespace back.
+                // An empty URI undeclares the default namespace.
                 guard let name = namespace.pointee.href, name.pointee != 0 else { continue }
                 let node = try namespaceNode(of: origin, at: prefixes.count + 1, prefix, name)
                 guard try work(node) else { return }
@@ -271,7 +272,7 @@ extension UnsafeMutablePointer<xmlNode> {
         return pointee.properties.map { afar_xml_node($0) }
     }
 
-    /// The first node that begins after this ends. The content of an element follows its attributes and namespaces.
+    /// The first node that begins after this one ends. An element's content follows its attributes and namespaces.
     fileprivate var following: xmlNodePtr? {
         guard isAttribute || isNamespace else { return nextAfterDescendants(inside: nil) }
         guard let parent else { return nil }
@@ -279,9 +280,9 @@ extension UnsafeMutablePointer<xmlNode> {
     }
 }
 
-// MARK: - Order of nodes
+// MARK: - Document order
 
-/// Nodes that are gathered, and whether they came in the document's order, each once.
+/// Collects nodes and tracks whether they are unique and in document order.
 struct XPathNodes {
     private(set) var nodes: [xmlNodePtr] = []
     private var last: UInt64 = 0
@@ -298,7 +299,7 @@ struct XPathNodes {
 }
 
 extension XPathEvaluation {
-    /// Nodes in the document's order, each once.
+    /// Returns unique nodes in document order.
     func sorted(_ found: XPathNodes) throws(XML.Error) -> [xmlNodePtr] {
         if found.isSorted { return found.nodes }
         let count = found.nodes.count
@@ -315,21 +316,21 @@ extension XPathEvaluation {
     }
 }
 
-// MARK: - Ways between nodes
+// MARK: - Navigation
 
-// What XPath asks of libxml2's nodes, whose attributes and namespaces begin as its nodes do.
+// Attributes and namespaces begin like libxml2's nodes.
 extension UnsafeMutablePointer<xmlNode> {
-    /// The place in the document's order: from 1, with room for the namespaces of an element after it.
+    /// The position in document order. It begins at 1 and leaves room for an element's namespaces.
     var order: UInt64 { afar_xml_node_order(self) }
 
-    /// A namespace's node as what it is.
+    /// The namespace that a namespace node represents.
     var namespace: xmlNsPtr { UnsafeMutableRawPointer(self).assumingMemoryBound(to: xmlNs.self) }
 
     var isNamespace: Bool { pointee.type == XML_NAMESPACE_DECL }
 
     var isAttribute: Bool { pointee.type == XML_ATTRIBUTE_NODE }
 
-    /// Whether this may have children: it is an element or the document.
+    /// Whether the node can have children, which is the case for an element or the document.
     private var isParent: Bool {
         switch pointee.type {
         case XML_ELEMENT_NODE, XML_DOCUMENT_NODE, XML_HTML_DOCUMENT_NODE: true
@@ -350,10 +351,11 @@ extension UnsafeMutablePointer<xmlNode> {
 
     var previousSibling: xmlNodePtr? { isNamespace || isAttribute ? nil : pointee.prev }
 
-    /// The node after this one among the descendants of another.
+    /// Returns the next node among the descendants of another node.
     func next(inside top: xmlNodePtr) -> xmlNodePtr? { firstChild ?? nextAfterDescendants(inside: top) }
 
-    /// The node after this one and all that is in it, among the descendants of another, or in the whole document.
+    /// Returns the next node after this one and its descendants, among the descendants of another node or in the whole
+    /// document.
     func nextAfterDescendants(inside top: xmlNodePtr?) -> xmlNodePtr? {
         var open: xmlNodePtr? = self
         while let node = open, node != top {
@@ -363,7 +365,7 @@ extension UnsafeMutablePointer<xmlNode> {
         return nil
     }
 
-    /// The last node that is in this one, or itself.
+    /// The last descendant, or the node itself if it has none.
     var lastDescendant: xmlNodePtr {
         var node = self
         while let last = node.lastChild { node = last }

@@ -1,20 +1,20 @@
 import CLibxml2
 import Foundation
 
-/// One evaluation, which counts what it does. Used by one thread at a time.
+/// An evaluation that limits its number of steps. It isn't thread-safe.
 ///
-/// libxml2's own evaluator cannot be bounded: it compares each node of a step with each found before, and each of two sets
-/// with each, without counting, and copies texts as often as it is asked to.
+/// libxml2's evaluator can't be limited. It compares each node of a step with all earlier ones and all pairs of two
+/// node sets without counting, and copies texts repeatedly.
 final class XPathEvaluation {
     let document: XML.Document
     private let maximumSteps: Int
     private var steps: Int
-    /// The namespace nodes that were made, which end with this.
+    /// The namespace nodes that this evaluation created and owns.
     private var namespaces: [xmlNsPtr] = []
-    /// The elements by their IDs, once somebody has asked for one.
+    /// The elements by ID, once an ID has been looked up.
     private var identified: [[UInt8]: xmlNodePtr]?
 
-    /// Where an expression is evaluated.
+    /// The context of an expression.
     struct Context {
         let node: xmlNodePtr
         var position = 1
@@ -30,21 +30,21 @@ final class XPathEvaluation {
 
     deinit { for namespace in namespaces { afar_xml_free(namespace) } }
 
-    /// Counts steps, before they are taken.
+    /// Counts steps before they are performed.
     @inline(__always)
     func spend(_ count: Int) throws(XML.Error) {
         steps &-= count
         if steps < 0 { throw tooMany }
     }
 
-    /// Counts the steps for text that is read or made: one, and one for every eight bytes.
+    /// Counts the steps for text that is read or created: one, plus one for each eight bytes.
     func spend(forBytes count: Int) throws(XML.Error) { try spend(1 + count / 8) }
 
     private var tooMany: XML.Error {
-        XML.Error(.xpathTooComplex, "the XPath expression takes more than the \(maximumSteps) steps that are allowed")
+        XML.Error(.xpathTooComplex, "the XPath expression exceeds the limit of \(maximumSteps) steps")
     }
 
-    /// Makes the node of a namespace that is in force at an element.
+    /// Creates the node of a namespace that applies to an element.
     func namespaceNode(
         of element: xmlNodePtr, at index: Int, _ prefix: UnsafePointer<xmlChar>?, _ name: UnsafePointer<xmlChar>?
     ) throws(XML.Error) -> xmlNodePtr {
@@ -54,7 +54,7 @@ final class XPathEvaluation {
         return afar_xml_node(namespace)
     }
 
-    /// The element that bears an ID, the first of several: by `xml:id`, in pages by `id`, and by `name` on anchors.
+    /// Returns the first element with an ID. IDs are `xml:id` and, in HTML, `id` and the `name` of anchors.
     func element(withID name: [UInt8]) throws(XML.Error) -> xmlNodePtr? {
         try spend(forBytes: name.count)
         if let identified { return identified[name] }
@@ -114,7 +114,7 @@ final class XPathEvaluation {
         }
     }
 
-    /// An expression as a truth value; paths are followed until there is one node.
+    /// Returns the Boolean value of an expression. Paths are only followed up to the first node.
     func isTrue(_ expression: XPathExpression, _ context: Context) throws(XML.Error) -> Bool {
         try spend(1)
         switch expression {
@@ -140,7 +140,7 @@ final class XPathEvaluation {
         try text(of: evaluate(expression, context))
     }
 
-    /// The nodes of an expression that gives nodes.
+    /// Returns the nodes of an expression that results in nodes.
     func nodes(_ expression: XPathExpression, _ context: Context) throws(XML.Error) -> [xmlNodePtr] {
         guard case .nodes(let nodes) = try evaluate(expression, context) else { return [] }
         return nodes
@@ -154,7 +154,7 @@ extension XPathExpression.Arithmetic {
         case .subtract: left - right
         case .multiply: left * right
         case .divide: left / right
-        // Of the sign of the left one, unlike IEEE's remainder (section 3.5).
+        // The sign is the dividend's, unlike IEEE's remainder (section 3.5).
         case .remainder: left.truncatingRemainder(dividingBy: right)
         }
     }
@@ -162,9 +162,9 @@ extension XPathExpression.Arithmetic {
 
 // MARK: - Values
 
-/// What an expression gives while it is evaluated. Texts are UTF-8.
+/// The value of an expression during evaluation. Texts are UTF-8.
 enum XPathValue {
-    /// In the document's order, each once.
+    /// Unique nodes in document order.
     case nodes([xmlNodePtr])
     case text([UInt8])
     case number(Double)
@@ -172,7 +172,7 @@ enum XPathValue {
 }
 
 extension XPathValue {
-    /// As `boolean()` has it (XPath 1.0, section 4.3).
+    /// The value converted by `boolean()` (XPath 1.0, section 4.3).
     var boolean: Bool {
         switch self {
         case .nodes(let nodes): !nodes.isEmpty
@@ -184,7 +184,7 @@ extension XPathValue {
 }
 
 extension XPathEvaluation {
-    /// A value as `string()` has it (section 4.2).
+    /// Returns the value converted by `string()` (section 4.2).
     func text(of value: XPathValue) throws(XML.Error) -> [UInt8] {
         switch value {
         case .nodes(let nodes):
@@ -196,7 +196,7 @@ extension XPathEvaluation {
         }
     }
 
-    /// A value as `number()` has it (section 4.4).
+    /// Returns the value converted by `number()` (section 4.4).
     func number(of value: XPathValue) throws(XML.Error) -> Double {
         switch value {
         case .number(let number): return number
@@ -209,7 +209,7 @@ extension XPathEvaluation {
         XML.XPathResult.number(in: try text(of: node))
     }
 
-    /// A node's text (section 5), or as much of it as it takes to have more than so many bytes.
+    /// Returns a node's text (section 5). If it has more than `length` bytes, the result can be truncated after that.
     func text(of node: xmlNodePtr, beyond length: Int = .max) throws(XML.Error) -> [UInt8] {
         var text: [UInt8] = []
         switch node.pointee.type {
@@ -246,7 +246,7 @@ extension XPathEvaluation {
 }
 
 extension XML.XPathResult {
-    /// The number that bytes are which have no NUL at their end.
+    /// Returns the number in bytes that aren't null-terminated.
     fileprivate static func number(in text: [UInt8]) -> Double {
         number(in: String(decoding: text, as: UTF8.self))
     }
@@ -255,8 +255,8 @@ extension XML.XPathResult {
 // MARK: - Comparison
 
 extension XPathEvaluation {
-    /// Whether two values compare so (XPath 1.0, section 3.4). Nodes do if one of them does: found without comparing each
-    /// with each.
+    /// Returns the result of a comparison (XPath 1.0, section 3.4). A node set matches if one of its nodes does. Pairs
+    /// of nodes aren't compared individually.
     func compare(
         _ left: XPathValue, _ comparison: XPathComparison, _ right: XPathValue
     ) throws(XML.Error) -> Bool {
@@ -296,7 +296,7 @@ extension XPathEvaluation {
         return comparison.holds(try number(of: left), try number(of: right))
     }
 
-    /// Whether a node compares so with a number or a text.
+    /// Returns whether the comparison holds for any node and a number or a text.
     private func hasNode(
         _ nodes: [xmlNodePtr], _ comparison: XPathComparison, _ other: XPathValue
     ) throws(XML.Error) -> Bool {
@@ -321,7 +321,7 @@ extension XPathEvaluation {
         return false
     }
 
-    /// Whether not all texts are the same, of sets that both have some.
+    /// Returns whether the texts of two nonempty sets aren't all the same.
     private func haveDifferentTexts(_ left: [xmlNodePtr], _ right: [xmlNodePtr]) throws(XML.Error) -> Bool {
         let first = try text(of: left[0])
         for node in right where try text(of: node, beyond: first.count) != first { return true }
@@ -329,7 +329,7 @@ extension XPathEvaluation {
         return false
     }
 
-    /// The least and the greatest number that nodes are; nil where none is one.
+    /// Returns the smallest and the largest number among nodes, or `nil` if none of them is a number.
     private func extremes(_ nodes: [xmlNodePtr]) throws(XML.Error) -> ClosedRange<Double>? {
         var range: ClosedRange<Double>?
         for node in nodes {
@@ -343,7 +343,7 @@ extension XPathEvaluation {
 }
 
 extension XPathComparison {
-    /// The comparison of the same values the other way round.
+    /// The equivalent comparison with exchanged operands.
     fileprivate var mirrored: Self {
         switch self {
         case .equal, .notEqual: self

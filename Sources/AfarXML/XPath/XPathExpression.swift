@@ -1,11 +1,11 @@
 import CLibxml2
 
-/// A compiled XPath 1.0 expression. Operators in a row are one expression, so that only brackets lie in each other.
+/// A compiled XPath 1.0 expression. A sequence of operators is one expression, so that only brackets cause nesting.
 indirect enum XPathExpression {
     case number(Double)
     case text([UInt8])
     case negation(XPathExpression)
-    /// Whether one of them, or all, are true.
+    /// Whether any or all of the expressions are true.
     case anyOf([XPathExpression])
     case allOf([XPathExpression])
     case comparisons(XPathExpression, [(XPathComparison, XPathExpression)])
@@ -14,7 +14,7 @@ indirect enum XPathExpression {
     case path(Start, [XPathStep])
     case call(XPathFunction, [XPathExpression])
 
-    /// Where a path begins.
+    /// The start of a path.
     enum Start {
         case document
         case context
@@ -25,7 +25,7 @@ indirect enum XPathExpression {
 
     enum ValueType { case nodes, text, number, boolean }
 
-    /// What it gives, which never depends on the document.
+    /// The type of the result, which doesn't depend on the document.
     var type: ValueType {
         switch self {
         case .number, .negation, .arithmetic: .number
@@ -41,19 +41,19 @@ enum XPathComparison { case equal, notEqual, less, lessOrEqual, greater, greater
 
 // MARK: - Steps
 
-/// One step of a path: from a node along an axis to those that pass the test and all predicates.
+/// A step of a path: it leads from a node along an axis to the nodes that pass the test and all predicates.
 struct XPathStep {
     let axis: XPathAxis
     let test: XPathNodeTest
     let predicates: [XPathPredicate]
 
-    /// Whether a predicate depends on the place of a node among those of one axis.
+    /// Whether a predicate depends on a node's position on the axis.
     var isPositional: Bool { predicates.contains(where: \.isPositional) }
 }
 
 struct XPathPredicate {
     let expression: XPathExpression
-    /// Whether it depends on the place of a node among the others: it is a number, or asks for position or size.
+    /// Whether the predicate depends on a node's position: it is a number or uses the position or size.
     let isPositional: Bool
 }
 
@@ -72,7 +72,7 @@ enum XPathAxis: String {
     case precedingSibling = "preceding-sibling"
     case `self`
 
-    /// Whether its nodes come in the reverse of the document's order.
+    /// Whether the axis is in reverse document order.
     var isReverse: Bool {
         switch self {
         case .ancestor, .ancestorOrSelf, .preceding, .precedingSibling: true
@@ -84,13 +84,13 @@ enum XPathAxis: String {
 enum XPathNodeTest {
     case node, text, comment
     case instruction(XPathName?)
-    /// A node of the axis' principal type: any, or of a name, a namespace, or both. No namespace is nil.
+    /// A node of the axis' principal type: any, or with a name, a namespace or both. `nil` stands for no namespace.
     case any
     case anyIn(XPathName)
     case named(XPathName, namespace: XPathName?)
 }
 
-/// A name, as libxml2's texts are.
+/// A name as a libxml2 string.
 final class XPathName {
     private let text: UnsafeMutablePointer<xmlChar>?
 
@@ -116,7 +116,7 @@ enum XPathFunction: String {
     case substringAfter = "substring-after"
     case substringBefore = "substring-before"
 
-    /// How many arguments it takes.
+    /// The allowed number of arguments.
     var arguments: ClosedRange<Int> {
         switch self {
         case .last, .position, .true, .false: 0...0
@@ -129,7 +129,7 @@ enum XPathFunction: String {
         }
     }
 
-    /// Whether its argument must be nodes.
+    /// Whether the arguments must be nodes.
     var takesNodes: Bool {
         switch self {
         case .count, .sum, .localName, .namespaceURI, .name: true
@@ -137,7 +137,7 @@ enum XPathFunction: String {
         }
     }
 
-    /// What it gives.
+    /// The type of the result.
     var result: XPathExpression.ValueType {
         switch self {
         case .id: .nodes

@@ -1,5 +1,5 @@
-/// Reads an expression's tokens (XPath 1.0, section 3.7). Which token comes next depends on what may stand there, which is the
-/// compiler's to say.
+/// A reader for the tokens of an expression (XPath 1.0, section 3.7). The compiler selects which token to read because
+/// that depends on the context.
 struct XPathReader {
     let bytes: [UInt8]
     private(set) var place = 0
@@ -14,7 +14,7 @@ struct XPathReader {
         while isAtSpace { place += 1 }
     }
 
-    /// Reads a symbol with the white space before it, if it comes next.
+    /// Reads a symbol and the white space before it, if it comes next.
     mutating func skip(_ symbol: StaticString) -> Bool {
         skipSpace()
         guard isNext(symbol) else { return false }
@@ -22,7 +22,7 @@ struct XPathReader {
         return true
     }
 
-    /// Whether a symbol comes next, after white space or at once.
+    /// Returns whether a symbol comes next, immediately or after white space.
     func isNext(_ symbol: StaticString, afterSpace: Bool = false) -> Bool {
         var start = place
         while afterSpace, start < bytes.count, bytes[start].isXMLSpace { start += 1 }
@@ -40,7 +40,7 @@ struct XPathReader {
         return nil
     }
 
-    /// Reads one of the operators that are names, if it comes next.
+    /// Reads an operator that is a name, if it comes next.
     mutating func skip(operator word: String) -> Bool {
         let start = place
         if name() == word { return true }
@@ -48,7 +48,8 @@ struct XPathReader {
         return false
     }
 
-    /// Reads a number, if one comes next: digits with a point, and an exponent besides, which libxml2 and most others take.
+    /// Reads a number, if one comes next: digits with a point, and an exponent, which libxml2 and most other
+    /// implementations accept.
     mutating func number() -> Double? {
         skipSpace()
         let start = place
@@ -74,7 +75,7 @@ struct XPathReader {
         return XML.XPathResult.number(in: String(decoding: bytes[start..<place], as: UTF8.self))
     }
 
-    /// Reads a text in quotes, if one comes next.
+    /// Reads a quoted text, if one comes next.
     mutating func literal() throws(XML.Error) -> [UInt8]? {
         skipSpace()
         guard isNext("'") || isNext("\"") else { return nil }
@@ -87,7 +88,7 @@ struct XPathReader {
         return Array(bytes[(place + 1)..<end])
     }
 
-    /// The error for what stands here, or at another place.
+    /// Returns an error at the current or another position.
     func failure(_ words: String, at other: Int? = nil) -> XML.Error {
         XML.Error(
             .invalidXPath, "\(words) in the XPath expression “\(String(decoding: bytes, as: UTF8.self))”",
@@ -100,7 +101,7 @@ struct XPathReader {
 }
 
 extension UInt8 {
-    /// Whether this may be part of a name, as far as one byte tells.
+    /// Whether the byte can be part of a name.
     fileprivate var isInName: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// `--har`, `--record`, `--replay` and `afar serve`.
+/// Tests for `--har`, `--record`, `--replay` and `afar serve`.
 struct ArchiveTests {
     @Test func recordingsGrowAndAreReplayed() async throws {
         let directory = try ScratchDirectory()
@@ -20,7 +20,7 @@ struct ArchiveTests {
         }
         let missing = try await Tool.run("get", server.url("/other").absoluteString, "--replay", file)
         #expect(missing.status != 0)
-        #expect(missing.errors.contains("no answer for GET"))
+        #expect(missing.errors.contains("no response for GET"))
     }
 
     @Test func anArchiveIsWrittenForBrowsers() async throws {
@@ -53,7 +53,8 @@ struct ArchiveTests {
         #expect(nowhere.errors.contains("--har: /nowhere/a.har cannot be written"), "\(nowhere.errors)")
     }
 
-    /// A stream without an end is ended by a signal, and so is an upload, which tidies up by itself.
+    /// A stream can be endless, so a signal ends it. An upload has its own signal handling, which removes temporary
+    /// files.
     @Test(arguments: ["get --stream", "get", "upload"]) func aSignalLosesNoArchive(command: String) async throws {
         let directory = try ScratchDirectory()
         let server = try await RawServer.start([

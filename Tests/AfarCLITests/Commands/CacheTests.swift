@@ -2,7 +2,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Kept responses, from the command line.
+/// Response caching on the command line.
 struct CacheTests {
     @Test func responsesAreKeptShownAndForgotten() async throws {
         let (server, directory) = (try await TestServer.start(), try ScratchDirectory())

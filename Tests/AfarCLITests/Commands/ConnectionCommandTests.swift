@@ -3,7 +3,7 @@ import Foundation
 import TestServers
 import Testing
 
-/// `afar ws` and `afar connect`.
+/// Tests for `afar ws` and `afar connect`.
 struct ConnectionCommandTests {
     @Test func linesGoOutAndMessagesComeIn() async throws {
         let server = try await ServerChild.webSockets()
@@ -33,10 +33,10 @@ struct ConnectionCommandTests {
         #expect(try await Tool.run("ws", "\(url)/push?count=3", "--listen").text == "0 \n1 \n2 \n")
         let failed = try await Tool.run("ws", "\(url)/close?code=1011&reason=no+more+disk", "--listen")
         #expect(failed.status == 6)
-        #expect(failed.errors == "afar: The server closed with the code 1011: no more disk.\n")
+        #expect(failed.errors == "afar: The server closed the WebSocket with code 1011: no more disk.\n")
         let missing = try await Tool.run("ws", "\(url)/missing", "--listen")
         #expect(missing.status == 4)
-        #expect(missing.errors.contains("answered 404 Not Found, and opens no WebSocket"), "\(missing.errors)")
+        #expect(missing.errors.contains("returned 404 Not Found instead of opening a WebSocket"), "\(missing.errors)")
         let closed = try ClosedPort()
         #expect(try await Tool.run("ws", ":\(closed.number)", "--listen").status == 3)
         let long = try await Tool.run("ws", "\(url)/push?count=1&size=100", "--listen", "--max-message", "50")
@@ -62,14 +62,14 @@ struct ConnectionCommandTests {
         #expect(outcome.text.hasPrefix("HTTP/1.1 200 OK"), "\(outcome.errors)")
         let refused = try await Tool.run("connect", "localhost:\(port)", "--tls", input: request)
         #expect(refused.status == 3)
-        #expect(refused.errors.contains("is not to be trusted"), "\(refused.errors)")
+        #expect(refused.errors.contains("is not trusted"), "\(refused.errors)")
     }
 
     @Test func whatIsNoPlaceIsRefused() async throws {
         for place in ["localhost", "localhost:0", "localhost:70000", "localhost:x"] {
             let outcome = try await Tool.run("connect", place)
             #expect(outcome.status == 2)
-            #expect(outcome.errors.contains("is no host and port"), "\(outcome.errors)")
+            #expect(outcome.errors.contains("isn't a host and a port"), "\(outcome.errors)")
         }
         let closed = try ClosedPort()
         #expect(try await Tool.run("connect", ":\(closed.number)").status == 3)

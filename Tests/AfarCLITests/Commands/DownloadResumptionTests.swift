@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// `afar download --resume`: what it keeps, and how it goes on.
+/// Tests for `afar download --resume`.
 struct DownloadResumptionTests {
     private static let letters = "abcdefghijklmnopqrstuvwxyz"
     private static let start: [RawServer.Step] = [
@@ -20,7 +20,7 @@ struct DownloadResumptionTests {
         try await Tool.run(["download", url, "--resume"] + arguments, directory: directory.url)
     }
 
-    /// What has arrived of a file.
+    /// Returns the partial contents of a file.
     private func part(_ name: String) throws -> Data? {
         let part = directory.url.appending(path: name + ".part")
         let names = (try? FileManager.default.contentsOfDirectory(atPath: part.path)) ?? []
@@ -34,7 +34,7 @@ struct DownloadResumptionTests {
         let url = server.url.absoluteString + "letters"
         let broken = try await resume(url, "--transport", transport)
         #expect(broken.status == 6)
-        #expect(broken.errors.contains("letters.part, and --resume goes on from there"))
+        #expect(broken.errors.contains("letters.part. Run the same command again to continue."))
         try #expect(directory.names == ["letters.part"])
         #expect(try part("letters") == Data(Self.letters.prefix(10).utf8))
         let whole = try await resume(url, "--transport", transport)
@@ -61,7 +61,7 @@ struct DownloadResumptionTests {
             let outcome = try await Tool.run(
                 ["download", url, "--resume", "-o", "whole"], directory: directory.url, waitsInLine: false
             ) { process in
-                // What the kernel has taken is in the file, whatever becomes of the process: wait for that.
+                // Data in the file survives the kill.
                 try await Self.arrival(of: place, in: part, by: process)
                 kill(process, SIGKILL)
             }
@@ -78,7 +78,7 @@ struct DownloadResumptionTests {
 
     private struct Ended: Error {}
 
-    /// Returns when so many bytes are on the disk. That is no event that anybody tells, so it is looked for.
+    /// Returns when `count` bytes have been written. No event signals this, so the method polls.
     private static func arrival(of count: Int, in part: URL, by process: Int32) async throws {
         while size(in: part) < count {
             guard kill(process, 0) == 0 else { throw Ended() }
@@ -111,7 +111,7 @@ struct DownloadResumptionTests {
         #expect(try directory.contents(of: "100000") == PatternBytes.bytes(100_000))
     }
 
-    @Test(arguments: [("v2", "it has changed on the server"), ("v1", "the server sends no parts of it")])
+    @Test(arguments: [("v2", "the file has changed on the server"), ("v1", "the server doesn't support ranges")])
     func itStartsOverAndSaysWhy(tag: String, reason: String) async throws {
         let whole = "HTTP/1.1 200 OK\r\nETag: \"\(tag)\"\r\nContent-Length: 5\r\n\r\nwhole"
         let server = try await RawServer.start(scripts: [Self.start, [.respond(whole)]])
@@ -136,7 +136,7 @@ struct DownloadResumptionTests {
         #expect(try await resume(url).status == 6)
         let outcome = try await resume(url)
         #expect(outcome.text == "x\n")
-        #expect(outcome.errors == "afar: Started over: it comes from another server now.\n")
+        #expect(outcome.errors == "afar: Started over: the file now comes from another server.\n")
         #expect(try directory.contents(of: "x") == Data("whole".utf8))
     }
 
@@ -163,7 +163,7 @@ struct DownloadResumptionTests {
         let url = server.url.absoluteString + "x"
         let broken = try await resume(url)
         #expect(broken.status == 6)
-        #expect(broken.errors.hasPrefix("afar: This cannot be resumed: "))
+        #expect(broken.errors.hasPrefix("afar: Cannot be resumed: "))
         try #expect(directory.names == [])
         #expect(try await resume(url).status == 4)
         try #expect(directory.names == [])
@@ -188,7 +188,7 @@ struct DownloadResumptionTests {
         let url = server.url.absoluteString + "x?a=1&signature="
         #expect(try await resume(url + "one").status == 6)
         let other = try await resume(url.replacing("a=1", with: "a=2") + "two")
-        #expect(other.errors.contains("x.part has a part of \(url)***. Remove it"))
+        #expect(other.errors.contains("x.part contains a partial download of \(url)***. Remove it"))
         #expect(try await resume(url + "two").text == "x\n")
         #expect(server.requests.last?.hasPrefix("GET /x?a=1&signature=two ") == true)
         #expect(try directory.contents(of: "x") == Data(Self.letters.utf8))
@@ -200,7 +200,7 @@ struct DownloadResumptionTests {
         #expect(try await resume(url + "a/x").status == 6)
         let other = try await resume(url + "b/x")
         #expect(other.status == 2)
-        #expect(other.errors.contains("x.part has a part of \(url)a/x"))
+        #expect(other.errors.contains("x.part contains a partial download of \(url)a/x"))
         #expect(try part("x") == Data(Self.letters.prefix(10).utf8))
     }
 
@@ -214,15 +214,15 @@ struct DownloadResumptionTests {
             let second = try await Tool.run(
                 ["download", url, "--resume"], directory: directory.url, waitsInLine: false)
             #expect(second.status == 2)
-            #expect(second.errors.contains("Another afar downloads into 1000.part"))
+            #expect(second.errors.contains("Another afar process is using 1000.part"))
             kill(process, SIGKILL)
         }
         #expect(try await resume(url).text == "1000\n")
     }
 
-    // MARK: Who may have put a part there
+    // MARK: Owner of the partial file
 
-    /// Lets a download of "x" break off, changes what is left, and runs the tool again.
+    /// Interrupts a download of "x", changes the partial file, and runs the tool again.
     private func changed(
         _ change: (URL) throws -> Void
     ) async throws -> (outcome: Tool.Outcome, server: RawServer, part: URL) {
@@ -252,13 +252,13 @@ struct DownloadResumptionTests {
             try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: part.path)
         }
         #expect(outcome.status == 2)
-        #expect(outcome.errors.contains("Others may write to x.part"))
+        #expect(outcome.errors.contains("Other users can write to x.part"))
         try #expect(directory.names == ["x.part"])
         #expect(try part("x") == Data(Self.letters.prefix(10).utf8))
         #expect(server.requests.count == 1)
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only root can make what belongs to others"))
+    @Test(.enabled(if: geteuid() == 0, "only root can change the owner of a file"))
     func aPartOfAnotherUserIsNotTaken() async throws {
         let (outcome, server, _) = try await changed { part in #expect(chown(part.path, 65_534, 65_534) == 0) }
         #expect(outcome.status == 2)
@@ -267,13 +267,13 @@ struct DownloadResumptionTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only root can make what belongs to others"), arguments: ["", "/download"])
+    @Test(.enabled(if: geteuid() == 0, "only root can change the owner of a file"), arguments: ["", "/download"])
     func aFileOfAnotherUserIsNotGoneOnWith(file: String) async throws {
         let (outcome, server, _) = try await changed { part in
             let name = try #require(try Self.arrivalDirectory(in: part))
             #expect(chown(part.path + "/" + name + file, 65_534, 65_534) == 0)
         }
-        // The script has a rest for the second request, which nobody has asked for.
+        // The script sends only the remaining bytes, although the tool requests the whole file.
         #expect(outcome.status == 6, "\(outcome.errors)")
         #expect(server.requests.last?.lowercased().contains("range:") == false)
     }
@@ -289,7 +289,7 @@ struct DownloadResumptionTests {
             try FileManager.default.createSymbolicLink(at: part, withDestinationURL: elsewhere)
         }
         #expect(outcome.status == 2)
-        #expect(outcome.errors.contains("x.part is there already and is no directory"))
+        #expect(outcome.errors.contains("x.part already exists and isn't a directory"))
         #expect(server.requests.count == 1)
     }
 

@@ -2,7 +2,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// The command `afar download`: what it leaves in a directory, and what it says.
+/// The files and messages of `afar download`.
 struct DownloadTests {
     private let directory: ScratchDirectory
 
@@ -58,7 +58,7 @@ struct DownloadTests {
         #expect(named.status == 2 && named.errors.contains("--force"))
         #expect(server.requestCount == 0)
         let derived = try await download(url)
-        #expect(derived.status == 2 && derived.errors.contains("10 is there already"))
+        #expect(derived.status == 2 && derived.errors.contains("10 already exists"))
         #expect(try directory.contents(of: "10") == Data("precious".utf8))
         try #expect(directory.names == ["10"])
         let forced = try await download(url, "--force")
@@ -137,7 +137,7 @@ struct DownloadTests {
 
     // MARK: Progress
 
-    /// A server whose file of 2000 bytes comes to its end when the gate opens.
+    /// Starts a server that sends the second half of a 2,000-byte file when the gate opens.
     private func server(untilShown gate: RawServer.Gate) async throws -> RawServer {
         let half = String(repeating: "x", count: 1000)
         return try await RawServer.start([

@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// `afar get --sse` and `--sse-json`: what is printed, and when.
+/// The output of `afar get --sse` and `--sse-json`.
 struct EventTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 
@@ -34,7 +34,7 @@ struct EventTests {
             ])
     }
 
-    /// Each event is sent when the one before has been read.
+    /// The server sends each event only after the previous one has been printed.
     @Test func eachEventIsPrintedAtOnce() async throws {
         let server = try await TestServer.start()
         let turns = DispatchSemaphore(value: 0)
@@ -82,10 +82,10 @@ struct EventTests {
         let html = try await Tool.run("get", server.url("/get").absoluteString, "--sse")
         #expect(html.status == 6)
         #expect(html.text == "")
-        #expect(html.errors.contains("answered with application/json"))
+        #expect(html.errors.contains("returned application/json"))
         let missing = try await Tool.run("get", server.url("/status/404").absoluteString, "--sse")
         #expect(missing.status == 4)
-        #expect(missing.errors.contains("answered 404 Not Found, and no stream of events."))
+        #expect(missing.errors.contains("returned 404 Not Found instead of an event stream."))
         let none = try await Tool.run("get", server.url("/status/204").absoluteString, "--sse")
         #expect(none.status == 0)
         #expect(none.text == "")

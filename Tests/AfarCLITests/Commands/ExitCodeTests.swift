@@ -2,7 +2,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Every exit code, with its one line.
+/// Tests for all exit codes and their one-line messages.
 struct ExitCodeTests {
     private func expect(
         _ outcome: Tool.Outcome, _ status: Int32, _ words: String..., location: SourceLocation = #_sourceLocation
@@ -19,7 +19,7 @@ struct ExitCodeTests {
         (["get", "x", "--timeout", "nan"], "--timeout"), (["get", "x", "-H", "nocolon"], "'Name: value'"),
         (["get", "http://x", "-H", "a b: c"], "a b"), (["get", "x", "--query", "novalue"], "--query"),
         (["get", ""], "empty"), (["get", "http://a b/"], "http://a b/"), (["get", "ftp://x/"], "ftp"),
-        (["get", "http://127.1/"], "two ways"), (["get", "http://x:0/"], "port"),
+        (["get", "http://127.1/"], "ambiguous"), (["get", "http://x:0/"], "port"),
         (["get", "x", "--data", "y"], "--query"),
         (["head", "x", "--json", "a=b"], "HEAD"),
         (["post", "x", "--json", "a=b", "--form", "a=b"], "--json and --form"),
@@ -48,7 +48,7 @@ struct ExitCodeTests {
     @Test func noTLSIs3() async throws {
         let server = try await RawServer.start([.receive(1), .send("HTTP/1.1 400 Bad Request\r\n\r\n"), .close])
         let url = "https://127.0.0.1:\(server.port)/"
-        expect(try await Tool.run("get", url), 3, "write http://")
+        expect(try await Tool.run("get", url), 3, "begin the URL with http://")
     }
 
     @Test func refusedStatusIs4AndTheBodyIsPrinted() async throws {
@@ -70,7 +70,7 @@ struct ExitCodeTests {
     }
 
     @Test(arguments: [
-        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", "broke off"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", "was cut off"),
         ("SSH-2.0-OpenSSH_9.2\r\n\r\n", "valid HTTP"),
         ("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nhalf", "decoded"),
         ("", "127.0.0.1"),
@@ -83,7 +83,7 @@ struct ExitCodeTests {
     @Test func tooLargeAHeadIs6() async throws {
         let head = "HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 400_000))\r\n\r\n"
         let server = try await RawServer.start([.respond(head), .close])
-        expect(try await Tool.run("get", server.url.absoluteString), 6, "too large a head")
+        expect(try await Tool.run("get", server.url.absoluteString), 6, "headers of the response")
     }
 
     @Test func passwordsAreNotShown() async throws {

@@ -3,9 +3,9 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// `afar image`: images in the terminal, and in files of another size or format.
+/// Tests for `afar image`: images in the terminal, and conversion to other sizes and formats.
 struct ImageTests {
-    /// Runs the tool on images of a server: the left half red, the right half blue.
+    /// Runs the tool on an image from a server. The left half is red, and the right half is blue.
     private func run(
         _ path: String, _ arguments: String..., in directory: ScratchDirectory? = nil
     ) async throws -> Tool.Outcome {
@@ -48,8 +48,8 @@ struct ImageTests {
         let directory = try ScratchDirectory()
         let outcome = try await run("/photo.png", "--resize", "30000x", "--output", "a.png", in: directory)
         #expect(outcome.status == 2, "\(outcome.errors)")
-        #expect(outcome.errors.contains("cannot become 30000 × 15000 pixels"))
-        #expect(outcome.errors.contains("50000000 in all"))
+        #expect(outcome.errors.contains("cannot be scaled to 30000 × 15000 pixels"))
+        #expect(outcome.errors.contains("50000000 in total"))
         #expect(!FileManager.default.fileExists(atPath: directory.url.appending(path: "a.png").path))
     }
 
@@ -60,7 +60,7 @@ struct ImageTests {
         let outcome = try await Tool.run(arguments, directory: directory.url)
         #expect(outcome.status == 0)
         let again = try await Tool.run(arguments, directory: directory.url)
-        #expect(again.status == 2 && again.errors.contains("out.jpg is there already. Replace it with --force"))
+        #expect(again.status == 2 && again.errors.contains("out.jpg already exists. Replace it with --force"))
         #expect(try await Tool.run(arguments + ["--force"], directory: directory.url).status == 0)
         #expect(try Image(data: Data(contentsOf: directory.url.appending(path: "out.jpg"))).width == 8)
     }
@@ -86,7 +86,7 @@ struct ImageTests {
         let path = directory.url.appending(path: "in.png").path
         try Self.picture(width: 400, height: 600).pngData().write(to: URL(filePath: path))
         let colors = ["LC_ALL": "C.UTF-8"]
-        // Of its 24 lines one is the prompt's.
+        // One of 24 lines is left for the prompt.
         let outcome = try await Tool.runOnTerminal("image", path, environment: colors)
         #expect(outcome.text.split(separator: "\n").count == 23)
         let resized = try await Tool.runOnTerminal("image", path, "--resize", "4x", environment: colors)
@@ -103,18 +103,18 @@ struct ImageTests {
     @Test func whatIsNoImageIsToldOf() async throws {
         let missing = try await run("/missing", "--color", "always")
         #expect(missing.status == 6)
-        #expect(missing.errors.contains("no image of a known format") && missing.errors.contains("404"))
+        #expect(missing.errors.contains("not an image in a known format") && missing.errors.contains("404"))
         let cut = try await run("/cut.png", "--color", "always")
         #expect(cut.status == 6 && cut.errors.contains("The PNG image ends before its data is complete"))
     }
 
     @Test(arguments: [
-        (["--output", "a.gif"], "a.gif does not end as a format that can be written"),
-        (["--output", "a.png", "--quality", "5"], "--quality does not go with it"),
-        (["--output", "a.jpg", "--quality", "0"], "--quality is a number from 1 to 100"),
-        (["--quality", "5", "--sixel"], "--quality is for a file"),
+        (["--output", "a.gif"], "The extension of a.gif must be .png, .jpg or .webp"),
+        (["--output", "a.png", "--quality", "5"], "--quality doesn't apply"),
+        (["--output", "a.jpg", "--quality", "0"], "--quality must be a number from 1 to 100"),
+        (["--quality", "5", "--sixel"], "--quality requires an output file"),
         (["--resize", "5"], "'5' is invalid for '--resize"),
-        ([], "The output is no terminal"),
+        ([], "The output isn't a terminal"),
     ])
     func mistakesAreFoundBeforeAnythingIsSent(arguments: [String], message: String) async throws {
         let outcome = try await Tool.run(["image", "127.0.0.1:1/a.png"] + arguments)

@@ -2,7 +2,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What the tool prints, into a pipe and on a terminal.
+/// The tool's output to pipes and terminals.
 struct OutputTests {
     private static let json = #"{"id":7,"name":"Ada","tags":["first","second"],"active":true}"#
 
@@ -66,7 +66,7 @@ struct OutputTests {
         #expect(try await shown("/xml").contains("\n<person id=\"7\">\n  <name>Ada</name>\n"))
         #expect(try await shown("/plist/binary").contains("<string>Ada</string>"))
         #expect(try await shown("/encoding/shift_jis") == "日本語\n")
-        #expect(try await shown("/image/png").contains("image/png: not for a terminal"))
+        #expect(try await shown("/image/png").contains("image/png, not shown on a terminal"))
         #expect(try await shown("/status/204") == "204 No Content, no body\n")
     }
 

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// `afar reach`: what the system knows of the network.
+/// Tests for `afar reach`, which prints the state of the network.
 struct ReachTests {
-    /// Whether the kernel lets tests have networks of their own.
+    /// Whether the kernel allows tests to create network namespaces.
     private static func hasNamespaces() async throws -> Bool {
         try await Tool.sh("unshare -rn ip link > /dev/null 2>&1").status == 0
     }
@@ -28,10 +28,10 @@ struct ReachTests {
     }
 
     @Test(arguments: [
-        ("a b", "neither the name nor the address of a host. Take one like example.com"),
+        ("a b", "neither a host name nor an address. Write it like example.com"),
         ("https://example.com/x", "Perhaps you meant: afar reach example.com"),
-        ("", "neither the name nor the address of a host"), ("[::1", "neither the name"),
-        (String(repeating: "x", count: 254), "neither the name"),
+        ("", "neither a host name nor an address"), ("[::1", "neither a host name"),
+        (String(repeating: "x", count: 254), "neither a host name"),
     ])
     func whatIsNoHostIsRefused(host: String, words: String) async throws {
         let outcome = try await Tool.run("reach", host)
@@ -41,15 +41,15 @@ struct ReachTests {
         #expect(outcome.errors.filter(\.isNewline).count == 1)
     }
 
-    @Test(.enabled("the kernel refuses network namespaces", hasNamespaces))
+    @Test(.enabled("network namespaces aren't available", hasNamespaces))
     func withoutANetworkTheCodeSaysSo() async throws {
         let outcome = try await Tool.bash(#"unshare -rn "$afar" reach"#)
         #expect(outcome.status == 3)
-        #expect(outcome.text == "unsatisfied: no network interface is switched on\n")
+        #expect(outcome.text == "unsatisfied: no network interface is up\n")
         #expect(outcome.errors == "")
     }
 
-    @Test(.enabled("the kernel refuses network namespaces", hasNamespaces))
+    @Test(.enabled("network namespaces aren't available", hasNamespaces))
     func changesAreToldAsTheyCome() async throws {
         let outcome = try await Tool.bash(
             #"""

@@ -2,7 +2,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Where the tool goes when a server sends it elsewhere, and when it tries again.
+/// The tool's handling of redirects and retries.
 struct RedirectTests {
     @Test(arguments: ["afar", "urlsession"])
     func redirectsAreFollowedUnlessToldOtherwise(transport: String) async throws {

@@ -2,7 +2,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What the tool sends, as the server saw it.
+/// The requests that the tool sends, as received by the server.
 struct RequestTests {
     @Test(arguments: ["get", "post", "put", "patch", "delete"], ["curl", "urlsession"])
     func everyCommandSendsItsMethod(command: String, transport: String) async throws {

@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// `afar get --stream`: what is printed, and when.
+/// The output of `afar get --stream`.
 struct StreamTests {
     @Test(arguments: ["afar", "urlsession"], ["/large/3000000", "/stream/1000", "/gzip-bomb?bytes=500000", "/empty"])
     func theBytesAreTheSame(transport: String, path: String) async throws {
@@ -15,7 +15,7 @@ struct StreamTests {
         #expect(try await Tool.run("get", url, "--transport", transport).output == outcome.output)
     }
 
-    /// Each line is sent when the one before has been read.
+    /// The server sends each line only after the previous one has been printed.
     @Test func eachPieceIsPrintedAtOnce() async throws {
         let server = try await TestServer.start()
         let turns = DispatchSemaphore(value: 0)
@@ -65,7 +65,7 @@ struct StreamTests {
             cat count; exit $status
             """, directory: directory.url
         ) { _ in
-            // Until the server has not come further for half a second: that nothing happens is no event to await.
+            // Waits until the server has made no progress for half a second.
             var (before, rounds) = (-1, 0)
             while rounds < 50 {
                 try await Task.sleep(for: .milliseconds(10))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AfarCLI
 
-/// Whom the tool trusts, and who it says it is.
+/// Server trust and client certificates on the command line.
 struct TrustTests {
     private let certificates: TestCertificates
 
@@ -35,14 +35,14 @@ struct TrustTests {
         for fact in [
             "CN=good", "Afar Test Authority", "server.localhost", "2020-01-01 to 2090-01-01", "EC 256 bit",
             "valid, trusted by CN=Afar Test Authority", "for localhost", "PublicKey(pin: \"sha256//",
-            "no OCSP response", "TLSv1.3 TLS_",
+            "no stapled OCSP response", "TLSv1.3 TLS_",
         ] { #expect(good.text.contains(fact), "\(fact)") }
         let bad = try await Tool.run(["trust", server.url("bad").absoluteString] + authority)
         #expect(bad.status == 3 && bad.text.contains("has expired") && bad.text.contains("days ago"))
         let unknown = try await Tool.run(["trust", server.url("good", host: "a.localhost").absoluteString])
         #expect(unknown.status == 3 && unknown.text.contains("not for a.localhost"))
         let revoked = try await Tool.run(["trust", server.url("revoked").absoluteString] + authority)
-        #expect(revoked.status == 3 && revoked.text.contains("is revoked, says its OCSP"))
+        #expect(revoked.status == 3 && revoked.text.contains("is revoked according to its OCSP"))
         let badChain = try await Tool.run(["trust", server.url("bad").absoluteString, "--pem"] + authority)
         #expect(badChain.status == 3 && badChain.text.contains("BEGIN CERTIFICATE"))
         let pem = try await Tool.run(["trust", server.url("good").absoluteString, "--pem"] + authority)
@@ -129,6 +129,6 @@ struct TrustTests {
         #expect(wrong.status == 2 && wrong.errors.contains("client-a.p12") && wrong.errors.contains("passphrase"))
         let mismatch = try await Tool.run(
             ["get", url, "--cert", file("client-a.crt"), "--key", file("client-b.key")])
-        #expect(mismatch.status == 2 && mismatch.errors.contains("not that of the certificate"))
+        #expect(mismatch.status == 2 && mismatch.errors.contains("does not belong to the certificate"))
     }
 }

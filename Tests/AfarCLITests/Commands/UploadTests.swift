@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// The command `afar upload`: what arrives, and what it says.
+/// The requests and messages of `afar upload`.
 struct UploadTests {
     private let directory: ScratchDirectory
 
@@ -60,7 +60,7 @@ struct UploadTests {
         #expect(piped.text == "piped")
         #expect(piped.headers["Transfer-Encoding"] == "chunked")
         #expect(piped.headers["Content-Type"] == "application/octet-stream")
-        // A file behind it has a length; where it has been read already, only the rest counts.
+        // A redirected file has a length, from which bytes that were already read are subtracted.
         try directory.write("first\nrest", to: "input")
         let redirected = try await Tool.bash(
             "{ read -r line; \"$afar\" upload '\(url)' --file - --type text/plain; } < input", directory: directory.url)
@@ -68,7 +68,7 @@ struct UploadTests {
         let rest = try #require(server.lastRequest(path: "/anything"))
         #expect("first\nrest".hasSuffix(rest.text ?? "?"))
         #expect(rest.headers["Content-Length"] == "\(rest.bodyLength)")
-        // Other pipes have names.
+        // Process substitution creates a named pipe.
         let named = try await Tool.bash("\"$afar\" upload '\(url)' --file <(echo named)")
         #expect(named.status == 0, "\(named.errors)")
         #expect(server.lastRequest(path: "/anything")?.text == "named\n")
@@ -101,7 +101,7 @@ struct UploadTests {
 
     // MARK: Forms
 
-    /// What the server received, with one boundary for all.
+    /// Returns the lines of the form that the server received, with a fixed boundary.
     private func form(_ server: TestServer) throws -> [String] {
         let request = try #require(server.lastRequest(path: "/anything"))
         let type = try #require(request.headers["Content-Type"])
@@ -159,7 +159,7 @@ struct UploadTests {
         #expect(server.requestCount == 6)
     }
 
-    // MARK: What goes wrong
+    // MARK: Errors
 
     @Test(arguments: [
         [], ["--file", "no/such"], ["--file", "."], ["--file", "note", "--part", "a=b"], ["--part", "a"],
@@ -208,7 +208,7 @@ struct UploadTests {
 
     @Test func anInterruptionEndsAnUploadThatWaitsForItsInput() async throws {
         let server = try await RawServer.start([.receiveHead, .waitForever])
-        // Opened for writing too, a named pipe never ends.
+        // A named pipe never reaches its end if it's also open for writing.
         let outcome = try await Tool.bash(
             "mkfifo in; exec \"$afar\" upload '\(server.url)' --file - 0<> in", directory: directory.url
         ) { process in

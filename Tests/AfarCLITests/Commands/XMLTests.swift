@@ -2,7 +2,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// `afar xml`: documents, and what XPath finds in them.
+/// Tests for `afar xml` and its XPath queries.
 struct XMLTests {
     private static let feed = """
         <?xml version="1.0" encoding="ISO-8859-1"?>
@@ -77,7 +77,7 @@ struct XMLTests {
         #expect(outcome.status == 1)
         #expect(outcome.text == "")
         #expect(outcome.errors.hasPrefix("afar: Nothing in http://"))
-        #expect(outcome.errors.contains("--ns p=urn:f, then p:feed."))
+        #expect(outcome.errors.contains("use --ns p=urn:f, then p:feed."))
         #expect(try await !run("/feed", "--xpath", "//f:x", "--ns", "f=urn:f").errors.contains("then"))
         #expect(try await run("/feed", "--xpath", "count(//entry)").text == "0\n")
     }
@@ -86,15 +86,15 @@ struct XMLTests {
         let port = try ClosedPort()
         let outcome = try await Tool.run("xml", port.url.absoluteString, "--xpath", "//a[@b=]/c")
         #expect(outcome.status == 2)
-        #expect(outcome.errors == "afar: --xpath cannot be understood: Invalid expression.\n  //a[@b=]/c\n         ^\n")
+        #expect(outcome.errors == "afar: --xpath cannot be parsed: Invalid expression.\n  //a[@b=]/c\n         ^\n")
     }
 
     @Test(arguments: [
-        (["--xpath", "//p:a"], "--ns prefix=URI"), (["--xpath", "f()"], "cannot be understood"),
-        (["--xpath", " "], "empty"), (["--xpath", "$x"], "cannot be understood"),
+        (["--xpath", "//p:a"], "--ns prefix=URI"), (["--xpath", "f()"], "cannot be parsed"),
+        (["--xpath", " "], "empty"), (["--xpath", "$x"], "cannot be parsed"),
         (["--xpath", "a", "--ns", "urn:f"], "--ns"),
-        (["--xpath", "a", "--ns", "1=urn:f"], "\"1\" cannot be a prefix"),
-        (["--xpath", "a", "--ns", "a=1", "--ns", "a=2"], "twice"), (["--ns", "a=1"], "no"),
+        (["--xpath", "a", "--ns", "1=urn:f"], "\"1\" isn't a valid prefix"),
+        (["--xpath", "a", "--ns", "a=1", "--ns", "a=2"], "twice"), (["--ns", "a=1"], "requires --xpath"),
         (["--charset", "utf-9"], "shift_jis"),
     ])
     func badUsageIs2(arguments: [String], word: String) async throws {

@@ -9,7 +9,7 @@ struct DemoTests {
         let outcome = try await Tool.run("demo")
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.text.contains("All 6 steps came out as expected"))
-        #expect(outcome.text.contains("50 answers over"))
+        #expect(outcome.text.contains("50 responses over"))
         #expect(!outcome.text.contains("\u{1B}"))
         for step in DemoStep.all { #expect(outcome.text.contains(step.code.indented(by: 7))) }
     }
@@ -21,7 +21,7 @@ struct DemoTests {
         for step in DemoStep.all { #expect(plain.contains(step.code.indented(by: 7))) }
     }
 
-    /// What is shown must be what runs: each snippet stands twice in the source, as text and as code.
+    /// Each snippet appears twice in the source, as text and as code. Both must match.
     @Test func snippetsAreTheCodeThatRuns() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../Sources/AfarCLI/Commands/DemoSteps.swift").standardized
@@ -51,7 +51,7 @@ struct DemoTests {
         ]
         #expect(try await runner.run(steps, server: server) == 2)
         #expect(output.contains("✓ well\n     done ("))
-        #expect(output.contains("✗ Not as expected: 7\n"))
+        #expect(output.contains("✗ Unexpected result: 7\n"))
         #expect(output.contains("✗ something broke\n"))
         #expect(output.contains("2 of 3 steps went wrong"))
     }

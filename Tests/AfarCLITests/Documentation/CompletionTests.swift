@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 struct CompletionTests {
-    /// What bash offers for the last word of a command line.
+    /// Returns bash's completions for the last word of a command line.
     private func completions(_ line: String, in directory: ScratchDirectory) async throws -> [String] {
         let outcome = try await Tool.bash(
             """

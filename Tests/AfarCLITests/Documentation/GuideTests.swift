@@ -4,9 +4,9 @@ import Testing
 
 @testable import AfarCLI
 
-/// What Docs/CommandLine.md shows, done.
+/// Runs the examples in Docs/CommandLine.md.
 struct GuideTests {
-    /// A command and the lines that it prints.
+    /// A command and its expected output.
     private struct Step {
         var command: String
         var output: [String] = []

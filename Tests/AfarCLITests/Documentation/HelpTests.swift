@@ -7,7 +7,7 @@ import Testing
 struct HelpTests {
     private static let helps = [AfarTool.helpMessage()] + AfarTool.configuration.subcommands.map { $0.helpMessage() }
 
-    /// The command lines that helps and pages show.
+    /// The example command lines in the help texts and guides.
     private static let examples =
         helps.flatMap { help in
             let lines = help.split(separator: "\n").drop { $0 != "EXAMPLES:" }.dropFirst()

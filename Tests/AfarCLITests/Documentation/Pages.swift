@@ -1,6 +1,6 @@
 import Foundation
 
-/// The pages about the tool.
+/// The documentation of the tool.
 enum Pages {
     private static let docs = URL(filePath: #filePath).appending(path: "../../../../Docs").standardizedFileURL
     static let manual = docs.appending(path: "afar.1")
@@ -8,7 +8,7 @@ enum Pages {
 
     static func text(_ page: URL) throws -> String { try String(contentsOf: page, encoding: .utf8) }
 
-    /// The lines of fenced blocks of a language.
+    /// Returns the lines of each fenced code block in the given language.
     static func blocks(of language: String, in page: URL) throws -> [[String]] {
         var blocks: [[String]] = []
         var isInside = false

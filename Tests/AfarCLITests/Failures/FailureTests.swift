@@ -30,7 +30,7 @@ struct FailureTests {
         #expect(failure(.timedOut, phase: .tlsHandshake).message.contains("No connection"))
     }
 
-    /// URLs and arguments with a secret in them, and commands that fail on them in one way or another.
+    /// URLs and arguments that contain a secret, with commands that fail in different ways.
     @Test(arguments: [
         ["get", "http://127.0.0.1:1/?token=hush&a=b"], ["get", "http://ada:hush@127.0.0.1:1/;sig=hush?api%5Fkey=hush"],
         ["get", "http://ada:hush@127.0.0.1:1/", "--transport", "urlsession"], ["get", "http://ada:hu sh@x/?pwd=hush"],

@@ -3,9 +3,9 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What `cURLDescription()` gives, run by shells with the real curl.
+/// Runs the commands that `cURLDescription()` returns, in several shells and with the real curl.
 struct CURLDescriptionTests {
-    /// All that the server saw of a request.
+    /// The parts of a request that the server received.
     private struct Seen: Equatable {
         var method: String
         var target: String
@@ -24,12 +24,12 @@ struct CURLDescriptionTests {
         "@/etc/passwd", "a;b:c", "%{http_code} %s \\n", "-X DELETE", "--next", "'\u{301}",
     ]
 
-    /// Sends a request, then has shells run its command, and compares what arrives.
+    /// Sends a request, runs its curl command in several shells, and compares the requests that the server receives.
     ///
     /// - Parameters:
-    ///   - input: What the command gets on its standard input.
-    ///   - path: The path on the wire; nil for that of the request's URL.
-    ///   - ignored: Headers that may differ.
+    ///   - input: The command's standard input.
+    ///   - path: The path on the wire. If `nil`, the path of the request's URL is expected.
+    ///   - ignored: The headers that may differ.
     private func expectSameRequest(
         input: Data? = nil, at path: String? = nil, ignoring ignored: Set<String> = [],
         location: SourceLocation = #_sourceLocation,
@@ -211,7 +211,7 @@ struct CURLDescriptionTests {
         for request in requests {
             #expect(await request.serializingData().response.error != nil)
             let text = request.cURLDescription()
-            #expect(text.hasPrefix("# There is no curl command"))
+            #expect(text.hasPrefix("# No curl command"))
             #expect(!text.contains("\n"))
             let outcome = try await Tool.sh(text)
             #expect(outcome.status == 0)

@@ -2,9 +2,9 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What `--curl` prints, run by the shell with the real curl.
+/// Runs the output of `--curl` in a shell with the real curl.
 struct CurlCommandTests {
-    /// What the server saw, without what curl and the tool each say of themselves.
+    /// The request that the server received, without the headers by which curl and the tool identify themselves.
     private struct Request: Equatable {
         var method: String
         var target: String
@@ -109,7 +109,7 @@ struct CurlCommandTests {
         #expect(!hidden.text.contains("hush"))
         #expect(hidden.text.contains("Bearer ***"))
         #expect(hidden.text.contains("http://***@127.0.0.1:1/"))
-        #expect(hidden.errors == "afar: Secrets are hidden behind ***; --show-secrets prints them.\n")
+        #expect(hidden.errors == "afar: Secrets are hidden as ***. To print them, use --show-secrets.\n")
         let shown = try await Tool.run(arguments + ["--show-secrets"])
         for number in 1...4 { #expect(shown.text.contains("hush\(number)")) }
         #expect(shown.errors == "")

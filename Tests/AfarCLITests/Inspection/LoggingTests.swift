@@ -2,7 +2,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What `AFAR_LOG` has a program say.
+/// Log output that the variable `AFAR_LOG` enables.
 struct LoggingTests {
     private let time = #/[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z? afar: /#
 
@@ -22,7 +22,7 @@ struct LoggingTests {
         let server = try await TestServer.start()
         let url = server.url("/get").absoluteString
         let outcome = try await Tool.run("get", url, "-H", "Cookie: hush", environment: ["AFAR_LOG": "debug"])
-        for words in ["] sent: GET \(url)\n", "\n  > Cookie: ***\n", "] answered 200\n", "] GET \(url) -> 200, "] {
+        for words in ["] sent: GET \(url)\n", "\n  > Cookie: ***\n", "] response: 200\n", "] GET \(url) -> 200, "] {
             #expect(outcome.errors.contains(words), "\(words)")
         }
         #expect(!outcome.errors.contains("hush"))
@@ -45,7 +45,7 @@ struct LoggingTests {
         #expect(outcome.status == 0)
         #expect(
             outcome.errors.replacing(time, with: "T ")
-                == "T AFAR_LOG is \"loud\", which means nothing. Set it to info or debug.\n")
+                == "T AFAR_LOG has the unknown value \"loud\". Set it to info or debug.\n")
         #expect(try await Tool.run("get", url, environment: ["AFAR_LOG": ""]).errors == "")
         #expect(try await Tool.run("get", url).errors == "")
         await server.stop()

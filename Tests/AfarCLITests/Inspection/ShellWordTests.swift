@@ -1,7 +1,7 @@
 import AfarCore
 import Testing
 
-/// Words of a command line, read by a real shell.
+/// Quoted arguments, parsed by a real shell.
 struct ShellWordTests {
     @Test(arguments: [
         "", "'", "''a'", #"\"#, #"\'"#, "$HOME `id` $(id) !! ~ * ? [a] {a,b}", "a\nb\n", "\t x \r", "日本語 ü \u{1F600}",

@@ -2,7 +2,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What `--verbose` shows beside the body.
+/// The additional output of `--verbose`.
 struct VerboseTests {
     private func lines(_ outcome: Tool.Outcome, _ mark: Character) -> [String] {
         outcome.errors.split(separator: "\n").filter { $0.first == mark }.map(String.init)
@@ -46,7 +46,7 @@ struct VerboseTests {
         let url = server.url("/cookies/set?a=hush1").absoluteString.replacing("://", with: "://ada:hush2@")
         let arguments = ["get", url, "-v", "-H", "Cookie: b=hush3", "-H", "X-Api-Key: hush4"]
         let hidden = try await Tool.run(arguments)
-        // The server makes a cookie of any parameter.
+        // The test server sets a cookie for each query parameter.
         #expect(!hidden.errors.replacing("?a=hush1", with: "").contains("hush"))
         #expect(hidden.errors.contains("> Authorization: Basic ***\n"))
         #expect(hidden.errors.contains("< Set-Cookie: ***\n"))

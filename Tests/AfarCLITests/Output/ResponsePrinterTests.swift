@@ -28,7 +28,7 @@ struct ResponsePrinterTests {
     @Test func serverCannotSteerTheTerminal() {
         #expect(
             printed(pretty, "\u{1B}]0;title\u{7}")
-                == "(10 bytes of binary data: not for a terminal, write it to a file with > name)\n")
+                == "(10 bytes of binary data, not shown on a terminal. To save it, use > name)\n")
         #expect(printed(pretty, "\u{1B}[2J") == "\\u001B[2J\n")
         #expect(printed(pretty, "\0", type: "a\u{9B}b").hasPrefix("(1 byte of a"))
     }

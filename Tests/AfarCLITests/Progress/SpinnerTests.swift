@@ -2,7 +2,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What is on the terminal while a request takes long.
+/// The progress display of long requests on a terminal.
 struct SpinnerTests {
     @Test func aLongRequestIsShown() async throws {
         let shown = RawServer.Gate()
@@ -17,7 +17,6 @@ struct SpinnerTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.errors.contains("\r| Waiting for 127.0.0.1"))
         #expect(outcome.errors.contains("\r/ Waiting for 127.0.0.1"))
-        // Nothing of it stays.
         #expect(Screen.text(outcome.errors) == "")
         #expect(outcome.text == "late")
     }

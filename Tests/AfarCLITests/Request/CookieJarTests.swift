@@ -2,7 +2,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// `--cookie-jar`; that it keeps cookies between runs, the guide shows.
+/// Tests for `--cookie-jar`. The guide's examples test that cookies persist between runs.
 struct CookieJarTests {
     @Test func theCurlCommandUsesTheSameFile() async throws {
         let outcome = try await Tool.run("get", ":1/x", "--cookie-jar", "jar.txt", "--curl")
@@ -13,7 +13,7 @@ struct CookieJarTests {
         let directory = try ScratchDirectory()
         let outcome = try await Tool.run("get", ":1/x", "--cookie-jar", directory.url.path)
         #expect(outcome.status == 2)
-        #expect(outcome.errors.contains("is no regular file"))
+        #expect(outcome.errors.contains("is not a regular file"))
     }
 
     @Test func aFileThatCannotBeWrittenIsReported() async throws {
@@ -21,7 +21,7 @@ struct CookieJarTests {
         let url = server.url("/cookies/set?a=1").absoluteString
         let outcome = try await Tool.run("get", url, "--cookie-jar", "/nowhere/jar.txt")
         #expect(outcome.status == 0)
-        #expect(outcome.errors.contains("the cookies are not saved: /nowhere/jar.txt cannot be written"))
+        #expect(outcome.errors.contains("the cookies were not saved: /nowhere/jar.txt cannot be written"))
         await server.stop()
     }
 }

@@ -2,7 +2,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What the variables of the environment do to requests, over each transport.
+/// The effects of environment variables on requests, with each transport.
 struct EnvironmentTests {
     @Test(arguments: ["afar", "urlsession"])
     func proxiesAreUsed(transport: String) async throws {
@@ -14,7 +14,7 @@ struct EnvironmentTests {
         #expect(proxy.requests.first?.hasPrefix("GET http://example.invalid/x HTTP/1.1\r\n") == true)
     }
 
-    /// Keys are there before the certificate is looked at, so this server need not be trusted.
+    /// The keys are derived before the certificate is verified, so the server's certificate doesn't need to be trusted.
     @Test(arguments: ["afar", "urlsession"])
     func keysOfTLSAreWrittenDownWhereAskedFor(transport: String) async throws {
         let directory = try ScratchDirectory()

@@ -2,7 +2,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What becomes of the tool when a server declares lengths beyond all measure.
+/// Responses with excessive `Content-Length` values.
 struct ForeignLengthTests {
     private static func end(of length: String, over transport: String) async throws -> Tool.Outcome {
         let server = try await RawServer.start([
@@ -18,7 +18,7 @@ struct ForeignLengthTests {
     }
 
     #if os(Linux)
-        /// `URLSessionTransport.Limitation.enormousContentLength`, which can go when this fails.
+        /// Documents `URLSessionTransport.Limitation.enormousContentLength`. Remove that limitation if this test fails.
         @Test(arguments: [
             ("9223372036854775295", false), ("9223372036854775296", true), ("9223372036854775807", true),
             ("9223372036854775808", false),

@@ -2,7 +2,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// `--proxy`, `--unix-socket`, `--connect-to`, `--interface`.
+/// Tests for `--proxy`, `--unix-socket`, `--connect-to` and `--interface`.
 struct NetworkOptionsTests {
     @Test func theCurlCommandSaysTheSame() async throws {
         let outcome = try await Tool.run(

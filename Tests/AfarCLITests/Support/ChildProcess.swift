@@ -1,15 +1,19 @@
 import Foundation
 
-/// A process started by a test. Foundation's `Process` looks through the open descriptors and reads beyond their list, which
-/// crashes where there are more than a thousand, as there may be while other tests run.
+/// A child process.
+///
+/// Foundation's `Process` reads past the end of its list of descriptors and crashes if more than a thousand are open,
+/// which can happen while other tests run.
 struct ChildProcess {
     struct NotStarted: Error { var code: Int32 }
 
     let id: pid_t
 
+    /// Starts a program.
+    ///
     /// - Parameters:
-    ///   - directory: Where it runs; nil means where this process does.
-    ///   - descriptors: Its standard input, output and error stream.
+    ///   - directory: The working directory. If `nil`, the program inherits the current one.
+    ///   - descriptors: The standard input, output and error streams.
     init(
         _ executable: URL, _ arguments: [String], environment: [String: String], directory: URL? = nil,
         descriptors: (input: Int32, output: Int32, errors: Int32)
@@ -34,8 +38,8 @@ struct ChildProcess {
         #else
             closeFrom(&actions, 3)
         #endif
-        // The threads that tests run on may block signals, and `nohup` or a shell's background job ignores some. The program must not
-        // inherit that.
+        // Test threads can block signals, and `nohup` and background jobs ignore some. The program must not inherit
+        // that.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
@@ -53,9 +57,9 @@ struct ChildProcess {
         self.id = id
     }
 
-    /// Waits for its end, on a thread of its own.
+    /// Waits for the process to exit, on a dedicated thread.
     ///
-    /// - Returns: The exit code; of a process that a signal ended the signal's number, negative.
+    /// - Returns: The exit code, or the negative number of the signal that terminated the process.
     func end() async -> Int32 {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -71,7 +75,7 @@ struct ChildProcess {
 #if canImport(Darwin)
     private let changeDirectory = posix_spawn_file_actions_addchdir_np
 #else
-    // By hand, because Swift's Glibc hides what POSIX did not have when it was written.
+    // Declared here because Swift's Glibc module hides functions that weren't in POSIX when it was written.
     @_silgen_name("posix_spawn_file_actions_addchdir_np") @discardableResult
     private func changeDirectory(_: UnsafeMutablePointer<posix_spawn_file_actions_t>, _: UnsafePointer<CChar>) -> Int32
 

@@ -1,13 +1,14 @@
 import Foundation
 
-/// How much memory another process takes.
+/// The memory use of another process.
 enum ProcessMemory {
     struct Unknown: Error {}
 
-    /// Whether a program's memory is its own: a sanitizer, which Tests/Sanitizers gives options, takes much more.
+    /// Whether memory measurements are meaningful. Sanitizers, for which Tests/Sanitizers sets options, use much more
+    /// memory.
     static let isNotifying = ProcessInfo.processInfo.environment["LSAN_OPTIONS"] == nil
 
-    /// The most that it has had at once, in bytes.
+    /// Returns the peak memory use of a process, in bytes.
     static func peak(of process: Int32) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),

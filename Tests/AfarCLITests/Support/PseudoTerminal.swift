@@ -1,12 +1,12 @@
 import Foundation
 
-/// A terminal without a screen.
+/// A pseudoterminal.
 struct PseudoTerminal {
     struct Unavailable: Error { var code: Int32 }
 
-    /// The end for the tool.
+    /// The end that the tool writes to.
     let tool: FileHandle
-    /// The end where its output is read.
+    /// The end that the test reads the output from.
     let person: FileHandle
 
     init(columns: UInt16 = 80) throws {
@@ -15,7 +15,7 @@ struct PseudoTerminal {
         let slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard slave >= 0 else { throw Unavailable(code: errno) }
         tool = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
-        // Line breaks are to stay as they are written.
+        // Keep line breaks unchanged.
         var mode = termios()
         tcgetattr(slave, &mode)
         mode.c_oflag &= ~tcflag_t(OPOST)
@@ -25,7 +25,8 @@ struct PseudoTerminal {
     }
 
     #if os(Linux)
-        /// By hand, because Swift's Glibc hides `posix_openpt` and macros that are computed (ioctl_tty(2)).
+        /// Opens a pseudoterminal without `posix_openpt` and the computed ioctl macros, which Swift's Glibc module
+        /// hides (ioctl_tty(2)).
         private static func master() throws -> (descriptor: Int32, name: String) {
             let (setLock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
             let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory that is gone, with all that is in it, when nobody needs it any more.
+/// A temporary directory that is removed with its contents when the object is deallocated.
 final class ScratchDirectory: Sendable {
     let url: URL
 
@@ -11,7 +11,7 @@ final class ScratchDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// The names of what is in it, sorted.
+    /// The sorted names of the directory's contents.
     var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() } }
 
     func contents(of name: String) throws -> Data { try Data(contentsOf: url.appending(path: name)) }

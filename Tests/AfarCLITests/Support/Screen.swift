@@ -1,6 +1,6 @@
-/// What a terminal shows of what was written to it.
+/// The visible result of terminal output.
 enum Screen {
-    /// The lines after every carriage return has taken the cursor back to their beginning; spaces at the ends are gone.
+    /// Returns the visible lines after all carriage returns have been applied, without trailing spaces.
     static func text(_ written: String) -> String {
         written.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             var cells: [Unicode.Scalar] = []

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Calls a closure with the path of a file that is gone after use.
+/// Calls a closure with the path of a temporary file.
 ///
-/// - Parameter bytes: What is in it.
+/// - Parameter bytes: The contents of the file.
 func withTemporaryFile<Result>(_ bytes: Data, _ body: (String) async throws -> Result) async throws -> Result {
     let url = FileManager.default.temporaryDirectory.appending(path: "afar-\(UUID().uuidString)")
     try bytes.write(to: url)

@@ -1,30 +1,30 @@
 import Foundation
 
-/// The built executable, run as people run it.
+/// The built executable.
 enum Tool {
     struct Outcome {
-        /// The exit code; of a process that a signal ended the signal's number, negative.
+        /// The exit code, or the negative number of the signal that terminated the process.
         var status: Int32
         var output: Data
         var errors: String
 
         var text: String { String(decoding: output, as: UTF8.self) }
 
-        /// The JSON object printed.
+        /// Returns the JSON object that the tool printed.
         func json() throws -> NSDictionary {
             guard let object = try JSONSerialization.jsonObject(with: output) as? NSDictionary else { throw NoObject() }
             return object
         }
     }
 
-    /// Few at a time: dozens of processes started at once would slow down the tests beside these, some of which
-    /// measure time.
+    /// Limits the number of concurrent processes. Dozens of them would slow down other tests, some of which measure
+    /// time.
     private static let turns = Turnstile(places: 3)
 
     struct NoObject: Error {}
     struct NotBuilt: Error { var path: String }
 
-    /// The executable beside the test bundle that runs this.
+    /// Returns the location of the executable next to the running test bundle.
     static func url() throws -> URL {
         let folder = (Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])).deletingLastPathComponent()
         let tool = folder.appending(path: "afar")
@@ -32,10 +32,10 @@ enum Tool {
         return tool
     }
 
-    /// Runs the tool and returns when it has ended.
+    /// Runs the tool and returns when it has exited.
     ///
     /// - Parameters:
-    ///   - input: What its standard input holds; nothing by default.
+    ///   - input: The standard input; empty by default.
     ///   - environment: Variables in addition to those of this process.
     static func run(
         _ arguments: String..., input: Data? = nil, environment: [String: String] = [:]
@@ -43,10 +43,13 @@ enum Tool {
         try await run(arguments, input: input, environment: environment)
     }
 
+    /// Runs the tool and performs an action while it runs.
+    ///
     /// - Parameters:
-    ///   - directory: Where it runs.
-    ///   - waitsInLine: Whether it takes its turn among other tests' runs; not for one of many runs of a test.
-    ///   - during: Called with the process's id while it runs.
+    ///   - directory: The working directory.
+    ///   - waitsInLine: Whether the run counts toward the limit on concurrent processes. Pass `false` if a test runs
+    ///     the tool many times.
+    ///   - during: A closure that receives the process ID while the tool runs.
     static func run(
         _ arguments: [String], input: Data? = nil, environment: [String: String] = [:], directory: URL? = nil,
         waitsInLine: Bool = true, during: @Sendable (Int32) async throws -> Void = { _ in }
@@ -56,7 +59,7 @@ enum Tool {
             waitsInLine: waitsInLine, during: during)
     }
 
-    /// Runs a line of bash, in which "$afar" is the tool.
+    /// Runs a line of bash, in which `$afar` is the path of the tool.
     static func bash(
         _ line: String, environment: [String: String] = [:], directory: URL? = nil,
         during: @Sendable (Int32) async throws -> Void = { _ in }
@@ -73,9 +76,9 @@ enum Tool {
         try await run(executable: URL(filePath: "/bin/sh"), ["-s"], input: Data(line.utf8), environment: [:])
     }
 
-    /// Runs the tool with a terminal for its standard output.
+    /// Runs the tool with a terminal as its standard output.
     ///
-    /// - Parameter onOutput: Called with all that the terminal has got so far, whenever there is more.
+    /// - Parameter onOutput: A closure that receives the complete output so far whenever there is more.
     static func runOnTerminal(
         _ arguments: String..., environment: [String: String] = [:],
         onOutput: @escaping @Sendable (String) -> Void = { _ in }
@@ -85,9 +88,9 @@ enum Tool {
             onTerminalOutput: onOutput)
     }
 
-    /// Runs the tool with a terminal for its standard error stream only.
+    /// Runs the tool with a terminal only as its standard error stream.
     ///
-    /// - Parameter onOutput: Called with all that the terminal has got so far, whenever there is more.
+    /// - Parameter onOutput: A closure that receives the complete output so far whenever there is more.
     static func runWithErrorsOnTerminal(
         _ arguments: String..., columns: UInt16 = 80, environment: [String: String] = [:], directory: URL? = nil,
         onOutput: @escaping @Sendable (String) -> Void = { _ in }
@@ -119,7 +122,7 @@ enum Tool {
         async let bytes = read(output?.person ?? pipe?.fileHandleForReading, onText: onOutput)
         async let errors = read(errorOutput?.person ?? errorPipe?.fileHandleForReading, onText: onErrors)
         async let action: Void = { for await id in started { try await during(id) } }()
-        // The tool's ends are its own from here on; the readers see the end when it closes them.
+        // The tool owns its ends from here on. The readers reach the end of the file when it closes them.
         let ends = [output?.tool ?? pipe?.fileHandleForWriting, errorOutput?.tool ?? errorPipe?.fileHandleForWriting]
         defer { starting.finish() }
         let process: ChildProcess
@@ -144,10 +147,11 @@ enum Tool {
             status: await status, output: await bytes, errors: String(decoding: await errors, as: UTF8.self))
     }
 
-    /// All bytes, read on a thread of its own. A terminal ends with an error (EIO) instead of an end, which is why this
-    /// does not use what `FileHandle` offers: that throws away what it had read before.
+    /// Reads all bytes on a dedicated thread.
     ///
-    /// - Parameter onText: Called with all that has been read so far, whenever there is more.
+    /// Reading a closed terminal fails with EIO, and `FileHandle` then discards the data it has already read.
+    ///
+    /// - Parameter onText: A closure that receives the complete text so far whenever there is more.
     private static func read(_ handle: FileHandle?, onText: (@Sendable (String) -> Void)?) async -> Data {
         guard let handle else { return Data() }
         return await withCheckedContinuation { continuation in

@@ -1,6 +1,6 @@
 import AfarCore
 
-/// Lets so many in at once; the others wait in line.
+/// A semaphore for tasks. It admits a limited number at a time; the others wait in order.
 final class Turnstile: Sendable {
     private struct State {
         var places: Int

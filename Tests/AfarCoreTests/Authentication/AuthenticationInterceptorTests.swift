@@ -10,7 +10,7 @@ import Testing
     private struct Offline: Error {}
     private typealias Tokens = AuthenticationInterceptor<TokenAuthenticator>
 
-    /// Answers 401 to every token but one.
+    /// Creates a service that responds with 401 unless the request contains the given token.
     private static func service(wants token: String) -> MockTransport {
         MockTransport { request in
             request.fields[.authorization] == "Bearer \(token)" ? .text("welcome") : .status(401)
@@ -58,7 +58,7 @@ import Testing
         #expect(interceptor.credential?.text == "good")
     }
 
-    /// A service whose credentials last no longer than the time in which they are taken for expired.
+    /// A service can issue credentials whose lifetime is shorter than the refresh margin.
     @Test func aFreshCredentialIsUsedEvenIfItRequiresARefresh() async {
         let authenticator = TokenAuthenticator { _, completion in
             completion(.success(Token(text: "good", requiresRefresh: true)))
@@ -70,7 +70,7 @@ import Testing
         #expect(authenticator.refreshCount == 1)
     }
 
-    // Serialized, because two that block may be all the threads that tasks have.
+    // Serialized, because two blocked tests could use up the cooperative pool.
     @Test(.serialized, arguments: [nil, DispatchQueue(label: "requests")])
     func aRefreshMayBlockUntilARequestOfTheSameSessionIsAnswered(requestQueue: DispatchQueue?) async {
         let transport = MockTransport { request in
@@ -129,7 +129,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    // MARK: After a refusal
+    // MARK: After a rejection
 
     @Test func aRefusedCredentialIsRefreshedAndTheRequestRetried() async {
         let authenticator = TokenAuthenticator { old, completion in completion(.success(Token(text: old.text + "!"))) }
@@ -187,7 +187,7 @@ import Testing
         #expect(authenticator.refreshCount == 0)
     }
 
-    /// As when an adapter after the interceptor has put something else in the credential's place, or none adapts at all.
+    /// This happens if another adapter replaces the credential after the interceptor, or if the request isn't adapted.
     @Test func aRequestThatNeverCarriedTheCredentialIsRetriedOnceBeforeItIsRefreshed() async {
         let asked = Locked(0)
         let transport = MockTransport { request in
@@ -242,7 +242,7 @@ import Testing
         #expect(authenticator.refreshCount == 0)
     }
 
-    /// A request that began before a refresh failed shares its failure, whatever it was retried for meanwhile.
+    /// A request that began before a refresh failed receives the refresh's error, even if it was retried in between.
     @Test func aRetryThatAnotherAskedForDoesNotForgetAFailedRefresh() async {
         let held = Deferred<Void>()
         let door = Deferred<Void>()
@@ -273,7 +273,7 @@ import Testing
         #expect(authenticator.refreshCount == 1)
     }
 
-    /// Whoever failed with a refresh may begin another one when it is tried again.
+    /// A request that failed because of a refresh can start another refresh when it's retried.
     @Test func aFailedRefreshIsTriedAgainWhenARetrierSaysSo() async {
         let isBack = Locked(false)
         let authenticator = TokenAuthenticator { _, completion in
@@ -343,7 +343,7 @@ import Testing
         #expect(authenticator.refreshCount == 8)
     }
 
-    // MARK: Those who misbehave, and those who leave
+    // MARK: Repeated completions and released sessions
 
     @Test func anAuthenticatorThatAnswersTwiceIsHeardOnce() async {
         let authenticator = TokenAuthenticator { _, completion in

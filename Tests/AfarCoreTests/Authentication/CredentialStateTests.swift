@@ -3,7 +3,7 @@ import Testing
 
 @testable import AfarCore
 
-/// The decisions about credentials and refreshes, without any request.
+/// The state machine for credentials and refreshes.
 @Suite struct CredentialStateTests {
     private struct Offline: Error {}
 
@@ -13,7 +13,7 @@ import Testing
         CredentialState(credential: credential, interval: interval, maximumAttempts: maximumAttempts)
     }
 
-    /// What `next` said, in words.
+    /// Returns a textual description of the next action.
     private func described(_ next: CredentialState<String>.Next) -> String {
         switch next {
         case .use(let credential): "use \(credential)"

@@ -8,11 +8,11 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Requests that bring a credential.
+/// Requests with a credential.
 struct RequestAuthenticationTests {
     private let answer = "Basic YWRhOnNlY3JldA=="
 
-    /// Wants a credential everywhere.
+    /// Creates a transport that requires a credential for every request.
     private func locked() -> MockTransport {
         MockTransport { request in
             guard request["Authorization"] == nil else {

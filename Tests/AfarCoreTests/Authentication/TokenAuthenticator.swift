@@ -12,7 +12,7 @@ struct Token: AuthenticationCredential, Sendable {
     var requiresRefresh = false
 }
 
-/// Bearer tokens. A closure refreshes them.
+/// An authenticator for bearer tokens, which a closure refreshes.
 final class TokenAuthenticator: Authenticator {
     typealias Refreshing = @Sendable (Token, @escaping @Sendable (Result<Token, any Error>) -> Void) -> Void
 
@@ -20,13 +20,15 @@ final class TokenAuthenticator: Authenticator {
     private let refreshed = Locked(0)
     private let recognizes: Bool
 
-    /// - Parameter recognizes: Whether it tells a request that has a token from one that has not.
+    /// Creates an authenticator.
+    ///
+    /// - Parameter recognizes: Whether `isRequest(_:authenticatedWith:)` can return `true`.
     init(recognizes: Bool = true, _ refreshing: @escaping Refreshing) {
         self.recognizes = recognizes
         self.refreshing = refreshing
     }
 
-    /// How often it was asked for a fresh token.
+    /// The number of refreshes.
     var refreshCount: Int { refreshed.withLock { $0 } }
 
     func apply(_ credential: Token, to urlRequest: inout URLRequest) {
@@ -51,7 +53,7 @@ final class TokenAuthenticator: Authenticator {
     }
 }
 
-/// A credential whose end can be seen.
+/// A credential whose deallocation can be observed.
 final class Ticket: AuthenticationCredential, Sendable {
     let requiresRefresh = false
     private let probe: DeinitProbe?
@@ -59,7 +61,7 @@ final class Ticket: AuthenticationCredential, Sendable {
     init(probe: DeinitProbe? = nil) { self.probe = probe }
 }
 
-/// Gives no tickets.
+/// An authenticator that never completes a refresh.
 final class TicketOffice: Authenticator {
     let asked = Deferred<Void>()
 

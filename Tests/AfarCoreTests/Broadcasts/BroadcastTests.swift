@@ -4,7 +4,7 @@ import Testing
 @testable import AfarCore
 
 @Suite struct BroadcastTests {
-    /// What a stream is told from now on.
+    /// Returns the elements that a new stream receives until it ends.
     private func elements(of broadcast: Broadcast<Int>) async -> [Int] {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
         broadcast.add(continuation) { $0 }

@@ -8,11 +8,11 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Who is told how far a request has come, and how that ends.
+/// Progress reports of requests, up to their completion.
 @Suite struct RequestProgressTests {
     private let queue = DispatchQueue(label: "progress")
 
-    /// Ten bytes, two at a time.
+    /// A ten-byte response in chunks of two bytes.
     private static let tenBytes: MockResponse = {
         var response = MockResponse.data(Data("0123456789".utf8))
         response.chunkSize = 2
@@ -25,7 +25,7 @@ import Testing
         return figures
     }
 
-    /// Counts what a closure is told.
+    /// Collects the byte counts that a closure receives.
     private final class Told: Sendable {
         private let figures = Locked<[Int64]>([])
         var all: [Int64] { figures.withLock { $0 } }
@@ -219,7 +219,7 @@ import Testing
         #expect(request.uploadProgress !== progress)
     }
 
-    /// On Linux, Foundation traps at some ways from a total that is known back to none.
+    /// On Linux, Foundation traps on some transitions from a known total to an unknown one.
     @Test(arguments: [6, 10])
     func theObjectBeginsAnewWithAnotherAttempt(bytesOfTheFirst: Int) async {
         let progress = Locked<Progress?>(nil)
@@ -250,7 +250,7 @@ import Testing
         #expect(parent.fractionCompleted == 1)
     }
 
-    /// An iteration may fall behind; what it is handed does not run ahead.
+    /// If an iteration is slow, it receives old values, not the current ones.
     @Test func anIterationIsHandedTheFiguresOfEachMoment() async throws {
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
         let request = session.request("http://mock/")
@@ -264,7 +264,7 @@ import Testing
     @Test func completionsComeAfterTheLastCall() async {
         let other = DispatchQueue(label: "handlers")
         for _ in 0..<25 {
-            // Held up, so that calls are due when the response is there.
+            // Some calls are pending when the response arrives.
             queue.suspend()
             let monitor = ClosureEventMonitor()
             monitor.requestDidGatherMetrics = { [queue] _, _ in queue.resume() }
@@ -345,7 +345,6 @@ import Testing
     }
 }
 
-/// A response of nothing.
 private struct Settled: SettledResponse {
     var error: AFError?
     func failing(with error: AFError) -> Settled { Settled(error: error) }

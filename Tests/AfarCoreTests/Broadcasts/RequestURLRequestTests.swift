@@ -8,11 +8,11 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Who is told of the `URLRequest`s of a request.
+/// Notifications about the `URLRequest`s of a request.
 @Suite struct RequestURLRequestTests {
     private let queue = DispatchQueue(label: "requests")
 
-    /// A session whose adapter numbers the attempts, and whose first attempt fails.
+    /// Creates a session whose adapter numbers the attempts. The first attempt fails.
     private func retryingSession() -> Session {
         let attempts = Locked(0)
         let interceptor = Scripted(

@@ -4,7 +4,7 @@ import Testing
 @testable import AfarCore
 
 @Suite struct StreamOfTests {
-    /// Collects what a stream gives until it ends.
+    /// Collects the elements of a stream until it ends.
     private func all(_ stream: StreamOf<Int>) async -> [Int] {
         var elements: [Int] = []
         for await element in stream { elements.append(element) }
@@ -51,7 +51,7 @@ import Testing
         }
         #expect(left.withLock { $0 } == 1)
         guard case .terminated = kept.withLock({ $0 })?.yield(2) else {
-            Issue.record("the stream goes on without a reader")
+            Issue.record("the stream continues without a reader")
             return
         }
     }

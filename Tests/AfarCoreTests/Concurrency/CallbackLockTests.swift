@@ -3,7 +3,7 @@ import Testing
 
 @testable import AfarCore
 
-/// One at a time, in the order of arrival.
+/// Callbacks run one at a time, in the order of arrival.
 @Suite(.timeLimit(.minutes(1))) struct CallbackLockTests {
     @Test func nobodyComesInBetween() async {
         let mutex = CallbackLock()

@@ -3,9 +3,9 @@ import AfarTesting
 import Foundation
 import Testing
 
-/// Requests for connections over custom transports.
+/// Connection requests over custom transports.
 @Suite(.timeLimit(.minutes(1))) struct ConnectionDeliveryTests {
-    /// Delivers the same body for every request.
+    /// A transport that delivers the same body for every request.
     private struct Delivering: Transport {
         let body: TransportResponse.Body
         var status = 200
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// What is written comes back.
+    /// A connection that receives everything that is written to it.
     private final class Echo: Connection {
         private let bytes = Locked(Data())
         private let closed = Locked(false)

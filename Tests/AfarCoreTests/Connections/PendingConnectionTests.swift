@@ -9,7 +9,7 @@ struct PendingConnectionTests {
         let log = Log()
         pendingConnection.whenOpen { _ in
             log.append("first")
-            // The second has asked before.
+            // The second closure has been registered before this one.
             pendingConnection.whenOpen { _ in log.append("third") }
         }
         pendingConnection.whenOpen { _ in log.append("second") }

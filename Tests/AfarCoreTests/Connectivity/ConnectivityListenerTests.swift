@@ -3,9 +3,9 @@ import Testing
 
 @testable import AfarCore
 
-/// A session whose network changes closes its idle connections.
+/// Sessions close their idle connections when the network changes.
 @Suite struct ConnectivityListenerTests {
-    /// Counts how often it is told to close its idle connections.
+    /// A transport that counts the calls to close idle connections.
     private final class ClosingTransport: Transport {
         private let base = MockTransport { _ in .text("ok") }
         private let state = Locked((count: 0, waiting: [(count: Int, Deferred<Void>)]()))
@@ -52,7 +52,7 @@ import Testing
         await provider.hasListeners(1)
         provider.set(.online, identity: 1)
         await transport.hasClosed(1)
-        // The same addresses again are the same network.
+        // The same identity means the same network.
         provider.set(.unknown, identity: 1)
         provider.set(.offline, identity: 2)
         await transport.hasClosed(2)
@@ -62,7 +62,7 @@ import Testing
         withExtendedLifetime(session) {}
     }
 
-    /// Says one thing after the other, each when the one before has been dealt with.
+    /// A provider of scripted values. It returns each value after the previous one has been processed.
     private struct ScriptedConnectivity: ConnectivityProvider {
         let values: [Connectivity]
         let isOver = Deferred<Void>()

@@ -1,6 +1,6 @@
 import AfarCore
 
-/// Says that there is no network when it is asked, and something else to whoever listens.
+/// A provider that reports that there is no network, but sends a different value to its listeners.
 struct ContradictoryConnectivity: ConnectivityProvider {
     let told: Connectivity
 

@@ -1,6 +1,6 @@
 import AfarCore
 
-/// Says what a test has set, and tells how many listen.
+/// A provider whose value the test sets. It counts its listeners.
 final class ManualConnectivity: ConnectivityProvider {
     private struct State {
         var connectivity: Connectivity
@@ -26,14 +26,14 @@ final class ManualConnectivity: ConnectivityProvider {
 
     var connectivity: Connectivity { state.withLock { $0.connectivity } }
 
-    /// How many listen.
+    /// The number of current listeners.
     var listenerCount: Int { state.withLock { $0.listeners.count } }
 
-    /// How many ever did.
+    /// The number of listeners so far.
     var listenersSoFar: Int { state.withLock { $0.lastID } }
 
     func connectivityUpdates() -> AsyncStream<Connectivity> {
-        // A test counts on it that nothing is left out.
+        // Unbounded, because tests rely on receiving every value.
         let (stream, continuation) = AsyncStream.makeStream(of: Connectivity.self)
         let (id, met) = state.withLock { state in
             state.lastID += 1
@@ -67,7 +67,7 @@ final class ManualConnectivity: ConnectivityProvider {
         }
     }
 
-    /// Says nothing more.
+    /// Finishes all streams.
     func finish() {
         let listeners = state.withLock { state in
             state.isOver = true
@@ -76,13 +76,14 @@ final class ManualConnectivity: ConnectivityProvider {
         for continuation in listeners { continuation.finish() }
     }
 
-    /// Does something at once when the listener with this number comes, the first being 1: for what has to happen within a
-    /// moment of that.
+    /// Calls a closure immediately when the given listener is added.
+    ///
+    /// - Parameter number: The listener's number, beginning with 1.
     func whenListenerComes(_ number: Int, _ reaction: @escaping @Sendable () -> Void) {
         state.withLock { $0.reactions[number] = reaction }
     }
 
-    /// Returns once so many listen, and so many ever did.
+    /// Returns when there are `count` listeners and, if `soFar` isn't `nil`, there have been that many so far.
     func hasListeners(_ count: Int, soFar: Int? = nil) async {
         let deferred = Deferred<Void>()
         let met = state.withLock { state in

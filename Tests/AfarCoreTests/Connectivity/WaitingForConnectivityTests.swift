@@ -10,7 +10,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Requests that wait for a network.
+/// Requests that wait for connectivity.
 @Suite struct WaitingForConnectivityTests {
     private let provider = ManualConnectivity(.offline)
     private let delegate = SessionDelegate()
@@ -28,7 +28,7 @@ import Testing
             transport: transport, connectivity: withProvider ? provider : nil)
     }
 
-    /// The session itself listens too.
+    /// The session itself is a listener, too.
     private func isWaiting() async { await provider.hasListeners(2) }
     private func isNotWaiting() async { await provider.hasListeners(1) }
 
@@ -46,7 +46,7 @@ import Testing
         #expect(await task.response.value == Data("ok".utf8))
         #expect(transport.requests.count == 1)
         #expect(request.retryCount == 0)
-        // The time that it waited is gone from what it may take, and from nothing else.
+        // The wait counts toward the total timeout but not toward the idle timeout.
         let options = try #require(transport.requests.first?.exchange.options)
         #expect(options.totalTimeout < 60)
         #expect(options.idleTimeout == session.configuration.timeoutIntervalForRequest)
@@ -131,7 +131,8 @@ import Testing
         let session = session(transport, resourceTimeout: 0.05)
         let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
         #expect((response.error?.underlyingError as? URLError)?.code == .timedOut)
-        #expect("\(try #require(response.error))".contains("no network came before the total timeout of 0.05 s passed"))
+        let message = "\(try #require(response.error))"
+        #expect(message.contains("no network was available within the total timeout of 0.05 s"))
         await isNotWaiting()
         #expect(transport.requests.isEmpty)
     }
@@ -144,7 +145,7 @@ import Testing
         }
         let session = session(transport, resourceTimeout: 0.2)
         let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
-        #expect("\(try #require(response.error))".contains("the total timeout of 0.2 s passed"))
+        #expect("\(try #require(response.error))".contains("the total timeout of 0.2 s"))
     }
 
     @Test func aSessionThatIsReleasedEndsTheWait() async {
@@ -156,7 +157,7 @@ import Testing
         await provider.hasListeners(0)
     }
 
-    // MARK: Failing, then waiting
+    // MARK: Waiting after a failure
 
     @Test(arguments: [TransportError.Code.notConnected, .cannotFindHost])
     func aRequestThatFailedWithoutANetworkWaitsToo(code: TransportError.Code) async {
@@ -190,7 +191,7 @@ import Testing
     @Test func aLossThatIsKnownLateIsWaitedOver() async {
         provider.set(.online)
         let transport = MockTransport { [provider] _ in
-            // The session's own listener comes first.
+            // The session's own listener is the first one.
             await provider.hasListeners(1)
             return provider.connectivity.identity == Connectivity.Identity(0) ? .failure(.notConnected) : .text("ok")
         }
@@ -203,7 +204,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    /// It says that there is a network when asked for changes, and that there is none otherwise.
+    /// The provider sends a connected status to listeners but otherwise reports that there is no network.
     @Test(arguments: [Connectivity.Status.online, .unknown])
     func aProviderThatContradictsItselfCausesNoCircle(status: Connectivity.Status) async throws {
         let transport = MockTransport { _ in .failure(.notConnected) }
@@ -247,7 +248,7 @@ import Testing
         provider.set(.online, identity: 1)
         #expect(await session.request("http://mock/").serializingResponse(using: Bytes()).response.error == nil)
         await isNotWaiting()
-        // The same network, or the request that is sent on closing would wait as well.
+        // With a different identity, the request that is sent on closing would wait, too.
         provider.set(.offline, identity: 1)
         let task = session.request("http://mock/").serializingResponse(using: Bytes())
         await isWaiting()
@@ -308,7 +309,7 @@ import Testing
         #expect(await task.response.value == Data("once".utf8))
     }
 
-    // MARK: What is told
+    // MARK: Notifications
 
     @Test func eachWaitIsToldOnce() async {
         let events = Locked<[String]>([])
@@ -352,7 +353,7 @@ import Testing
     }
 }
 
-/// Fails where a connection would be made, as no mock can.
+/// A transport that fails in the connecting phase, which mocks can't do.
 private struct UnreachableTransport: Transport {
     let base: MockTransport
 
@@ -368,7 +369,7 @@ private struct UnreachableTransport: Transport {
     }
 }
 
-/// Notes what it is asked to do.
+/// A transport that records its calls.
 private struct NotingTransport: Transport {
     let events: Locked<[String]>
     private let base = MockTransport { _ in .text("ok") }
@@ -385,7 +386,7 @@ private struct NotingTransport: Transport {
     func closeIdleConnections() { events.withLock { $0.append("closed") } }
 }
 
-/// Does something when it is told to close its connections.
+/// A transport that calls a closure when its connections are closed.
 private struct ClosingTransport: Transport {
     let onClose = Locked<(@Sendable () -> Void)?>(nil)
     private let base = MockTransport { _ in .text("ok") }

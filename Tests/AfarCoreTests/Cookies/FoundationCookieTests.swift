@@ -6,7 +6,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Cookies as Foundation has them.
+/// Cookies in Foundation's storage.
 struct FoundationCookieTests {
     @Test func aCookieIsTheSameThereAndBack() throws {
         let date = Date(timeIntervalSince1970: 4_000_000_000)
@@ -78,7 +78,7 @@ struct FoundationCookieTests {
         }
         let url = try #require(URL(string: "https://a.test/").flatMap(CookieURL.init))
         #expect(store.cookies(for: url).count == 60 && store.all.count == 60)
-        // A server adds no more to that.
+        // The limit applies to cookies from servers.
         for number in 0..<20 {
             store.store([try #require(CookieRules().cookie(from: "n\(number)=1", of: url))], from: url)
         }

@@ -8,11 +8,11 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// When a request tells its command for curl, to whom, and with which secrets.
+/// The timing and contents of curl descriptions, including their secrets.
 @Suite struct CURLDescriptionTests {
     private let queue = DispatchQueue(label: "descriptions")
 
-    /// A session without headers of its own.
+    /// Creates a session without default headers.
     private func session(_ interceptor: (any RequestInterceptor)? = nil) -> Session {
         var configuration = SessionConfiguration.default
         configuration.headers = ["User-Agent": "test"]
@@ -22,7 +22,7 @@ import Testing
 
     @Test func thereIsNoCommandBeforeAURLRequestIsMade() async {
         let request = session().request("http://mock/")
-        #expect(request.cURLDescription() == "# There is no curl command: no URLRequest has been made.")
+        #expect(request.cURLDescription() == "# No curl command: the URLRequest has not been created.")
         request.cancel()
     }
 
@@ -137,7 +137,7 @@ import Testing
         cancelled.cancel()
         #expect(await cancelled.cURLDescriptions().reduce(0) { count, _ in count + 1 } == 0)
         failing.cURLDescription { told[2].fulfill($0) }
-        for told in told { #expect(await told.value.hasPrefix("# There is no curl command")) }
+        for told in told { #expect(await told.value.hasPrefix("# No curl command")) }
     }
 
     @Test func askingKeepsNoRequestAlive() {

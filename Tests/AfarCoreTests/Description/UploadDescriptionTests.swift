@@ -8,13 +8,13 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// The command for curl of an upload has the upload's body, however early someone asks for it.
+/// The curl description of an upload contains the body, even if it's requested early.
 @Suite struct UploadDescriptionTests {
     enum Body: CaseIterable {
         case data, file, stream, chunks, form, spooledForm
     }
 
-    /// A body made by a closure.
+    /// An upload whose body is created by a closure.
     private struct Upload: UploadConvertible {
         let make: @Sendable () throws -> Data
 
@@ -22,11 +22,11 @@ import Testing
         func asURLRequest() throws -> URLRequest { try URLRequest(url: "http://mock/", method: .post) }
     }
 
-    private static let notMade = "# There is no curl command: the body has not been made."
+    private static let notMade = "# No curl command: the body has not been created."
     private let queue = DispatchQueue(label: "descriptions")
     private let session = Session(transport: MockTransport { _ in .text("ok") })
 
-    /// An upload, and what its command for curl has for the body.
+    /// Returns an upload and the part of its curl description for the body.
     private func upload(_ body: Body) -> (UploadRequest, words: String) {
         let url = "http://mock/"
         let file = URL(filePath: "/etc/hostname")

@@ -18,7 +18,7 @@ struct ContentDispositionTests {
         ("attachment; filename=first; filename=second", "first"),
         (#"attachment; x="filename=no"; filename=yes"#, "yes"),
         (#"attachment; filename="" "#, ""), ("attachment; filename; filename=; filename=x", "x"),
-        // To a Character these are no semicolon and no quote.
+        // As Characters, these differ from a semicolon and a quotation mark.
         ("attachment;\u{301}x=y; filename=a.txt;\u{301}b", "a.txt"), ("attachment; filename=\"a.txt\"\u{301}", "a.txt"),
     ])
     func namesAreRead(value: String, name: String) {

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// The files of a download over its attempts, without any request.
+/// The files of a download over several attempts, tested without requests.
 @Suite struct DownloadStorageTests {
     private struct Broken: Error {}
 
@@ -20,20 +20,22 @@ import Testing
         return request
     }
 
-    /// An answer with the whole of ten bytes.
+    /// Creates a response head for all ten bytes.
     private func head(_ status: Int = 200, _ fields: HTTPFields = [:]) -> ResponseHead {
         ResponseHead(
             status: status, fields: HTTPFields([HTTPField(name: .eTag, value: "\"a\"")] + Array(fields)), url: Self.url)
     }
 
-    /// Begins an attempt, and takes so much of an answer. Returns the first byte that was asked for; nil for the whole.
+    /// Begins an attempt and receives part of a response.
+    ///
+    /// - Returns: The offset of the requested range, or `nil` if the whole file was requested.
     @discardableResult
     private func receive(_ body: String, of head: ResponseHead, into sink: DownloadStorage) throws -> Int64? {
         sink.begin()
         let request = try urlRequest()
         try sink.prepare(for: request, hiding: ["X-Own"])
         guard case .file(let expected, _) = try sink.open() else {
-            Issue.record("a download goes into a file")
+            Issue.record("a download is delivered to a file")
             return nil
         }
         let start = sink.resumeStage?.delivery.rest?.start
@@ -115,20 +117,20 @@ import Testing
         let misfit = head(206, [.contentRange: "bytes 5-9/10", .contentLength: "5"])
         #expect(!delivery.accepts(misfit))
         guard case .refuse = sink.decision(at: misfit, sent: request) else {
-            Issue.record("the misfit was taken")
+            Issue.record("the mismatched response was accepted")
             return
         }
         try delivery.prepareRetry(after: misfit)
         #expect(delivery.rest == nil && delivery.accepts(head()) && sink.resumeStage == nil)
         guard case .take(nil) = sink.decision(at: head(), sent: request) else {
-            Issue.record("the whole was not taken")
+            Issue.record("the complete response was not accepted")
             return
         }
         #expect(write(delivery.descriptor, "0123456789", 10) == 10)
         #expect(try text(sink.finish()) == "0123456789")
     }
 
-    /// The part of an interrupted download, which another attempt resumes.
+    /// Creates an interrupted download that a new attempt resumes.
     private func resumed() throws -> (sink: DownloadStorage, delivery: DownloadDelivery) {
         let sink = DownloadStorage()
         try receive("0123", of: head(200, [.contentLength: "10"]), into: sink)
@@ -144,17 +146,17 @@ import Testing
     @Test func anAnswerWithTheWholeReplacesThePartForGood() throws {
         let (sink, delivery) = try resumed()
         #expect(delivery.accepts(rest))
-        guard case .take(nil) = sink.decision(at: head(), sent: nil) else { Issue.record("not taken"); return }
+        guard case .take(nil) = sink.decision(at: head(), sent: nil) else { Issue.record("not accepted"); return }
         #expect(write(delivery.descriptor, "ABCDEF", 6) == 6)
-        // The exchange is sent again, and another server still has the file that the part is of.
+        // A different server still has the original file.
         #expect(!delivery.accepts(rest))
     }
 
     @Test func aLengthThatWasPromisedHoldsForItsResponseOnly() throws {
         let (sink, delivery) = try resumed()
-        guard case .take(nil) = sink.decision(at: rest, sent: nil) else { Issue.record("not taken"); return }
+        guard case .take(nil) = sink.decision(at: rest, sent: nil) else { Issue.record("not accepted"); return }
         guard case .take(nil) = sink.decision(at: head(200, [.contentLength: "5"]), sent: nil) else {
-            Issue.record("not taken")
+            Issue.record("not accepted")
             return
         }
         #expect(sink.offset == 0)
@@ -176,7 +178,7 @@ import Testing
     @Test func withoutAFileThereIsNothingToFinish() throws {
         let sink = DownloadStorage()
         guard case .take(nil) = sink.decision(at: head(), sent: nil) else {
-            Issue.record("the body was not taken")
+            Issue.record("the body was not accepted")
             return
         }
         #expect(try sink.finish() == nil)

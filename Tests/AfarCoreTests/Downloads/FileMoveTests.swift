@@ -3,7 +3,7 @@ import Testing
 
 @testable import AfarCore
 
-/// Moves within a file system and to others, and what stands against them.
+/// Moves within a file system, moves to other file systems, and their errors.
 @Suite struct FileMoveTests {
     private static let otherDevice = URL(fileURLWithPath: "/dev/shm")
 
@@ -39,7 +39,7 @@ import Testing
 
     private func text(_ url: URL) throws -> String { try String(contentsOf: url, encoding: .utf8) }
 
-    /// Moves, and expects a failure that leaves the source as it is.
+    /// Moves the file and expects a failure that leaves the source unchanged.
     private func expectFailure(
         to destination: URL, _ code: CocoaError.Code, _ cause: POSIXErrorCode?, options: DownloadRequest.Options = [],
         sourceLocation: SourceLocation = #_sourceLocation
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        .enabled(if: FileManager.default.isWritableFile(atPath: otherDevice.path), "there is no /dev/shm"),
+        .enabled(if: FileManager.default.isWritableFile(atPath: otherDevice.path), "requires /dev/shm"),
         arguments: [[], .removePreviousFile, .createIntermediateDirectories] as [DownloadRequest.Options])
     func aFileIsMovedToAnotherDevice(options: DownloadRequest.Options) throws {
         let other = try Scratch(in: Self.otherDevice)
@@ -76,11 +76,11 @@ import Testing
         #expect(try other.names == [isDeep ? "deep" : "moved"])
     }
 
-    @Test(.enabled(if: FileManager.default.isWritableFile(atPath: otherDevice.path), "there is no /dev/shm"))
+    @Test(.enabled(if: FileManager.default.isWritableFile(atPath: otherDevice.path), "requires /dev/shm"))
     func aCopyIsPrivateUntilItIsWhole() async throws {
         let other = try Scratch(in: Self.otherDevice)
         let destination = other.url.appendingPathComponent("moved")
-        // A pipe, so that the copy waits in the middle.
+        // Copying from a pipe stops in the middle.
         let pipe = scratch.url.appendingPathComponent("pipe")
         try #require(mkfifo(pipe.path, 0o600) == 0 && chmod(pipe.path, 0o644) == 0)
         let move = Task.detached {
@@ -151,7 +151,7 @@ import Testing
         try expectFailure(to: scratch.url.appendingPathComponent(name), .fileWriteInvalidFileName, .ENAMETOOLONG)
     }
 
-    @Test(.enabled(if: TinyDisk.isAvailable, "only root can mount a tiny disk"))
+    @Test(.enabled(if: TinyDisk.isAvailable, "only root can mount a file system"))
     func aFullDiskLeavesNothingThere() throws {
         let disk = try TinyDisk(bytes: 128 * 1024)
         let large = Data(count: 1_000_000)
@@ -160,20 +160,20 @@ import Testing
         for options in [[], .removePreviousFile] as [DownloadRequest.Options] {
             let error = #expect(throws: CocoaError.self) { try move(to: destination, options) }
             #expect(error?.code == .fileWriteOutOfSpace)
-            #expect(error?.localizedDescription.contains("no room in \(disk.url.path)") == true)
+            #expect(error?.localizedDescription.contains("enough space in \(disk.url.path)") == true)
             #expect(try FileManager.default.contentsOfDirectory(atPath: disk.url.path) == [])
             #expect(try Data(contentsOf: source) == large)
         }
     }
 
-    @Test(.enabled(if: TinyDisk.isAvailable, "only root can mount a tiny disk"))
+    @Test(.enabled(if: TinyDisk.isAvailable, "only root can mount a file system"))
     func aReadOnlyDiskIsSaidToBe() throws {
         let disk = try TinyDisk(bytes: 128 * 1024)
         try disk.becomeReadOnly()
         try expectFailure(to: disk.url.appendingPathComponent("file"), .fileWriteVolumeReadOnly, .EROFS)
     }
 
-    @Test(.enabled(if: geteuid() != 0, "root may write anywhere"))
+    @Test(.enabled(if: geteuid() != 0, "root can write to any file"))
     func aDirectoryWithoutPermissionIsSaidToBe() throws {
         try expectFailure(to: URL(fileURLWithPath: "/afar-test"), .fileWriteNoPermission, .EACCES)
     }

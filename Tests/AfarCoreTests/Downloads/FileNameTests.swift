@@ -25,7 +25,7 @@ struct FileNameTests {
         #expect(name.hasSuffix("ü.tar"))
         let bare = try #require(FileName.safe("a." + String(repeating: "x", count: 500)))
         #expect(bare.utf8.count == FileName.longest)
-        // One character of a base and many that combine with it.
+        // One base character with many combining characters.
         let odd = try #require(FileName.safe("e" + String(repeating: "\u{301}", count: 500)))
         #expect(odd.utf8.count <= FileName.longest)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AfarCore
 
-/// What an answer to the question for bytes from 400 on means, of a file with 1000.
+/// Responses to a range request for bytes 400 and later of a 1,000-byte file.
 @Suite struct ResumeAnswerTests {
     private static let url = URL(string: "http://h/") ?? URL(fileURLWithPath: "/")
 
@@ -29,7 +29,6 @@ import Testing
 
     @Test func aLengthUnknownBeforeIsTakenFromTheAnswer() {
         #expect(answer(206, [.contentRange: "bytes 400-499/500"], total: nil) == .rest(totalLength: 500))
-        // Nobody says where the file ends.
         #expect(answer(206, [.contentRange: "bytes 400-499/*"], total: nil) == .misfit)
     }
 

@@ -27,7 +27,7 @@ import Testing
         var other = data
         (other.validator, other.totalLength) = (.lastModified("Tue, 14 Nov 2023 22:13:20 GMT"), nil)
         #expect(try ResumeData(decoding: other.encoded()) == other)
-        // A slice has indices of its own.
+        // The indices of a slice don't begin at 0.
         #expect(try ResumeData(decoding: (Data("xx".utf8) + data.encoded()).dropFirst(2)) == data)
     }
 
@@ -72,7 +72,7 @@ import Testing
         #expect(throws: ResumeDataError.damaged) { try ResumeData(decoding: large) }
     }
 
-    // MARK: What can be gone on with
+    // MARK: Resumable responses
 
     @Test(
         arguments: [
@@ -91,7 +91,7 @@ import Testing
         arguments: [
             [:], [.eTag: "W/\"a\""], [.eTag: "a"], [.eTag: "\"a\", \"b\""], [.eTag: "\""],
             [.eTag: "\"a\"", .contentEncoding: "gzip"], [.eTag: "\"a\"", .acceptRanges: "none"],
-            // A date counts only without an entity tag, and a minute later.
+            // A date is a validator only without an entity tag, and only if the response is at least a minute newer.
             [
                 .eTag: "W/\"a\"", .lastModified: "Tue, 14 Nov 2023 22:13:20 GMT",
                 .date: "Wed, 15 Nov 2023 22:14:20 GMT",

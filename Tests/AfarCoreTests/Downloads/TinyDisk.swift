@@ -1,7 +1,8 @@
 import Foundation
 
 #if os(Linux)
-    /// A file system of its own, in memory, that is unmounted with this value. Only root can make one.
+    /// A small in-memory file system that is unmounted when the object is deallocated. Creating one requires root
+    /// privileges.
     final class TinyDisk: Sendable {
         struct Unavailable: Error { var code: Int32 }
 
@@ -18,7 +19,7 @@ import Foundation
             rmdir(url.path)
         }
 
-        /// From now on nothing can be written.
+        /// Remounts the file system read-only.
         func becomeReadOnly() throws {
             guard mount("tmpfs", url.path, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), nil) == 0 else {
                 throw Unavailable(code: errno)
@@ -26,7 +27,7 @@ import Foundation
         }
     }
 #else
-    /// There are none here.
+    /// A stub for platforms without such file systems.
     final class TinyDisk: Sendable {
         static let isAvailable = false
         let url = FileManager.default.temporaryDirectory

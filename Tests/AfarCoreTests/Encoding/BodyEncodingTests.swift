@@ -19,7 +19,7 @@ struct BodyEncodingTests {
 
     let request = URLRequest(url: URL(filePath: "/"))
 
-    @Test("parameters become JSON")
+    @Test("parameters are encoded as JSON")
     func json() throws {
         let parameters: Parameters = [
             "a": [1, true, NSNull(), "é"] as [any Sendable], "b": ["c": 1.5], "n": Optional(2),
@@ -32,7 +32,7 @@ struct BodyEncodingTests {
         #expect(try JSONEncoding.default.encode(request, with: nil).parts == request.parts)
     }
 
-    @Test("pretty JSON has line breaks; an array may be the root")
+    @Test("pretty-printed JSON has line breaks, and an array can be the root")
     func prettyAndArray() throws {
         let pretty = try JSONEncoding.prettyPrinted.encode(request, with: ["a": 1]).httpBody
         #expect(pretty?.contains(UInt8(ascii: "\n")) == true)
@@ -44,7 +44,7 @@ struct BodyEncodingTests {
     }
 
     @Test(
-        "what is not JSON is an error, not a trap",
+        "values that aren't JSON throw an error instead of trapping",
         arguments: [
             Double.nan, Double.infinity, Date(), Thing(), [1: 2], Data(), URL(filePath: "/"),
         ] as [any Sendable])
@@ -60,7 +60,7 @@ struct BodyEncodingTests {
         #expect(throws: AFError.self) { try JSONEncoding.default.encode(request, withJSONObject: value) }
     }
 
-    @Test("parameters become a property list")
+    @Test("parameters are encoded as a property list")
     func propertyList() throws {
         let parameters: Parameters = [
             "a": [1, true, "é", Data([1])] as [any Sendable], "d": Date(timeIntervalSince1970: 0),
@@ -78,7 +78,7 @@ struct BodyEncodingTests {
     }
 
     @Test(
-        "what is not a property list is an error, not a trap",
+        "values that aren't property lists throw an error instead of trapping",
         arguments: [
             NSNull(), Thing(), [1: 2], URL(filePath: "/"), Optional<Int>.none,
         ] as [any Sendable])
@@ -95,7 +95,7 @@ struct BodyEncodingTests {
         }
     }
 
-    @Test("an Encodable becomes JSON")
+    @Test("an Encodable is encoded as JSON")
     func jsonEncoder() throws {
         let encoded = try JSONParameterEncoder.sortedKeys.encode(Thing(), into: request)
         #expect(encoded.httpBody == Data(#"{"a":"é","b":1}"#.utf8))
@@ -109,7 +109,7 @@ struct BodyEncodingTests {
                 == Thing())
     }
 
-    @Test("an Encodable becomes a property list")
+    @Test("an Encodable is encoded as a property list")
     func propertyListEncoder() throws {
         let encoder: some ParameterEncoder = .propertyList
         let encoded = try encoder.encode(Thing(), into: request)
@@ -117,7 +117,7 @@ struct BodyEncodingTests {
         #expect(encoded.headers["Content-Type"] == "application/x-plist")
     }
 
-    @Test("a content type that is there stays")
+    @Test("an existing content type is kept")
     func contentType() throws {
         var request = request
         request.headers = ["content-type": "x/y"]
@@ -126,7 +126,7 @@ struct BodyEncodingTests {
         #expect(try PropertyListEncoding.default.encode(request, with: [:]).headers["Content-Type"] == "x/y")
     }
 
-    /// As with `JSONEncoding`.
+    /// Matches the error of `JSONEncoding`.
     @Test func aValueThatJSONRefusesIsTheErrorsCause() {
         #expect {
             try JSONParameterEncoder.default.encode(Unwritable(), into: request)
@@ -137,7 +137,7 @@ struct BodyEncodingTests {
     }
 
     @Test(
-        "a value that refuses is the error's cause",
+        "an error thrown by a value is the underlying error",
         arguments: [
             PropertyListParameterEncoder.default, URLEncodedFormParameterEncoder.default,
         ] as [any ParameterEncoder])

@@ -6,22 +6,22 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Values that Foundation's encoders would follow until the stack ends are a typed error. All others are written as these
-/// encoders write them.
+/// Values that would overflow the stack in Foundation's encoders throw a typed error. All other values are encoded as
+/// usual.
 @Suite("Nesting of encoded values") struct NestingLimitTests {
     private static let encoders: [any ParameterEncoder] = [
         JSONParameterEncoder.default, PropertyListParameterEncoder.default,
     ]
 
-    /// Can contain itself.
+    /// An object that can reference itself.
     private final class Loop: Encodable, @unchecked Sendable {
-        // Sendable because it is changed before it is shared.
+        // Sendable because it is modified only before it is shared.
         var next: Loop?
     }
 
-    /// Can contain itself by names.
+    /// An object that can reference itself through a dictionary.
     private final class Tree: Encodable, @unchecked Sendable {
-        // Sendable because it is changed before it is shared.
+        // Sendable because it is modified only before it is shared.
         var branches: [String: Tree]
 
         init(_ branches: [String: Tree] = [:]) {
@@ -34,11 +34,11 @@ import Testing
         }
     }
 
-    /// As small a stack as any thread's. Under a sanitizer, to which Tests/Sanitizers gives options, calls take several
-    /// times as much of it.
+    /// The smallest stack size of any thread. With a sanitizer, for which Tests/Sanitizers sets options, calls need
+    /// several times as much.
     private static let smallStack = ProcessInfo.processInfo.environment["LSAN_OPTIONS"] == nil ? 512 * 1024 : 8 << 20
 
-    /// What the encoder makes of a value on a small stack.
+    /// Encodes a value on a small stack.
     private func body(
         _ value: some Encodable & Sendable, _ encoder: any ParameterEncoder, stack: Int = smallStack
     ) throws -> Data? {
@@ -53,9 +53,9 @@ import Testing
         return (error?.underlyingError as? AFError.ParameterNestingError).map { $0.parameter }
     }
 
-    // MARK: Too deep
+    // MARK: Beyond the limit
 
-    @Test("objects may be nested to the limit, and no deeper", arguments: encoders)
+    @Test("objects can be nested up to the limit", arguments: encoders)
     func objects(encoder: any ParameterEncoder) throws {
         let limit = AFError.ParameterNestingError.limit
         #expect(try body(ParameterNestingErrorTests.Chain(levels: limit), encoder) != nil)
@@ -63,13 +63,13 @@ import Testing
         #expect(refusal(ParameterNestingErrorTests.Chain(levels: 2000), encoder) == .some(.some("next")))
     }
 
-    @Test("objects by names too, and arrays", arguments: encoders)
+    @Test("dictionaries and arrays can be nested up to the limit", arguments: encoders)
     func collections(encoder: any ParameterEncoder) throws {
         func tree(_ levels: Int) -> Tree { (1..<levels).reduce(Tree()) { inner, _ in Tree(["b": inner]) } }
         let limit = AFError.ParameterNestingError.limit
         #expect(try body(tree(limit), encoder, stack: 8 << 20) != nil)
         #expect(throws: AFError.self) { try body(tree(limit + 1), encoder, stack: 8 << 20) }
-        // Much deeper ones take too much stack when they are released.
+        // Releasing much deeper values would overflow the stack.
         #expect(refusal(tree(300), encoder) == .some(.some("b")))
         #expect(try body(tree(limit - 1).branches, encoder, stack: 8 << 20) != nil)
         struct Deep: Encodable {
@@ -84,7 +84,7 @@ import Testing
         #expect(refusal(Deep(levels: limit + 1), encoder) != nil)
     }
 
-    @Test("what contains itself is refused", arguments: encoders)
+    @Test("values that contain themselves are rejected", arguments: encoders)
     func cycles(encoder: any ParameterEncoder) {
         let loop = Loop()
         loop.next = loop
@@ -96,7 +96,7 @@ import Testing
         #expect(refusal(["tree": tree], encoder) == .some(.some("tree")))
     }
 
-    @Test("wrappers without keys count too", arguments: encoders)
+    @Test("wrappers without keys count, too", arguments: encoders)
     func wrappers(encoder: any ParameterEncoder) throws {
         let deep = (0..<5000).reduce(ParameterNestingErrorTests.Wrapped.value) { inner, _ in .wrapper(inner) }
         #expect(refusal(["w": deep], encoder) != nil)
@@ -104,13 +104,13 @@ import Testing
         #expect(try body(["w": shallow], encoder) != nil)
     }
 
-    @Test("containers by hand count too, even empty ones", arguments: encoders)
+    @Test("manual containers count, too, even if they are empty", arguments: encoders)
     func containers(encoder: any ParameterEncoder) {
         #expect(refusal(ParameterNestingErrorTests.Containers(levels: 20_000), encoder) != nil)
         #expect(refusal(ParameterNestingErrorTests.Containers(levels: 20_000, hasValue: true), encoder) != nil)
     }
 
-    @Test("a value whose own code takes much stack is refused in time", arguments: encoders)
+    @Test("a value that uses a lot of stack while encoding is rejected in time", arguments: encoders)
     func fatFrames(encoder: any ParameterEncoder) {
         struct Fat: Encodable, Sendable {
             let levels: Int
@@ -128,7 +128,7 @@ import Testing
         #expect(throws: Never.self) { try body(Fat(levels: 100), encoder, stack: 8 << 20) }
     }
 
-    @Test("whoever passes over the error does not get around it", arguments: encoders)
+    @Test("ignoring the error doesn't circumvent the limit", arguments: encoders)
     func passingOver(encoder: any ParameterEncoder) {
         struct Quiet: Encodable {
             let chain: ParameterNestingErrorTests.Chain
@@ -142,9 +142,9 @@ import Testing
         #expect(refusal(Quiet(chain: ParameterNestingErrorTests.Chain(levels: 2000)), encoder) != nil)
     }
 
-    // MARK: Not too deep
+    // MARK: Within the limit
 
-    @Test("a value encodes itself once", arguments: encoders)
+    @Test("each value is encoded once", arguments: encoders)
     func once(encoder: any ParameterEncoder) throws {
         struct Counted: Encodable {
             let count: Locked<Int>
@@ -159,7 +159,7 @@ import Testing
         #expect(count.withLock { $0 } == 1)
     }
 
-    /// A value with everything in it that an encoder treats in a way of its own.
+    /// A value with every type that an encoder handles specially.
     private struct Everything: Encodable, Sendable {
         enum Kind: String, Encodable, CodingKeyRepresentable { case firstKind, secondKind }
         enum Choice: Encodable { case one(Int, nameOf: String), none }
@@ -218,7 +218,7 @@ import Testing
         var small = (Int8.min, UInt64.max).1
     }
 
-    @Test("JSON stays what Foundation writes, whatever the strategies")
+    @Test("JSON matches Foundation's output with all strategies")
     func json() throws {
         for keys in [JSONEncoder.KeyEncodingStrategy.useDefaultKeys, .convertToSnakeCase, .custom { $0[$0.count - 1] }]
         {
@@ -245,7 +245,7 @@ import Testing
         }
     }
 
-    @Test("key strategies see the same paths")
+    @Test("key strategies receive the same coding paths")
     func paths() throws {
         func paths(_ encode: (JSONEncoder) throws -> Void) rethrows -> Set<String> {
             let paths = Locked<Set<String>>([])
@@ -263,7 +263,7 @@ import Testing
     }
 
     @Test(
-        "property lists stay what Foundation writes",
+        "property lists match Foundation's output",
         arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
     func propertyLists(format: PropertyListSerialization.PropertyListFormat) throws {
         let encoder = PropertyListEncoder()
@@ -275,7 +275,7 @@ import Testing
         #expect(try own == read(encoder.encode(Everything())))
     }
 
-    @Test("values that are no object stay what Foundation writes")
+    @Test("top-level values that aren't objects match Foundation's output")
     func roots() throws {
         let encoder = JSONParameterEncoder(encoder: JSONEncoder())
         func same(_ value: some Encodable & Sendable) throws -> Bool {
@@ -295,7 +295,7 @@ import Testing
     }
 
     @Test(
-        "errors are those that Foundation throws",
+        "errors match those of Foundation",
         arguments: [JSONParameterEncoder.default, PropertyListParameterEncoder.default] as [any ParameterEncoder])
     func errors(encoder: any ParameterEncoder) throws {
         struct Nothing: Encodable, Sendable { func encode(to encoder: any Encoder) {} }
@@ -319,7 +319,7 @@ import Testing
         #expect(throws: AFError.self) { try body(["a": Double.nan], JSONParameterEncoder.default) }
     }
 
-    @Test("an encoder's user info is everywhere", arguments: [true, false])
+    @Test("an encoder's user info is available at every level", arguments: [true, false])
     func userInfo(isJSON: Bool) throws {
         let key = try #require(CodingUserInfoKey(rawValue: "k"))
         struct Reader: Encodable, Sendable {

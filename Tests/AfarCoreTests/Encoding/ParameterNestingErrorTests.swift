@@ -6,7 +6,8 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Parameters nested too deep are a typed error, up to that depth they are written, on a stack as small as any thread's.
+/// Parameters nested up to the limit are encoded even on the smallest stack of any thread. Deeper nesting is a typed
+/// error.
 @Suite("Nesting of parameters")
 struct ParameterNestingErrorTests {
     static let limit = AFError.ParameterNestingError.limit
@@ -14,13 +15,13 @@ struct ParameterNestingErrorTests {
     final class Chain: Encodable, Sendable {
         let next: Chain?
 
-        /// So many objects in each other.
+        /// Creates a chain of objects with the given depth.
         init(levels: Int) {
             next = levels > 1 ? Chain(levels: levels - 1) : nil
         }
     }
 
-    /// Nothing but wrappers in wrappers, which add no key.
+    /// Nested values that use only single-value containers and add no keys.
     indirect enum Wrapped: Encodable, Sendable {
         case value
         case wrapper(Wrapped)
@@ -34,7 +35,7 @@ struct ParameterNestingErrorTests {
         }
     }
 
-    /// So many containers in each other, and then nothing or a value.
+    /// Nested containers, in which the innermost is empty or contains a value.
     struct Containers: Encodable {
         let levels: Int
         var hasValue = false
@@ -47,22 +48,22 @@ struct ParameterNestingErrorTests {
         }
     }
 
-    /// So many arrays in each other.
+    /// Returns empty arrays nested to the given depth.
     static func arrays(_ levels: Int) -> [any Sendable] {
         (1..<levels).reduce([]) { inner, _ in [inner] }
     }
 
-    /// What the work gives on a thread with 512 KB of stack, which is what a dispatch queue's has on Apple's platforms.
+    /// Runs work on a thread with a stack of 512 KB, the size for dispatch queues on Apple's platforms.
     static func onSmallStack<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) throws -> Result {
         try onStack(of: 512 * 1024, work)
     }
 
-    /// What the work gives on a thread with a stack of so many bytes.
+    /// Runs work on a thread with the given stack size.
     static func onStack<Result: Sendable>(
         of size: Int, _ work: @escaping @Sendable () throws -> Result
     ) throws -> Result {
         let outcome = Locked<Swift.Result<Result?, any Error>?>(nil)
-        // The thread has to leave nothing of it to be released there after the caller is gone: that takes stack too.
+        // Releasing values takes stack space, too, so the thread doesn't hold the last reference.
         let pending = Locked<(@Sendable () throws -> Result)?>(work)
         let done = DispatchSemaphore(value: 0)
         let thread = Thread {
@@ -78,7 +79,7 @@ struct ParameterNestingErrorTests {
         return try #require(try result.get())
     }
 
-    @Test("objects may be nested to the limit, and no deeper")
+    @Test("objects can be nested up to the limit")
     func objects() throws {
         struct Value: Encodable {
             let tree: Chain
@@ -97,7 +98,7 @@ struct ParameterNestingErrorTests {
         #expect(error.map { "\($0.localizedDescription)" }?.contains("\"tree\" is nested more than 128") == true)
     }
 
-    @Test("keys of the deepest value are complete")
+    @Test("the key of the deepest value is complete")
     func deepestKey() throws {
         let levels = Self.limit
         let text: String = try Self.onSmallStack {
@@ -106,7 +107,7 @@ struct ParameterNestingErrorTests {
         #expect(text == Array(repeating: "next", count: levels).joined(separator: ".") + "=null")
     }
 
-    @Test("wrappers without keys count too")
+    @Test("wrappers without keys count, too")
     func wrappers() throws {
         let deep = (0..<5000).reduce(Wrapped.value) { inner, _ in .wrapper(inner) }
         #expect(throws: AFError.ParameterNestingError.self) {
@@ -117,7 +118,7 @@ struct ParameterNestingErrorTests {
         #expect(text == "w=v")
     }
 
-    @Test("containers by hand can be as deep as they like while they are empty")
+    @Test("empty manual containers can be nested to any depth")
     func containers() throws {
         let text: String = try Self.onSmallStack { try URLEncodedFormEncoder().encode(Containers(levels: 20_000)) }
         #expect(text == "")
@@ -129,7 +130,7 @@ struct ParameterNestingErrorTests {
     }
 
     @Test(
-        "encodings refuse it instead of overflowing the stack",
+        "encodings throw an error instead of overflowing the stack",
         arguments: [
             URLEncoding.default, URLEncoding.httpBody, JSONEncoding.default, PropertyListEncoding.default,
             PropertyListEncoding.binary,
@@ -143,12 +144,12 @@ struct ParameterNestingErrorTests {
             try Self.onSmallStack { try encoding.encode(request, with: ["fine": 1, "deep": Self.arrays(limit)]) }
         }
         #expect((error?.underlyingError as? AFError.ParameterNestingError)?.parameter == "deep")
-        // Made and released out here: that takes stack too.
+        // Releasing takes stack space, too, so this doesn't happen on the small stack.
         let deeper = ["deep": ["d": Self.arrays(3000)]]
         #expect(throws: AFError.self) { try Self.onSmallStack { try encoding.encode(request, with: deeper) } }
     }
 
-    @Test("what is called directly keeps to it as well")
+    @Test("direct calls enforce the limit, too")
     func direct() throws {
         let request = try URLRequest(url: "https://h/", method: .post)
         let deep = Self.arrays(3000)

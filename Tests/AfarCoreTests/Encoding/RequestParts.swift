@@ -5,7 +5,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// What encoding parameters can change of a request. Foundation's own comparison looks at neither headers nor body.
+/// The parts of a request that parameter encoding can change. Foundation's `==` ignores headers and bodies.
 struct RequestParts: Equatable {
     let url: String?
     let method: HTTPMethod?

@@ -24,12 +24,12 @@ struct URLEncodedFormEncoderTests {
         try encoder.encode(value)
     }
 
-    /// The same without percent-encoding, to be read more easily.
+    /// Encodes a value without percent-encoding, for readability.
     func plain(_ value: any Encodable, _ encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()) throws -> String? {
         try encode(value, encoder).removingPercentEncoding
     }
 
-    @Test("everything at once")
+    @Test("all kinds of values together")
     func mixed() throws {
         #expect(
             try encode(Mixed())
@@ -41,7 +41,7 @@ struct URLEncodedFormEncoderTests {
         #expect(try data == Data(encode(Mixed()).utf8))
     }
 
-    @Test("unsorted pairs stand in the order of encoding")
+    @Test("unsorted pairs are in encoding order")
     func unsorted() throws {
         struct Pair: Encodable {
             var z = 1
@@ -51,7 +51,7 @@ struct URLEncodedFormEncoderTests {
         #expect(try encode(Pair()) == "a=2&z=1")
     }
 
-    @Test("each primitive is written")
+    @Test("primitives")
     func primitives() throws {
         struct All: Encodable {
             let a = Int8.min, b = Int16.min, c = Int32.min, d = Int64.min
@@ -68,7 +68,7 @@ struct URLEncodedFormEncoderTests {
         )
     }
 
-    @Test("arrays keep their order and are written as asked for")
+    @Test("arrays keep their order and use the selected encoding")
     func arrays() throws {
         let value = ["a": [10, 9]]
         #expect(try plain(value) == "a[]=10&a[]=9")
@@ -133,7 +133,7 @@ struct URLEncodedFormEncoderTests {
     }
 
     @Test(
-        "words of keys",
+        "splitting keys into words",
         arguments: [
             ("", ""), ("a", "a"), ("A", "a"), ("URL", "url"), ("myURLLoader", "my_url_loader"), ("userID", "user_id"),
             ("isA", "is_a"), ("HTTPServer", "http_server"), ("already_snake", "already_snake"),
@@ -173,7 +173,7 @@ struct URLEncodedFormEncoderTests {
         #expect(try plain(Value(), encoder) == text)
     }
 
-    @Test("a whole value that is nil is nothing")
+    @Test("a top-level nil is encoded as nothing")
     func nilRoot() throws {
         #expect(try encode(Mixed?.none) == "")
         #expect(try encode([String: Int]()) == "")
@@ -189,7 +189,7 @@ struct URLEncodedFormEncoderTests {
                 == "k=%61%C3%BCx%F0%9F%98%80")
     }
 
-    @Test("the allowed characters may change, also while others encode")
+    @Test("the allowed characters can change during concurrent encoding")
     func allowedCharactersChange() async throws {
         let encoder = URLEncodedFormEncoder()
         #expect(try encode(["k": "/"], encoder) == "k=/")
@@ -212,7 +212,7 @@ struct URLEncodedFormEncoderTests {
         #expect(texts.count == 200 && Set(texts).isSubset(of: ["k=//", "k=%2F%2F"]))
     }
 
-    @Test("long text of emoji made of several scalars survives")
+    @Test("long text of multi-scalar emoji is encoded correctly")
     func emoji() throws {
         let text = String(repeating: "👨‍👩‍👧‍👦é", count: 3000)
         #expect(try plain(["e": text]) == "e=\(text)")
@@ -226,7 +226,7 @@ struct URLEncodedFormEncoderTests {
         #expect(throws: URLEncodedFormEncoder.Error.self) { try encode(3) }
     }
 
-    @Test("many keys take time in proportion")
+    @Test("encoding time is linear in the number of keys")
     func manyKeys() throws {
         let value = Dictionary(uniqueKeysWithValues: (0..<20_000).map { ("key\($0)", $0) })
         #expect(try encode(value).count > 200_000)

@@ -9,7 +9,7 @@ import Testing
 @Suite("URLEncodedFormParameterEncoder")
 struct URLEncodedFormParameterEncoderTests {
     @Test(
-        "the method decides where parameters go, unless the destination does",
+        "the method determines the destination unless it is specified",
         arguments: [
             (URLEncodedFormParameterEncoder.Destination.methodDependent, HTTPMethod.get, true),
             (.methodDependent, .head, true), (.methodDependent, .delete, true), (.methodDependent, .post, false),
@@ -23,7 +23,7 @@ struct URLEncodedFormParameterEncoderTests {
         #expect(request.headers["Content-Type"] == (inURL ? nil : "application/x-www-form-urlencoded; charset=utf-8"))
     }
 
-    @Test("the query that is there stays as it is")
+    @Test("an existing query is left unchanged")
     func keepsQuery() throws {
         let request = try URLRequest(url: "https://h/?a=%20&b=1+2#f", method: .get)
         let encoded = try URLEncodedFormParameterEncoder.default.encode(["k": "%"], into: request)
@@ -34,7 +34,7 @@ struct URLEncodedFormParameterEncoderTests {
             try URLEncodedFormParameterEncoder.default.encode([String: Int](), into: request).parts == request.parts)
     }
 
-    @Test("characters that are allowed and cannot be in a URL are escaped once, and nothing else twice")
+    @Test("allowed characters that are invalid in a URL are escaped, and nothing is escaped twice")
     func unsafeCharacters() throws {
         let allowed = CharacterSet.afURLQueryAllowed.union(CharacterSet(charactersIn: "^é#"))
         let encoder = URLEncodedFormParameterEncoder(encoder: URLEncodedFormEncoder(allowedCharacters: allowed))
@@ -42,7 +42,7 @@ struct URLEncodedFormParameterEncoderTests {
         #expect(encoded.url?.absoluteString == "https://h/?x=%20&k=a%20%5E%C3%A9%23")
     }
 
-    @Test("a percent sign left alone gives an error, not a trap")
+    @Test("an unescaped percent sign throws an error instead of trapping")
     func barePercent() throws {
         let allowed = CharacterSet.afURLQueryAllowed.union(CharacterSet(charactersIn: "%"))
         let encoder = URLEncodedFormParameterEncoder(encoder: URLEncodedFormEncoder(allowedCharacters: allowed))
@@ -50,7 +50,7 @@ struct URLEncodedFormParameterEncoderTests {
         #expect(throws: AFError.self) { try encoder.encode(["k": "50%"], into: request) }
     }
 
-    @Test("without a URL there is an error")
+    @Test("a missing URL is an error")
     func noURL() throws {
         var request = try URLRequest(url: "https://h/", method: .get)
         request.url = nil

@@ -14,7 +14,7 @@ struct URLEncodingTests {
         return url.flatMap { $0.split(separator: "?", maxSplits: 1).dropFirst().first.map(String.init) }
     }
 
-    @Test("no parameters leave the request as it is")
+    @Test("without parameters, the request is left unchanged")
     func nothing() throws {
         let request = try URLRequest(url: "https://example.com/?", method: .get)
         #expect(try URLEncoding.default.encode(request, with: nil).parts == request.parts)
@@ -42,25 +42,25 @@ struct URLEncodingTests {
         #expect(try query(["k": value]) == "k=\(escaped)")
     }
 
-    @Test("keys are escaped too")
+    @Test("keys are escaped, too")
     func escapesKeys() throws {
         #expect(try query(["clé ü&": 1]) == "cl%C3%A9%20%C3%BC%26=1")
     }
 
-    @Test("long runs of emoji made of several scalars survive")
+    @Test("long runs of multi-scalar emoji are encoded correctly")
     func emoji() throws {
         let text = String(repeating: "👨‍👩‍👧‍👦🏳️‍🌈", count: 2000)
         let escaped = try #require(try query(["e": text])?.dropFirst(2))
         #expect(String(escaped).removingPercentEncoding == text)
     }
 
-    @Test("arrays and dictionaries nest")
+    @Test("nested arrays and dictionaries")
     func nests() throws {
         let parameters: Parameters = ["a": [1, ["x": [true, "é"] as [any Sendable]]] as [any Sendable]]
         #expect(try query(parameters) == "a%5B%5D=1&a%5B%5D%5Bx%5D%5B%5D=1&a%5B%5D%5Bx%5D%5B%5D=%C3%A9")
     }
 
-    @Test("arrays are written as asked for")
+    @Test("arrays use the selected encoding")
     func arrays() throws {
         let parameters: Parameters = ["a": ["z", "y"]]
         #expect(try query(parameters, URLEncoding(destination: .queryString, arrayEncoding: .noBrackets)) == "a=z&a=y")
@@ -70,7 +70,7 @@ struct URLEncodingTests {
         #expect(try query(["a": [String](), "b": [String: Int]()]) == nil)
     }
 
-    @Test("whole numbers have no fraction, whatever holds them")
+    @Test("whole numbers have no fraction, regardless of their type")
     func wholeNumbers() throws {
         let numbers: [(any Sendable, String)] = [
             (1.0, "1"), (-0.0, "-0"), (1.5, "1.5"), (0.1 + 0.2, "0.30000000000000004"), (1e15, "1000000000000000"),
@@ -87,7 +87,7 @@ struct URLEncodingTests {
         #expect(pairs == ["1", "2"])
     }
 
-    @Test("booleans are told from numbers, whatever holds them")
+    @Test("booleans are distinguished from numbers, regardless of their type")
     func booleans() throws {
         let json = try JSONSerialization.jsonObject(with: Data(#"{"a":true,"b":1,"c":false,"d":0,"e":1.5}"#.utf8))
         let literal = URLEncoding(boolEncoding: .literal)
@@ -108,7 +108,7 @@ struct URLEncodingTests {
                 == "a=18446744073709551615&b=-9223372036854775808&c=0.1&d=2.5&e=-3")
     }
 
-    @Test("nil and null leave no trace, optionals are what they hold")
+    @Test("nil and null are omitted, and optionals are unwrapped")
     func optionals() throws {
         let none: String? = nil
         let nested: String?? = .some(.some("x"))
@@ -117,7 +117,7 @@ struct URLEncodingTests {
     }
 
     @Test(
-        "the query that is there stays as it is",
+        "an existing query is left unchanged",
         arguments: [
             ("https://h/?a=%20b&c=%5B", "https://h/?a=%20b&c=%5B&k=v"),
             ("https://h/?a=1+2", "https://h/?a=1+2&k=v"), ("https://h/?", "https://h/?k=v"),
@@ -138,7 +138,7 @@ struct URLEncodingTests {
     }
 
     @Test(
-        "the method decides where parameters go, unless the destination does",
+        "the method determines the destination unless it is specified",
         arguments: [
             (URLEncoding.default, HTTPMethod.get, true), (.default, .head, true), (.default, .delete, true),
             (.default, .post, false), (.default, .put, false), (.default, .patch, false), (.default, .query, false),
@@ -151,13 +151,13 @@ struct URLEncodingTests {
         #expect(request.headers["Content-Type"] == (inURL ? nil : "application/x-www-form-urlencoded; charset=utf-8"))
     }
 
-    @Test("a content type that is there stays")
+    @Test("an existing content type is kept")
     func contentType() throws {
         let request = try URLRequest(url: "https://h/", method: .post, headers: ["content-type": "x/y"])
         #expect(try URLEncoding.default.encode(request, with: ["k": 1]).headers["Content-Type"] == "x/y")
     }
 
-    @Test("without a URL there is no query")
+    @Test("a missing URL is an error")
     func noURL() throws {
         var request = try URLRequest(url: "https://h/", method: .get)
         request.url = nil

@@ -6,7 +6,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("What an AFError says")
+@Suite("AFError descriptions")
 struct AFErrorDescriptionTests {
     struct Cause: Error, CustomStringConvertible {
         var description = "the-cause"
@@ -138,7 +138,7 @@ struct AFErrorDescriptionTests {
         (.customEvaluationFailed(error: Cause()), ["the-cause"]),
     ].map { (AFError.serverTrustEvaluationFailed(reason: $0), ["not trusted"] + $1) }
 
-    @Test("names its facts", arguments: cases)
+    @Test("contain all details", arguments: cases)
     func namesFacts(error: AFError, facts: [String]) throws {
         let description = try #require(error.errorDescription)
         for fact in facts { #expect(description.contains(fact), "\(description) lacks \(fact)") }
@@ -147,7 +147,7 @@ struct AFErrorDescriptionTests {
     }
 
     @Test(
-        "has no user name or password of a URL",
+        "contain no user name or password of a URL",
         arguments: [
             AFError.invalidURL(url: "http://user:s3cret@host name/"),
             .invalidURL(url: "http://user:s3c/r#e?s3cret@host/"),
@@ -168,7 +168,7 @@ struct AFErrorDescriptionTests {
         #expect(!"\(Result<Int, AFError>.failure(error))".contains("s3cret"))
     }
 
-    @Test("has no user name or password of a URL that can be read in two ways")
+    @Test("contain no user name or password of an ambiguous URL")
     func hidesUserinfoOfAmbiguousURL() throws {
         let url = try #require(URL(string: "http://user:s3cret@host/"))
         let reason = AFError.URLRequestValidationFailureReason.ambiguousURL(url, reason: "see \(url)")
@@ -176,18 +176,18 @@ struct AFErrorDescriptionTests {
         #expect(!"\(reason)".contains("s3cret"))
     }
 
-    @Test("keeps an @ that is no userinfo")
+    @Test("keep an @ that isn't part of userinfo")
     func keepsOtherAt() {
         let error = AFError.sessionTaskFailed(error: Cause(description: "https://host/@me?mail=a@b and c@d"))
         #expect(error.localizedDescription.contains("https://host/@me?mail=a@b and c@d"))
     }
 
-    /// What servers have put into each of these.
+    /// Malicious text that a server can send in any of these fields.
     private static let hostile = "a\u{1B}[2J\u{9B}1m\r\nforged\u{2028}\u{202E}\u{200B}\u{FEFF}\u{E0041}b"
     private static let harmless = "a\\u001B[2J\\u009B1m forged \\u202E\\u200B\\uFEFF\\U000E0041b"
 
     @Test(
-        "is one line that steers no terminal",
+        "are a single line without terminal control characters",
         arguments: [
             AFError.responseValidationFailed(
                 reason: .unacceptableContentType(acceptableContentTypes: ["a/b"], responseContentType: hostile)),
@@ -210,7 +210,7 @@ struct AFErrorDescriptionTests {
         }
     }
 
-    @Test("of a decoder names hostile keys safely")
+    @Test("escape malicious keys in decoding errors")
     func namesKeysSafely() throws {
         struct Shape: Decodable {
             struct Key: CodingKey {
@@ -231,7 +231,7 @@ struct AFErrorDescriptionTests {
         #expect(error.localizedDescription.contains("u001B"))
     }
 
-    @Test("shows no secret with what is underneath")
+    @Test("contain no secrets of underlying errors")
     func hidesSecretsOfCauses() throws {
         let failure = TransportError(
             .timedOut, phase: .awaitingResponse, url: "http://h/?q=1&token=s3cret",
@@ -249,13 +249,13 @@ struct AFErrorDescriptionTests {
         #expect(!"\(underlying)".contains("s3cret"))
     }
 
-    @Test("does not repeat an endless URL")
+    @Test("truncate a very long URL")
     func cutsLongText() {
         let error = AFError.invalidURL(url: "http://a b/" + String(repeating: "x", count: 100_000))
         #expect(error.localizedDescription.count < 500)
     }
 
-    @Test("prefers what is underneath a system error")
+    @Test("prefer the error underlying a system error")
     func looksUnderneath() {
         let error = AFError.sessionTaskFailed(error: URLError(.timedOut, userInfo: [NSUnderlyingErrorKey: Described()]))
         #expect(error.localizedDescription.contains("described-cause"))

@@ -6,7 +6,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("What an AFError knows")
+@Suite("AFError properties")
 struct AFErrorTests {
     struct Cause: Error, Equatable {}
 
@@ -39,7 +39,7 @@ struct AFErrorTests {
     }
 
     @Test(
-        "the cause is at hand",
+        "the underlying error is available",
         arguments: [
             AFError.createUploadableFailed(error: Cause()), .createURLRequestFailed(error: Cause()),
             .downloadedFileMoveFailed(error: Cause(), source: URL(filePath: "/a"), destination: URL(filePath: "/b")),
@@ -61,14 +61,14 @@ struct AFErrorTests {
         #expect(error.underlyingError is Cause)
     }
 
-    @Test("without a cause there is none")
+    @Test("without a cause, there is no underlying error")
     func noUnderlying() {
         #expect(AFError.explicitlyCancelled.underlyingError == nil)
         #expect(AFError.sessionInvalidated(error: nil).underlyingError == nil)
         #expect(AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: 500)).underlyingError == nil)
     }
 
-    @Test("each fact can be asked for")
+    @Test("each detail has a property")
     func facts() {
         let status = AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: 503))
         #expect(status.responseCode == 503)
@@ -91,14 +91,14 @@ struct AFErrorTests {
         #expect(AFError.invalidURL(url: "x y").urlConvertible as? String == "x y")
     }
 
-    @Test("resume data comes from the URLError underneath")
+    @Test("resume data comes from the underlying URLError")
     func resumeData() {
         let interrupted = URLError(.networkConnectionLost, userInfo: [AFError.resumeDataKey: Data([1, 2])])
         #expect(AFError.sessionTaskFailed(error: interrupted).downloadResumeData == Data([1, 2]))
         #expect(AFError.sessionTaskFailed(error: Cause()).downloadResumeData == nil)
     }
 
-    @Test("any error becomes an AFError, none traps")
+    @Test("any error can be converted to an AFError")
     func conversion() {
         #expect(Cause().asAFError == nil)
         let cancelled: any Error = AFError.explicitlyCancelled
@@ -108,7 +108,7 @@ struct AFErrorTests {
         #expect(Cause().asAFError(or: .sessionDeinitialized).isSessionDeinitializedError)
     }
 
-    @Test("a result says what it holds")
+    @Test("properties of a result")
     func results() {
         let success = Result<Int, AFError>.success(3)
         let failure = Result<Int, AFError>.failure(.explicitlyCancelled)

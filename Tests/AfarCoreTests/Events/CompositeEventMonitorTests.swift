@@ -9,7 +9,7 @@ import Testing
 #endif
 
 @Suite struct CompositeEventMonitorTests {
-    /// Hears of serialized values, in the one spelling or the other.
+    /// A monitor that implements both the generic and the specific method for parsed responses.
     private final class Parsing: EventMonitor {
         let queue = DispatchQueue(label: "parsing")
         let heard = Locked<[String]>([])
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// A value that is not sendable.
+    /// A type that isn't Sendable.
     private final class Box {
         var data: Data?
     }

@@ -9,9 +9,9 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// What is written down of requests, word for word.
+/// The exact text of log entries.
 @Suite struct LoggingMonitorTests {
-    /// Takes entries, and gives their texts with every time and id replaced.
+    /// Collects log entries, with durations and identifiers replaced.
     private final class Paper: Sendable {
         private let entries = Locked<[LoggingMonitor.Entry]>([])
 
@@ -26,7 +26,7 @@ import Testing
         func write(_ entry: LoggingMonitor.Entry) { entries.withLock { $0.append(entry) } }
     }
 
-    /// Has a session make requests, and gives what is written down of them.
+    /// Performs requests and returns their log entries.
     private func paper(
         _ level: LoggingMonitor.Level = .info, interceptor: (any RequestInterceptor)? = nil,
         answering respond: @escaping @Sendable (MockRequest) async throws -> MockResponse = { _ in .text("hello") },
@@ -84,10 +84,11 @@ import Testing
         #expect(paper.lines.count == 3)
         #expect(paper.lines[0].hasPrefix("GET without a URL -> no response, after T ms: This is not a URL: "))
         #expect(
-            paper.lines[1].hasPrefix("GET http://mock/ -> no response, after T ms: The request must not be sent: "))
+            paper.lines[1].hasPrefix(
+                "GET http://mock/ -> no response, after T ms: The request is invalid and was not sent: "))
         #expect(
             paper.lines[2]
-                == "GET without a URL -> no response, after T ms: The request was cancelled by its owner.")
+                == "GET without a URL -> no response, after T ms: The request was explicitly cancelled.")
     }
 
     @Test func aResponseThatIsNotSerializedIsToldApart() async {
@@ -127,24 +128,24 @@ import Testing
                 .serializingResponse(using: ClosureResponseSerializer { _, _, _, _ in 7 }).response
         }
         #expect(
-            paper.lines.filter { !$0.hasPrefix("[ID] measured") } == [
+            paper.lines.filter { !$0.hasPrefix("[ID] metrics") } == [
                 "[ID] resumed",
-                "[ID] URLRequest made: GET http://mock/",
+                "[ID] URLRequest created: GET http://mock/",
                 "[ID] adapted: GET http://mock/",
                 "[ID] sent: GET http://mock/\n  > Authorization: Bearer ***\n  > X-Own: ***",
-                "[ID] answered 503\n  < Content-Length: 0\n  < Retry-After: 1",
-                "[ID] not accepted: The response was not acceptable: Its status code is 503.",
-                "[ID] attempt over",
-                "[ID] tried again",
-                "[ID] URLRequest made: GET http://mock/",
+                "[ID] response: 503\n  < Content-Length: 0\n  < Retry-After: 1",
+                "[ID] validation failed: The response was not acceptable: Its status code is 503.",
+                "[ID] attempt ended",
+                "[ID] retrying",
+                "[ID] URLRequest created: GET http://mock/",
                 "[ID] adapted: GET http://mock/",
                 "[ID] sent: GET http://mock/\n  > Authorization: Bearer ***\n  > X-Own: ***",
-                "[ID] answered 200\n  < Content-Length: 0\n  < Set-Cookie: ***",
-                "[ID] attempt over",
+                "[ID] response: 200\n  < Content-Length: 0\n  < Set-Cookie: ***",
+                "[ID] attempt ended",
                 "[ID] GET http://mock/ -> 200, 0 bytes in T ms, 1 retry",
                 "[ID] serialized as Int",
             ])
-        #expect(paper.lines.filter { $0.hasPrefix("[ID] measured: 1 request in T ms\n  * ") }.count == 2)
+        #expect(paper.lines.filter { $0.hasPrefix("[ID] metrics: 1 request in T ms\n  * ") }.count == 2)
     }
 
     @Test func hostileTextStaysInItsLine() async {
@@ -161,7 +162,7 @@ import Testing
         let paper = await paper(.debug) { session in
             await get(session.request("http://mock/").validate { _, _, _ in .failure(Refusal()) })
         }
-        #expect(paper.lines.contains("[ID] not accepted: see http://***@h/?token=***"))
+        #expect(paper.lines.contains("[ID] validation failed: see http://***@h/?token=***"))
         #expect(!paper.all.contains { "\($0) \($0.metadata)".contains("hush") })
     }
 
@@ -182,6 +183,6 @@ import Testing
         #expect(monitor == nil)
         #expect(
             complaints.withLock { $0 }
-                == ["AFAR_LOG is \"verbose \\u001B\", which means nothing. Set it to info or debug."])
+                == ["AFAR_LOG has the unknown value \"verbose \\u001B\". Set it to info or debug."])
     }
 }

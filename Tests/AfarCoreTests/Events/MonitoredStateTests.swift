@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// A monitor that reads a request's properties the moment something happens, before the request continues.
+/// A monitor that reads a request's properties during each event, before the request continues.
 ///
 /// It ignores the events that are sent under the request's lock.
 private final class StateMonitor: SelectiveEventMonitor {
@@ -21,7 +21,9 @@ private final class StateMonitor: SelectiveEventMonitor {
         noted.withLock { $0.append(isRight ? event : "\(event), too early") }
     }
 
-    /// - Parameter error: What the monitor is notified of.
+    /// Records the request's state during an event.
+    ///
+    /// - Parameter error: The error in the notification.
     private func note(_ event: String, failing request: Request, with error: AFError?) {
         note(event, request.error != nil && (error == nil || "\(error as Any)" == "\(request.error as Any)"))
     }
@@ -117,7 +119,7 @@ private final class StateMonitor: SelectiveEventMonitor {
     }
 }
 
-/// What is true of a request when its monitors are notified of something.
+/// The request's state during notifications to its monitors.
 @Suite struct MonitoredStateTests {
     enum Failure: CaseIterable {
         case invalidURL, unsendableBody, unsendableUser, refusingAdapter, adapterThatMakesNonsense, cancelledAdapter

@@ -8,11 +8,11 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// What is told, to whom, and at what price.
+/// Notifications to monitors, and their cost.
 @Suite struct RequestEventsTests {
-    /// A monitor that writes down the stages of requests.
+    /// A monitor that records the stages of requests.
     private final class Stages: @unchecked Sendable {
-        // Sendable because the monitor is set up before it is used.
+        // Sendable because the monitor is configured before use.
         let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "stages"))
         private let noted = Locked<[String]>([])
 
@@ -59,7 +59,7 @@ import Testing
 
     private static let made = ["initial", "final", "task", "resume task"]
     private let stages = Stages()
-    /// Kept, as requests end with their session.
+    /// Retains the sessions, because requests end when their session is deallocated.
     private let sessions = Locked<[Session]>([])
 
     private func session(
@@ -71,7 +71,7 @@ import Testing
         return session
     }
 
-    // MARK: Nobody listens
+    // MARK: No listeners
 
     @Test func nothingIsMadeWhenNobodyListens() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
@@ -235,7 +235,7 @@ import Testing
     }
 
     @Test func whateverIsDoneNothingIsToldAfterTheFinish() async {
-        // Cancels race with the response; the order must hold whoever wins.
+        // Cancellation races with the response.
         for _ in 0..<200 {
             let stages = Stages()
             let session = Session(eventMonitors: [stages.monitor], transport: MockTransport { _ in .text("ok") })

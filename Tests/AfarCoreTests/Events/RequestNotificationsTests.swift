@@ -8,12 +8,13 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Notifications about requests. Naming one changes what all sessions of a process do, so each test has its own process.
+/// Notifications about requests. The first use of a name affects all sessions of a process, so each test runs in its
+/// own process.
 @Suite struct RequestNotificationsTests {
-    /// Writes down the names of the notifications about one request.
+    /// Records the names of the notifications about one request.
     private final class Observer: Sendable {
         private struct Token: @unchecked Sendable {
-            // Sendable because it is only handed back.
+            // Sendable because it is only passed back.
             let token: any NSObjectProtocol
         }
 
@@ -43,7 +44,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             let session = Session(transport: MockTransport { _ in .text("body") })
             let request = session.request("http://mock/", shouldAutomaticallyResume: false)
-            #expect(request.events == nil, "nobody has used a name")
+            #expect(request.events == nil, "no name has been used")
             let observer = Observer(
                 of: request,
                 [
@@ -65,7 +66,7 @@ import Testing
         }
     }
 
-    /// Over Foundation on Linux, who posts waits for observers on the main queue.
+    /// With Foundation on Linux, posting a notification blocks until observers on the main queue have returned.
     @Test func anObserverMayBeCalledOnTheMainQueue() async {
         await #expect(processExitsWith: .success) {
             let session = Session(transport: MockTransport { _ in .text("body") })

@@ -5,7 +5,7 @@ import Testing
 @Suite("HTTPHeader")
 struct HTTPHeaderTests {
     @Test(
-        "each factory has its name",
+        "each factory sets its header name",
         arguments: [
             (HTTPHeader.accept("v"), "Accept: v"),
             (.acceptCharset("v"), "Accept-Charset: v"),
@@ -28,14 +28,14 @@ struct HTTPHeaderTests {
         #expect(header.description == text)
     }
 
-    @Test("quality falls by a tenth and never to zero")
+    @Test("quality values decrease by 0.1 and never reach zero")
     func quality() {
         #expect(HTTPHeader.qualityList([]) == "")
         #expect(HTTPHeader.qualityList(["en", "fr", "de", "es"]) == "en;q=1.0, fr;q=0.9, de;q=0.8, es;q=0.7")
         #expect(HTTPHeader.qualityList((0..<12).map { "l\($0)" }).hasSuffix("l10;q=0.1, l11;q=0.1"))
     }
 
-    @Test("a user agent is printable whatever a program is called")
+    @Test("a user agent is printable for any program name")
     func userAgent() {
         let text = HTTPHeader.userAgentText(
             name: "Sh\u{f6}p\r\nX-Evil: 1", version: "2.1", bundle: "org.example.Shop", build: "14",
@@ -44,7 +44,7 @@ struct HTTPHeaderTests {
         #expect(text == "Sh_p_X-Evil: 1/2.1 (org.example.Shop; build:14; Linux 6.1.0) Afar/\(AFInfo.version)")
     }
 
-    @Test("a user agent leaves out what is unknown")
+    @Test("a user agent omits unknown parts")
     func shortUserAgents() {
         func text(_ version: String?, _ bundle: String?, _ build: String?, _ system: String?) -> String {
             HTTPHeader.userAgentText(name: "shop", version: version, bundle: bundle, build: build, system: system)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("HTTPHeaders")
 struct HTTPHeadersTests {
-    @Test("names are equal whatever their case, and the first place is kept")
+    @Test("names are case-insensitive, and the first position is kept")
     func caseInsensitive() {
         var headers: HTTPHeaders = ["Accept": "a", "X-One": "1"]
         headers.update(name: "ACCEPT", value: "b")
@@ -21,14 +21,14 @@ struct HTTPHeadersTests {
         #expect(headers.dictionary == ["Accept": "c"])
     }
 
-    @Test("only ASCII letters have a case")
+    @Test("only ASCII letters are case-insensitive")
     func foldsASCIIOnly() {
         let headers: HTTPHeaders = ["[a": "1", "{a": "2", "é": "3", "É": "4"]
         #expect(headers.count == 4)
     }
 
     @Test(
-        "of equal names the last counts",
+        "the last of several equal names is used",
         arguments: [
             HTTPHeaders([HTTPHeader(name: "A", value: "1"), HTTPHeader(name: "a", value: "2")]),
             ["A": "1", "a": "2"],
@@ -40,7 +40,7 @@ struct HTTPHeadersTests {
         #expect(headers["A"] == "2")
     }
 
-    @Test("a literal keeps its order, sorting is by name")
+    @Test("a literal keeps its order, and sorting is by name")
     func order() {
         var headers: HTTPHeaders = ["b": "1", "C": "2", "A": "3"]
         #expect(headers.map(\.name) == ["b", "C", "A"])
@@ -50,14 +50,14 @@ struct HTTPHeadersTests {
         #expect(headers.description == "A: 3\nb: 1\nC: 2")
     }
 
-    @Test("a dictionary gives the same order every time")
+    @Test("a dictionary always results in the same order")
     func dictionaryOrder() {
         let names = (0..<50).map { "X-\($0)" }
         let headers = HTTPHeaders(Dictionary(uniqueKeysWithValues: names.map { ($0, "v") }))
         #expect(headers.map(\.name) == names.sorted())
     }
 
-    @Test("a subscript sets and removes")
+    @Test("the subscript sets and removes headers")
     func subscripts() {
         var headers = HTTPHeaders()
         headers["A"] = "1"
@@ -70,7 +70,7 @@ struct HTTPHeadersTests {
         #expect(headers == HTTPHeaders())
     }
 
-    @Test("the defaults can be sent and name this library")
+    @Test("the default headers are valid and contain the library's name")
     func defaults() throws {
         try HTTPHeaders.default.validate()
         let names = HTTPHeaders.default.map(\.name)
@@ -80,7 +80,7 @@ struct HTTPHeadersTests {
     }
 
     @Test(
-        "what cannot be sent is refused",
+        "invalid headers are rejected",
         arguments: [
             "a\r\nb", "a\nb", "a\rb", "a\0b", "a\u{1}", "a\u{7F}",
         ])
@@ -106,7 +106,7 @@ struct HTTPHeadersTests {
         }
     }
 
-    @Test("text beyond ASCII and tabs may be in a value")
+    @Test("values can contain non-ASCII text and tabs")
     func acceptsValues() throws {
         try HTTPHeader(name: "X-a_1!", value: "caf\u{e9}\t😀 ~").validate()
     }

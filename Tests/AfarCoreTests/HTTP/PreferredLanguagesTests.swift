@@ -6,7 +6,7 @@ import Testing
 @Suite("Preferred languages")
 struct PreferredLanguagesTests {
     @Test(
-        "a locale's name becomes a language tag",
+        "a locale's name is converted to a language tag",
         arguments: [
             ("de", "de"), ("de_AT", "de-AT"), ("de_AT.UTF-8", "de-AT"), ("de_DE@euro", "de-DE"),
             ("de_DE.ISO-8859-15@euro", "de-DE"), ("sr_RS@latin", "sr-Latn-RS"), ("sr_RS.UTF-8@latin", "sr-Latn-RS"),
@@ -17,7 +17,7 @@ struct PreferredLanguagesTests {
     }
 
     @Test(
-        "what names no language gives no tag",
+        "names without a language have no tag",
         arguments: [
             "", "C", "C.UTF-8", "POSIX", "/usr/share/i18n", "de_", "_DE", "de-DE,x", "d", "é", "de_DE\r\nX: 1",
             "@latin",
@@ -28,7 +28,7 @@ struct PreferredLanguagesTests {
     }
 
     @Test(
-        "the environment is read as gettext reads it",
+        "the environment variables have the same meaning as in gettext",
         arguments: [
             ([:], nil), (["LANG": "C"], nil), (["LANG": "C.UTF-8", "LANGUAGE": "fr"], nil), (["LANGUAGE": "fr"], nil),
             (["LANG": "de_DE.UTF-8"], ["de-DE"]),
@@ -43,7 +43,7 @@ struct PreferredLanguagesTests {
         #expect(PreferredLanguages.tags(in: environment) == languages)
     }
 
-    @Test("the languages are those of the environment, if it names any, and each is a tag")
+    @Test("the languages come from the environment, if specified, and are valid tags")
     func current() {
         let named = PreferredLanguages.tags(in: ProcessInfo.processInfo.environment)
         #expect(PreferredLanguages.current == named ?? [])

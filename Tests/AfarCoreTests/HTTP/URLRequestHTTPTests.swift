@@ -8,7 +8,7 @@ import Testing
 
 @Suite("URLRequest, HTTPURLResponse and URLSessionConfiguration with typed values")
 struct URLRequestHTTPTests {
-    @Test("method and headers are what was given")
+    @Test("the method and headers are stored")
     func initializer() throws {
         let request = try URLRequest(url: "https://example.com/a", method: .patch, headers: ["X-A": "1"])
         #expect(request.url?.absoluteString == "https://example.com/a")
@@ -18,7 +18,7 @@ struct URLRequestHTTPTests {
         #expect(try URLRequest(url: "https://example.com", method: .get).headers.isEmpty)
     }
 
-    @Test("setting headers replaces them all")
+    @Test("setting headers replaces all of them")
     func headers() throws {
         var request = try URLRequest(url: "https://example.com/", method: .get, headers: ["A": "1", "B": "2"])
         request.headers = ["C": "3"]
@@ -28,7 +28,7 @@ struct URLRequestHTTPTests {
         #expect(request.allHTTPHeaderFields == ["Accept": "x/y"])
     }
 
-    @Test("a method is an open set, and case-sensitive")
+    @Test("methods are case-sensitive and can be extended")
     func method() throws {
         var request = try URLRequest(url: "https://example.com/", method: HTTPMethod(rawValue: "PURGE"))
         #expect(request.httpMethod == "PURGE")
@@ -37,7 +37,7 @@ struct URLRequestHTTPTests {
         #expect(request.httpMethod == "QUERY")
     }
 
-    @Test("a line break in a header is an error, not a header less")
+    @Test("a line break in a header is an error")
     func injection() {
         #expect(throws: AFError.self) {
             try URLRequest(url: "https://example.com/", method: .get, headers: ["X": "a\r\nEvil: 1"])
@@ -48,7 +48,7 @@ struct URLRequestHTTPTests {
         #expect(throws: AFError.self) { try URLRequest(url: "https://example.com/", method: HTTPMethod(rawValue: "")) }
     }
 
-    @Test("a GET must not have a body")
+    @Test("a GET request with a body is invalid")
     func validation() throws {
         var request = try URLRequest(url: "https://example.com/", method: .get)
         try request.validate()
@@ -65,7 +65,7 @@ struct URLRequestHTTPTests {
         try request.validate()
     }
 
-    @Test("a response's headers are found whatever their case")
+    @Test("a response's header names are case-insensitive")
     func response() throws {
         let url = try "https://example.com/".asURL()
         let response = try #require(

@@ -9,7 +9,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Interceptors that are added to a request that is there already.
+/// Interceptors that are added to an existing request.
 @Suite struct AddedInterceptorTests {
     private func leaving(_ letter: String) -> Adapter {
         Adapter { request, _, completion in completion(.success(request.trailed(by: letter))) }

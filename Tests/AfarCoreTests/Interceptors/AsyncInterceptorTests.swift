@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// Both, and an interceptor.
+    /// A type that is an interceptor, an async adapter and an async retrier.
     private struct Both: RequestInterceptor, AsyncRequestAdapter, AsyncRequestRetrier {
         func adapt(_ urlRequest: URLRequest, using state: RequestAdapterState) async throws -> URLRequest {
             try await adapt(urlRequest, for: state.session).trailed(by: "+")
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// Waits until it is cancelled, and says so.
+    /// An interceptor that waits until it is cancelled and then records the cancellation.
     private struct Patient: RequestInterceptor, AsyncRequestAdapter, AsyncRequestRetrier {
         let adapts: Bool
         let entered = Deferred<Void>()

@@ -10,16 +10,16 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Adapters, retriers and interceptors that are put together.
+/// Combinations of adapters, retriers and interceptors.
 @Suite struct InterceptorTests {
     private struct Refused: Error {}
 
-    /// An adapter that leaves a letter in the header `X-Trail`.
+    /// Creates an adapter that appends a letter to the header `X-Trail`.
     private func leaving(_ letter: String) -> Adapter {
         Adapter { request, _, completion in completion(.success(request.trailed(by: letter))) }
     }
 
-    /// A retrier that notes that it was asked, and answers.
+    /// Creates a retrier that logs each call and returns a fixed result.
     private func asked(_ name: String, in log: Log, answering result: RetryResult = .doNotRetry) -> Retrier {
         Retrier { _, _, _, completion in
             log.append(name)
@@ -195,10 +195,10 @@ import Testing
         session = nil
         let error = await task?.response.error
         guard case .sessionDeinitialized = error else {
-            Issue.record("not the session's end: \(String(describing: error))")
+            Issue.record("not sessionDeinitialized: \(String(describing: error))")
             return
         }
-        // Nothing is kept any more: the interceptor would hold itself.
+        // Breaks the interceptor's retain cycle.
         for answer in kept.withLock({ Swift.exchange(&$0, with: []) }) { answer() }
     }
 }

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Adapters that are given a state made by hand, as their tests do.
+/// Adapters with a manually created state, as in unit tests of adapters.
 struct RequestAdapterStateTests {
     private struct Tagging: AsyncRequestAdapter {
         func adapt(_ urlRequest: URLRequest, for session: Session) async throws -> URLRequest { urlRequest }

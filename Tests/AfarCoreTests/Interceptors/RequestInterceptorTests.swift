@@ -232,7 +232,7 @@ import Testing
             transport: transport)
         let first = session.request("http://mock/").validate().serializingResponse(using: Bytes())
         #expect(await first.response.value == Data("second".utf8))
-        // Taken out, because the session would keep itself through the task.
+        // Breaks the session's retain cycle through the task.
         let second = added.withLock { task in
             defer { task = nil }
             return task

@@ -6,7 +6,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// An interceptor made of closures. A part without one does nothing.
+/// An interceptor that is made of closures. A missing closure has no effect.
 struct Scripted: RequestInterceptor {
     typealias Adapting = @Sendable (URLRequest, @escaping @Sendable (Result<URLRequest, any Error>) -> Void) -> Void
     typealias Retrying = @Sendable (Request, @escaping @Sendable (RetryResult) -> Void) -> Void

@@ -3,7 +3,7 @@ import Testing
 @testable import AfarCore
 
 struct TokenBucketTests {
-    /// Takes a token as soon as one can be taken. Returns when that was.
+    /// Takes a token as soon as possible and returns the time.
     private func take(_ bucket: inout TokenBucket, at now: Double) -> Double {
         var time = now
         while true {
@@ -18,7 +18,7 @@ struct TokenBucketTests {
     @Test func aBurstIsAllowedAndThenOneAfterTheOther() {
         var bucket = TokenBucket(rate: 10, capacity: 3, at: 0)
         #expect((0..<5).map { _ in take(&bucket, at: 0) } == [0, 0, 0, 0.1, 0.2])
-        // At 0.2 the last one went; one more token is there at 0.3.
+        // The previous token was taken at 0.2.
         #expect(take(&bucket, at: 0.25) == 0.3)
         #expect(take(&bucket, at: 100) == 100)
     }

@@ -9,7 +9,7 @@ import HTTPTypes
 #endif
 
 extension URLRequest {
-    /// What adapters have left in the header `X-Trail`.
+    /// The letters that adapters have appended to the header `X-Trail`.
     var trail: String? { value(forHTTPHeaderField: "X-Trail") }
 
     func trailed(by letter: String) -> URLRequest {
@@ -20,6 +20,6 @@ extension URLRequest {
 }
 
 extension MockTransport {
-    /// The trails of all requests that were sent.
+    /// The trails of all sent requests.
     var trails: [String?] { requests.map { request in HTTPField.Name("X-Trail").flatMap { request.fields[$0] } } }
 }

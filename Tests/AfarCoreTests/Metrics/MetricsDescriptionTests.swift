@@ -2,7 +2,7 @@ import AfarCore
 import Foundation
 import Testing
 
-/// What metrics say of themselves.
+/// Descriptions of metrics.
 @Suite struct MetricsDescriptionTests {
     private let start = Date(timeIntervalSinceReferenceDate: 1000)
 

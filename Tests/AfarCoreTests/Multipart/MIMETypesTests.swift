@@ -40,7 +40,7 @@ import Testing
 
     @Test func theSystemsListIsAskedForOtherExtensions() throws {
         let list = MIMETypes.list(in: URL(fileURLWithPath: "/etc/mime.types"))
-        // Of extensions like "pcf.z" the part after the dot is looked up.
+        // For extensions such as "pcf.z", only the part after the dot is looked up.
         let other = list.first { MIMETypes.common[$0.key] == nil && !$0.key.contains(".") }
         guard let (pathExtension, type) = other else { return }
         #expect(MIMETypes.type(ofFileNamed: "x.\(pathExtension)") == type)

@@ -3,19 +3,19 @@ import Testing
 
 @testable import AfarCore
 
-/// Every reason for which a form cannot be encoded, brought about by real files and streams.
+/// All reasons for encoding failures, caused by real files and streams.
 @Suite struct MultipartFailureTests {
     private typealias Reason = AFError.MultipartEncodingFailureReason
     private let scratch = Scratch()
 
-    /// The reason for which a form with these parts is not encoded.
+    /// Returns the reason why a form with these parts can't be encoded.
     private func reason(_ append: (MultipartFormData) -> Void) throws -> Reason? {
         let form = MultipartFormData()
         append(form)
         return try reason { _ = try form.encode() }
     }
 
-    /// The reason for which an encoding fails.
+    /// Returns the reason for an encoding failure.
     private func reason(_ encode: () throws -> Void) throws -> Reason? {
         let error = #expect(throws: AFError.self) { try encode() }
         guard case .multipartEncodingFailed(let reason)? = error else { return nil }
@@ -113,7 +113,7 @@ import Testing
         let descriptor = open(file.path, O_RDONLY)
         defer { close(descriptor) }
         try FileManager.default.removeItem(at: file)
-        // It can still be reached, but it has no path any more that could be asked about.
+        // The file is accessible, but its path no longer exists.
         let url = URL(fileURLWithPath: "/proc/self/fd/\(descriptor)")
         let reason = try reason { $0.append(url, withName: "a") }
         guard case .bodyPartFileSizeQueryFailedWithError(url, let error) = reason else {
@@ -267,7 +267,7 @@ import Testing
     func aDiskThatIsFull() throws {
         let url = scratch.url.appendingPathComponent("form")
         let form = MultipartFormData()
-        // While the first part is read, the disk below the form's file fills up.
+        // Redirects the form's file to a full device.
         let filling = ScriptedStream { _, capacity in
             let full = open("/dev/full", O_WRONLY)
             defer { close(full) }
@@ -294,7 +294,7 @@ import Testing
         #expect(!openFiles().contains { $0.path.hasPrefix(url.path) })
     }
 
-    // MARK: The first counts
+    // MARK: Order of errors
 
     @Test func theFirstFailureIsTheOneThatIsThrown() throws {
         let missing = scratch.url.appendingPathComponent("missing")
@@ -307,7 +307,7 @@ import Testing
         #expect(form.contentLength == 3)
         for encode in [{ _ = try form.encode() }, { try form.writeEncodedData(to: url) }] {
             guard case .bodyPartFileNotReachableWithError(missing, _) = try reason(encode) else {
-                Issue.record("another reason")
+                Issue.record("unexpected reason")
                 return
             }
         }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import AfarCore
 
-/// Forms byte by byte, as they are encoded into memory and into files.
+/// The encoded bytes of forms, in memory and in files.
 @Suite struct MultipartFormDataTests {
     private let scratch = Scratch()
 
-    /// Encodes a form in both ways.
+    /// Encodes a form in memory and into a file, and returns the text.
     private func text(of form: MultipartFormData) throws -> String {
         let data = try form.encode()
         let file = scratch.url.appendingPathComponent(UUID().uuidString)

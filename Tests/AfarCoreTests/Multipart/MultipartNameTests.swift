@@ -3,9 +3,9 @@ import Testing
 
 @testable import AfarCore
 
-/// Names, types and headers from a caller, who may be passing on what a stranger typed.
+/// Names, types and headers from callers, which can contain untrusted input.
 @Suite struct MultipartNameTests {
-    /// What the HTML standard makes of a name, and of a file name.
+    /// Names and file names with their encoded forms according to the HTML standard.
     static let names: [(given: String, name: String, fileName: String)] = [
         ("plain", "plain", "plain"),
         ("", "", ""),

@@ -9,9 +9,9 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Forms as bodies of requests: where and when they are encoded, and what becomes of the temporary file.
+/// Forms as request bodies: the time and place of the encoding, and the removal of the temporary file.
 ///
-/// The tests look at the files that the process has open, so they take turns.
+/// The tests inspect the open files of the process, so they run serially.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct MultipartUploadTests {
     private let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
 
@@ -24,13 +24,13 @@ import Testing
 
     private func exists(_ url: URL?) -> Bool { url.map { FileManager.default.fileExists(atPath: $0.path) } ?? false }
 
-    /// The forms that are being written into temporary files.
+    /// Returns the temporary files that forms are currently written to.
     private func formsBeingWritten() -> [URL] {
         openFiles().map(\.path).filter { $0.contains("afar-form-") && !$0.hasSuffix("(deleted)") }
             .map { URL(fileURLWithPath: $0) }
     }
 
-    // MARK: Where it goes
+    // MARK: Memory or file
 
     @Test func upToTheThresholdAFormStaysInMemory() async throws {
         let transport = MockTransport { _ in .text("ok") }
@@ -113,7 +113,7 @@ import Testing
         #expect(transport.requests.first?.fields[.contentType] == form.contentType)
     }
 
-    // MARK: When it is encoded
+    // MARK: Time of encoding
 
     @Test func theCallerDoesNotWaitForTheEncoding() async throws {
         let proceed = DispatchSemaphore(value: 0)
@@ -127,7 +127,7 @@ import Testing
             multipartFormData: form { $0.append(slow, withLength: 1, headers: [:]) }, to: "http://mock/")
         let task = request.serializingResponse(using: Bytes())
         request.resume()
-        // Had the stream been read by now, nobody would come here.
+        // This line is reached only if the stream hasn't been read yet.
         proceed.signal()
         #expect(try await task.value == Data("ok".utf8))
     }
@@ -177,7 +177,7 @@ import Testing
                 return 1
             }
         }
-        // More than there are threads that tasks share.
+        // More tasks than there are threads in the cooperative pool.
         let tasks = (0..<64).map { _ in
             session.upload(
                 multipartFormData: { $0.append(stream(), withLength: 1, headers: [:]) }, to: "http://mock/"
@@ -187,7 +187,7 @@ import Testing
         for task in tasks { #expect(await task.response.value == Data("ok".utf8)) }
     }
 
-    // MARK: When it fails or ends early
+    // MARK: Failures and cancellation
 
     @Test(arguments: [nil, DispatchQueue(label: "making requests")])
     func aFormThatCannotBeEncodedReachesTheHandlers(requestQueue: DispatchQueue?) async {

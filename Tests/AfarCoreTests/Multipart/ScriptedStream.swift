@@ -1,6 +1,6 @@
 import Foundation
 
-/// An input stream that is read by a closure.
+/// An input stream whose bytes a closure provides.
 final class ScriptedStream: InputStream {
     private let reading: (_ buffer: UnsafeMutablePointer<UInt8>, _ capacity: Int) -> Int
 
@@ -16,7 +16,7 @@ final class ScriptedStream: InputStream {
     struct Torn: Error {}
 }
 
-/// A directory that is removed with this value.
+/// A temporary directory that is removed when the object is deallocated.
 final class Scratch: Sendable {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("afar-multipart-\(UUID().uuidString)")
 
@@ -24,7 +24,7 @@ final class Scratch: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// A file in it, with these bytes.
+    /// Creates a file in the directory.
     func file(_ name: String, _ bytes: Data = Data("content".utf8)) throws -> URL {
         let file = url.appendingPathComponent(name)
         try bytes.write(to: file)
@@ -32,7 +32,7 @@ final class Scratch: Sendable {
     }
 }
 
-/// The files that this process has open, by descriptor.
+/// Returns the files that this process has open.
 func openFiles() -> [(descriptor: Int32, path: String)] {
     let directory = "/proc/self/fd"
     return ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).compactMap { name in

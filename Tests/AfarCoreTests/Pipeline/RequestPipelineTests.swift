@@ -8,9 +8,9 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Whoever is asked may answer at once or later, from another thread: what happens is the same.
+/// Each step can complete synchronously or asynchronously, with the same result.
 @Suite(.timeLimit(.minutes(1))) struct RequestPipelineTests {
-    /// What takes its time.
+    /// The steps that complete asynchronously.
     struct Later: OptionSet {
         let rawValue: Int
 
@@ -19,7 +19,7 @@ import Testing
         static let response = Later(rawValue: 1 << 2)
         static let headDisposition = Later(rawValue: 1 << 3)
         static let retrier = Later(rawValue: 1 << 4)
-        /// A step that has a queue of its own ends later, too.
+        /// The steps with a custom queue.
         static let queues = Later(rawValue: 1 << 5)
         static let all = 0..<(1 << 6)
     }
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// A retrier that answers at once to a request that fails at once takes no stack.
+    /// A synchronous retrier of a request that fails synchronously doesn't cause recursion.
     @Test func manyAttemptsTakeNoStack() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let retrier = Retrier { request, _, _, completion in
@@ -92,7 +92,7 @@ import Testing
         #expect(request.retryCount == 20_000)
     }
 
-    /// A user's code may take locks that whoever starts the request holds.
+    /// User code can acquire locks that the caller of `resume()` holds.
     @Test(arguments: [false, true]) func nothingOfAUsersRunsInsideResume(hasStage: Bool) async {
         struct Locking: ExchangeStage {
             let lock: NSLock
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    /// Nor when there is nothing to wait for before it.
+    /// The same holds if no asynchronous step precedes the failure.
     @Test func nothingOfAUsersRunsInsideResumeWhenTheRequestFailsAtOnce() async {
         let session = Session(startRequestsImmediately: false, transport: MockTransport { _ in .text("ok") })
         let isInside = "isInsideResume"
@@ -141,14 +141,14 @@ import Testing
         }
     }
 
-    /// A cancel does not wait for a queue of the session's.
+    /// Cancellation doesn't wait for the session's queues.
     @Test func aCancelEndsTheWaitForAnAdapterWhoseQueueStandsStill() async {
         let queue = DispatchQueue(label: "requests")
         let session = Session(requestQueue: queue, transport: MockTransport { _ in .text("ok") })
         let isAsked = Deferred<Void>()
         let adapter = Adapter { urlRequest, _, completion in completion(.success(urlRequest)) }
         let request = session.request("http://mock/", interceptor: adapter) { _ in
-            // It runs on the queue, which then runs nothing more.
+            // This closure runs on the queue.
             queue.suspend()
             isAsked.fulfill(())
         }
@@ -159,7 +159,7 @@ import Testing
         queue.resume()
     }
 
-    /// A listener that ignores its cancellation does not hold the request.
+    /// A listener that ignores its cancellation doesn't block the request.
     @Test func aCancelEndsTheWaitForAListenerThatIgnoresIt() async {
         let (asked, answered) = (Deferred<Void>(), Deferred<Void>())
         let session = Session(transport: MockTransport { _ in .text("ok") })
@@ -174,7 +174,7 @@ import Testing
         answered.fulfill(())
     }
 
-    /// An answer that comes too late is not released under a lock.
+    /// A late result is not released under a lock.
     @Test func whatALateAnswerHoldsMayAskTheRequest() async {
         struct Held: Error {
             final class Asking: Sendable {

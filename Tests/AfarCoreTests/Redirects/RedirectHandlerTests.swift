@@ -10,9 +10,9 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Who decides about a request's redirects, and what the request shows of them.
+/// Redirect handlers, and the redirect information in requests.
 @Suite(.timeLimit(.minutes(1))) struct RedirectHandlerTests {
-    /// A handler made of a closure.
+    /// A redirect handler that calls a closure.
     private struct Handler: RedirectHandler {
         typealias Answer = @Sendable (URLRequest?) -> Void
         let decide: @Sendable (URLSessionTask, URLRequest, HTTPURLResponse, @escaping Answer) -> Void
@@ -167,7 +167,7 @@ import Testing
                 }
             }
         }
-        // A request leaves the list a moment after its response, and with its handlers on their queue.
+        // A request leaves the list when its handlers have been enqueued, which is after its response.
         await session.whenIdle()
         #expect(session.delegate.runningRequests.isEmpty)
         queue.sync {}
@@ -226,7 +226,7 @@ import Testing
         let request = session.request("http://one/a", method: .post) { $0.httpBody = Data("body".utf8) }
         _ = await request.redirect(using: handler).serializingResponse(using: Bytes()).response
         #expect(bodies.withLock { $0 } == [Data("body".utf8)])
-        // A file is not in memory, and goes again all the same.
+        // A file isn't in memory but is sent again, too.
         let file = FileManager.default.temporaryDirectory.appending(path: "redirect-\(UUID().uuidString)")
         try Data("file".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -316,7 +316,7 @@ import Testing
             let request = session.request("http://one/a").redirect(using: handler)
             let error = await request.serializingResponse(using: Bytes()).response.error
             let cause = (error?.underlyingError as? URLError)?.userInfo[NSUnderlyingErrorKey] as? TransportError
-            // Foundation drops a header with a line break by itself.
+            // Foundation drops a header that contains a line break.
             #expect(cause?.code == .invalidRedirect || number == 3, "\(number): \(error as Any)")
         }
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import AfarCore
 
 @Suite struct RedirectedRequestTests {
-    /// Whoever sends without a task has no use for a body that was left out.
+    /// Without an observer, the bytes of a discarded body aren't counted.
     @Test(arguments: [true, false])
     func aRedirectWithALongBodyIsFollowedWhetherOrNotAnybodyWatches(isWatched: Bool) async {
         let session = Session(

@@ -16,7 +16,7 @@ import Testing
     @Test func aURLThatCanBeReadInSeveralWaysIsRefusedWithItsReason() throws {
         let error = try refusal(of: "http://0x7f.1/")
         guard case .urlRequestValidationFailed(.ambiguousURL(let url, let reason)) = error else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         #expect("\(url)" == "http://0x7f.1/")
@@ -32,12 +32,12 @@ import Testing
         guard URL(string: url) != nil else { return }
         let error = try refusal(of: url)
         guard case .urlRequestValidationFailed(.malformedURL(let url, let found)) = error else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         #expect(error?.url == url)
         #expect(found.contains(reason))
-        #expect(error?.localizedDescription.contains("two ways") == false)
+        #expect(error?.localizedDescription.contains("ambiguous") == false)
     }
 
     @Test(arguments: [
@@ -53,7 +53,7 @@ import Testing
     @Test func anotherSchemeIsRefusedByName() throws {
         let error = try refusal(of: "ftp://example.com/")
         guard case .urlRequestValidationFailed(.unsupportedScheme("ftp")) = error else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
     }

@@ -9,7 +9,7 @@ import Testing
         let drains1 = queue.append(ResponseHandler())
         #expect(!drains1)
         queue.open()
-        guard case .makeResponse = queue.step() else { Issue.record("the handler was not run"); return }
+        guard case .makeResponse = queue.step() else { Issue.record("the handler was not called"); return }
     }
 
     @Test mutating func responsesAreHandedOverTogetherAndOnce() {
@@ -19,13 +19,13 @@ import Testing
             guard case .makeResponse = queue.step() else { Issue.record("a handler was lost"); return }
         }
         guard case .deliver(let handlers) = queue.step() else {
-            Issue.record("nothing was handed over")
+            Issue.record("no handler was returned")
             return
         }
         #expect(handlers.count == 2)
-        guard case .done = queue.step() else { Issue.record("something ran twice"); return }
+        guard case .done = queue.step() else { Issue.record("a handler was called twice"); return }
         queue.open()
-        guard case .done = queue.step() else { Issue.record("something ran again"); return }
+        guard case .done = queue.step() else { Issue.record("a handler was called again"); return }
     }
 
     @Test mutating func aHandlerAddedWhileDrainingIsTakenByTheDrain() {
@@ -41,7 +41,7 @@ import Testing
         _ = queue.append(ResponseHandler())
         queue.open()
         _ = queue.step()
-        guard case .deliver = queue.step() else { Issue.record("nothing was handed over"); return }
+        guard case .deliver = queue.step() else { Issue.record("no handler was returned"); return }
         let drains = queue.append(ResponseHandler())
         #expect(!drains)
         guard case .makeResponse = queue.step() else { Issue.record("the late handler was lost"); return }

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// A cancel at every stage above the transport: the error is the same, the handlers are called once.
+/// Cancellation at every stage above the transport. The error is the same, and each handler is called once.
 @Suite(.timeLimit(.minutes(1))) struct RequestCancellationTests {
     private func expectCancelled(
         _ request: DataRequest, _ task: DataTask<Data>, sourceLocation: SourceLocation = #_sourceLocation
@@ -216,7 +216,7 @@ import Testing
                 }
             }
         }
-        // All handlers that will ever be called are on their queue then.
+        // After this, all handlers have been enqueued.
         await session.whenIdle()
         queue.sync {}
         #expect(calls.withLock { $0 } == Array(repeating: 1, count: 2_000))

@@ -8,11 +8,11 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// What requests say of themselves, before, while and after they run.
+/// Descriptions of requests before, during and after they run.
 @Suite struct RequestDescriptionTests {
     @Test func aRequestThatIsNotMadeYetSaysSo() {
         let request = Session(transport: MockTransport { _ in .text("ok") }).request("http://mock/")
-        #expect(request.description == "A request that is not made yet")
+        #expect(request.description == "A request without a URLRequest")
         #expect(
             request.debugDescription == """
                 State: initialized

@@ -9,7 +9,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// The guarantees about starting, handlers and states, on a mock.
+/// Guarantees about starting, handlers and states, tested with a mock.
 @Suite struct RequestLifeCycleTests {
     private let queue = DispatchQueue(label: "handlers")
 
@@ -272,7 +272,7 @@ import Testing
         session = nil
         let response = await task?.response
         guard case .sessionDeinitialized = response?.error else {
-            Issue.record("not the session's end: \(String(describing: response?.error))")
+            Issue.record("not sessionDeinitialized: \(String(describing: response?.error))")
             return
         }
     }
@@ -283,23 +283,23 @@ import Testing
         session.invalidate(with: Reason())
         let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
         guard case .sessionInvalidated(let error) = response.error else {
-            Issue.record("not the invalidation: \(String(describing: response.error))")
+            Issue.record("not sessionInvalidated: \(String(describing: response.error))")
             return
         }
         #expect(error is Reason)
         #expect(transport.requests.isEmpty)
     }
 
-    /// Looks at its request when nobody holds it any more, as a user's serializer may.
+    /// A serializer that accesses its request during deallocation, as user code can.
     private final class LookingBack: DataResponseSerializerProtocol {
         let request = Locked<DataRequest?>(nil)
-        /// Whether the request could be looked at.
+        /// Whether the request was accessible.
         let seen: Deferred<Bool>
 
         init(seen: Deferred<Bool>) { self.seen = seen }
 
         deinit {
-            // On another thread, so that a lock that is held fails the test and does not block it.
+            // On another thread, a held lock fails the test instead of blocking it.
             let isSeen = DispatchSemaphore(value: 0)
             let request = request.withLock { $0 }
             DispatchQueue(label: "looking back").async {
@@ -340,7 +340,7 @@ import Testing
     }
 }
 
-/// The bytes as they came, empty or not.
+/// A serializer that returns the bytes unchanged, including empty data.
 struct Bytes: DataResponseSerializerProtocol {
     func serialize(request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?) throws -> Data {
         if let error { throw error }

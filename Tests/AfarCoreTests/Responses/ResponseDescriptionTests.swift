@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// What responses say of themselves.
+/// Descriptions of responses.
 @Suite struct ResponseDescriptionTests {
     private var urlRequest: URLRequest {
         get throws {

@@ -1,7 +1,7 @@
 @testable import AfarCore
 
 extension Session {
-    /// Waits until no request is running any more.
+    /// Returns when no request is running.
     func whenIdle() async {
         let isIdle = Deferred<Void>()
         state.whenFinished(state.running) { isIdle.fulfill(()) }

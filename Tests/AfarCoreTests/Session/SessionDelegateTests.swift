@@ -9,11 +9,11 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// A delegate's closures: those that are told, and those that decide.
+/// A delegate's closures that observe or decide.
 @Suite(.timeLimit(.minutes(1))) struct SessionDelegateTests {
     private let delegate = SessionDelegate()
     private let notes = Notes()
-    /// Kept, as requests end with their session.
+    /// Retains the sessions, because requests end when their session is deallocated.
     private let sessions = Locked<[Session]>([])
 
     private func session(_ handler: @escaping MockTransport.Handler = { _ in .text("four") }) -> Session {
@@ -24,7 +24,7 @@ import Testing
 
     private var told: [String] { notes.told }
 
-    // MARK: What is told
+    // MARK: Notifications
 
     @Test func aDelegateHearsOnTheRootQueueBesideWhatHappensAnyway() async {
         delegate.taskDidSendBodyData = { [notes] _, _, sent, all, expected in
@@ -39,7 +39,7 @@ import Testing
         let response = await session?.upload(Data("12345".utf8), to: "http://mock/")
             .serializingResponse(using: Bytes()).response
         #expect(response?.value == Data("four".utf8))
-        // A request leaves the list a moment after its response.
+        // A request is removed from the list after its response.
         await session?.whenIdle()
         session = nil
         #expect(told == ["sent 5 5 5", "complete true 200", "invalid true"])
@@ -77,7 +77,7 @@ import Testing
         #expect(told == ["true"])
     }
 
-    // MARK: What is decided
+    // MARK: Decisions
 
     @Test func bodiesGoToTheClosureInPlaceOfTheRequests() async {
         delegate.dataTaskDidReceiveData = { [notes, unowned delegate] _, task, data in
@@ -155,7 +155,7 @@ import Testing
     }
 }
 
-/// What a delegate's closures have said. They hold this and not the tests, which hold the delegate.
+/// The calls to a delegate's closures. The closures capture this object instead of the test, which holds the delegate.
 private final class Notes: Sendable {
     let rootQueue = DispatchQueue(label: "root")
     private let events = Locked<[String]>([])
@@ -172,7 +172,7 @@ private final class Notes: Sendable {
 }
 
 extension DataRequest {
-    /// The response with its bytes as they came.
+    /// Returns the response with its bytes unchanged.
     fileprivate func response(withoutSerializer: Void) async -> AFDataResponse<Data?> {
         let deferred = Deferred<AFDataResponse<Data?>>()
         response(queue: DispatchQueue(label: "handler")) { deferred.fulfill($0) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AfarCore
 
-/// A session that ends takes its requests with it, wherever they are.
+/// Requests fail at every stage when their session is deallocated.
 @Suite struct SessionEndTests {
     private let transport = MockTransport { _ in .status(500) }
 

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// The queues that a session shows: there in any case, and used only if they were given.
+/// A session's queue properties. They always return queues, but the session uses only those that were passed to it.
 struct SessionQueuesTests {
     private static let key = DispatchSpecificKey<String>()
 
@@ -18,7 +18,7 @@ struct SessionQueuesTests {
         return queue
     }
 
-    /// Notes on which queues an adapter-less request is made and its response serialized.
+    /// Returns the labels of the queues on which a request is created and its response is serialized.
     private func places(_ session: Session) async -> [String?] {
         struct Place: URLRequestConvertible {
             let noted: Locked<[String?]>

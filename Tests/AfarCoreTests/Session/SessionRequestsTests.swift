@@ -4,7 +4,7 @@ import Testing
 
 @testable import AfarCore
 
-/// All requests of a session at once.
+/// Operations on all requests of a session.
 @Suite struct SessionRequestsTests {
     private let queue = DispatchQueue(label: "completion")
 

@@ -139,7 +139,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    /// What should go through a proxy must not go around it.
+    /// A request that should use a proxy must not bypass it.
     @Test func proxiesAreRefusedByWhoWouldGoAroundThem() async throws {
         let foundation = URLSessionConfiguration.ephemeral
         foundation.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "proxy", "HTTPPort": 3128]
@@ -189,7 +189,7 @@ import Testing
     @Test func theRequestsOwnTimeoutIsTheIdleTimeout() async throws {
         let transport = MockTransport { _ in .text("ok") }
         let session = Session(transport: transport)
-        // None at all is no timeout of its own.
+        // A timeout of 0 means the default timeout.
         for timeout in [3, 0, 60] as [TimeInterval] {
             let request = session.request("http://mock/") { $0.timeoutInterval = timeout }
             _ = await request.serializingResponse(using: Bytes()).response

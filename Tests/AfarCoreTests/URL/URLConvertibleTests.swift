@@ -6,9 +6,9 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("URLs and requests of other values")
+@Suite("Conversions to URLs and requests")
 struct URLConvertibleTests {
-    @Test("text, URLs and components become URLs")
+    @Test("strings, URLs and components are converted to URLs")
     func converts() throws {
         #expect(try "https://example.com/a?b=c".asURL().absoluteString == "https://example.com/a?b=c")
         let url = try #require(URL(string: "https://example.com"))
@@ -19,7 +19,7 @@ struct URLConvertibleTests {
         #expect(try components.asURL() == url)
     }
 
-    @Test("escapes in text stay as they are")
+    @Test("escapes in strings are left unchanged")
     func keepsEscapes() throws {
         for (text, url) in [
             ("http://h/?a=%26|&b[]=%5B", "http://h/?a=%26%7C&b%5B%5D=%5B"), ("http://h/%zz%2", "http://h/%25zz%252"),
@@ -32,12 +32,12 @@ struct URLConvertibleTests {
         }
     }
 
-    @Test("what is no URL comes back in the error", arguments: ["", "http://[::1", "http://a b/", "http://a|b/%20|"])
+    @Test("the error contains the invalid URL", arguments: ["", "http://[::1", "http://a b/", "http://a|b/%20|"])
     func refuses(text: String) {
         #expect { try text.asURL() } throws: { $0.asAFError?.urlConvertible as? String == text }
     }
 
-    @Test("components that form no URL come back in the error")
+    @Test("the error contains the invalid components")
     func refusesComponents() {
         var components = URLComponents()
         components.host = "example.com"
@@ -45,7 +45,7 @@ struct URLConvertibleTests {
         #expect { try components.asURL() } throws: { $0.asAFError?.urlConvertible is URLComponents }
     }
 
-    @Test("a request is its own request")
+    @Test("a request is returned unchanged")
     func request() throws {
         let request = try URLRequest(url: "https://example.com", method: .put)
         #expect(request.urlRequest == request)

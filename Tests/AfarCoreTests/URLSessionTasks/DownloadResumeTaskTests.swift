@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// The tasks that show what resume data asks for.
+/// The task properties for resumed downloads.
 struct DownloadResumeTaskTests {
     private let session = Session(startRequestsImmediately: false, transport: MockTransport { _ in .text("ok") })
 

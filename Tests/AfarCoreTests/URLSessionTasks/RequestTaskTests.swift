@@ -8,13 +8,13 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Requests in the shape of Foundation's tasks.
+/// Requests as Foundation tasks.
 @Suite struct RequestTaskTests {
     private let queue = DispatchQueue(label: "tasks")
 
     private static let tenBytes = MockResponse.data(Data("0123456789".utf8))
 
-    /// A session of which every request's first attempt breaks off after four bytes.
+    /// Creates a session in which the first attempt of every request is interrupted after four bytes.
     private func retryingSession() -> Session {
         let attempts = Locked(0)
         let transport = MockTransport { _ in

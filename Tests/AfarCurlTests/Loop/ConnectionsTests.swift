@@ -46,7 +46,7 @@ struct ConnectionsTests {
         #expect(!connections.isIdle(5))
     }
 
-    /// A descriptor's number comes back as soon as it is closed.
+    /// The system reuses a descriptor's number as soon as it is closed.
     @Test func whoHadANumberBeforeHasNoSayInIt() {
         var connections = Connections()
         connections.open(5, to: "h", by: id(first))

@@ -42,7 +42,7 @@ import Testing
         #expect(Array(pools.all).isEmpty)
     }
 
-    /// Each has descriptors, and hosts that cannot be reached are many.
+    /// Each pool uses descriptors, and there can be many unreachable hosts.
     @Test func thePoolOfAHostThatNeverAnsweredIsClosed() throws {
         var pools = CurlPools(
             poller: try Poller(set: EpollSet()), configuration: configuration, tls: TLSSettings(configuration))

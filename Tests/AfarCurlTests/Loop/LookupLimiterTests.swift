@@ -10,7 +10,7 @@ struct LookupLimiterTests {
 
     private typealias Limiter = LookupLimiter<Waiter>
 
-    /// Enters all of them, and gives the places of those who waited not.
+    /// Enters all waiters and returns the slots of those admitted immediately.
     private func enter(_ names: String, _ limiter: inout Limiter) -> [Limiter.Slot] {
         names.map { limiter.enter(Waiter($0)) }.filter(\.isAdmitted).map(\.slot)
     }
@@ -32,7 +32,8 @@ struct LookupLimiterTests {
         #expect(drain(&limiter) == "d")
     }
 
-    /// A slot can become free while libcurl is at work, and somebody new comes before the loop has looked who waits.
+    /// A slot can become free while libcurl is running, and a new waiter can arrive before the loop admits the next
+    /// one.
     @Test func nobodyOvertakesThoseWhoWait() {
         var limiter = Limiter(limit: 1)
         let running = enter("ab", &limiter)

@@ -28,7 +28,7 @@ struct HTTPVersionTests {
         #expect(version(wanted, delivery: .stream()) == .negotiated)
     }
 
-    /// Negotiate and NTLM authenticate the connection. Over HTTP/2, requests of other users would share it.
+    /// Negotiate and NTLM authenticate the connection. With HTTP/2, requests of other users could share it.
     @Test(arguments: [ExchangeOptions.HTTPVersion.automatic, .http2]) func anAuthenticatedConnectionIsNotShared(
         wanted: ExchangeOptions.HTTPVersion
     ) {

@@ -72,7 +72,7 @@ struct RequestPlanTests {
         #expect(error?.code == .invalidURL)
     }
 
-    /// Put behind "http://host", these would change which host is asked.
+    /// Appended to "http://host", these paths would change the host.
     @Test(arguments: ["", "*", "x", ".evil.example/", "@evil.example/", ":81/", "?q", "/a b", "/a\r\nX: y", "/a\0b"])
     func misleadingPathsAreRefused(_ path: String) {
         let error = #expect(throws: TransportError.self) { try plan(exchange(path: path)) }

@@ -6,7 +6,7 @@ import Testing
 @testable import AfarCurl
 
 extension StringList {
-    /// The lines as libcurl reads them.
+    /// The strings as libcurl reads them.
     var lines: [String] {
         var lines: [String] = []
         var next = first

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Functions that come before the C library's in a process of its own, and refuse or take their time when told to.
+/// A preloaded library that overrides C library functions in a separate process, so that they fail or are slow on
+/// demand.
 enum Shim {
     private static let source = """
         #define _GNU_SOURCE
@@ -42,26 +43,26 @@ enum Shim {
         }
         """
 
-    // MARK: For the process that has it
+    // MARK: In the process with the shim
 
-    /// Whether this process has it.
+    /// Whether this process has loaded the shim.
     static let isLoaded = dlsym(nil, "afar_shim_lookups") != nil
 
     private static func function<Function>(_ name: String, as type: Function.Type) -> Function? {
         dlsym(nil, name).map { unsafeBitCast($0, to: type) }
     }
 
-    /// How long slow look-ups take, those that run already too.
+    /// Sets the duration of slow lookups, including those already running.
     static func setDelay(milliseconds: Int32) {
         function("afar_shim_set_delay", as: (@convention(c) (Int32) -> Void).self)?(milliseconds)
     }
 
-    /// How many look-ups have begun.
+    /// The number of lookups that have started.
     static var lookupCount: Int {
         Int(function("afar_shim_lookups", as: (@convention(c) () -> Int32).self)?() ?? 0)
     }
 
-    /// Runs `body`, which gets no threads.
+    /// Runs `body` while thread creation fails.
     static func withoutThreads<Value>(_ body: () throws -> Value) rethrows -> Value {
         let refuse = function("afar_shim_refuse_threads", as: (@convention(c) (Int32) -> Void).self)
         refuse?(1)
@@ -69,18 +70,18 @@ enum Shim {
         return try body()
     }
 
-    // MARK: For the process that starts that one
+    // MARK: In the parent process
 
-    /// A compiler for C, nil where there is none.
+    /// The path of a C compiler, if one is installed.
     static let compiler: String? = {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
         return ["cc", "clang", "gcc"].lazy.flatMap { name in folders.map { "\($0)/\(name)" } }
             .first { access($0, X_OK) == 0 }
     }()
 
-    /// Runs a test of this program in a process that has the shim.
+    /// Runs a test of this program in a process with the shim.
     ///
-    /// - Returns: What that printed, and whether it went well.
+    /// - Returns: The process's output and whether it succeeded.
     static func run(test: String) async throws -> (output: String, isGood: Bool) {
         let folder = FileManager.default.temporaryDirectory.appending(path: "afar-shim-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -94,7 +95,7 @@ enum Shim {
             LD_PRELOAD='\(library)' exec '\(program)' --testing-library swift-testing --filter '\(test)'
             """
         return await withCheckedContinuation { continuation in
-            // Not with Process, which cannot do with many descriptors; and not in a task, as it waits.
+            // Foundation's Process doesn't support many descriptors. The call blocks.
             DispatchQueue.global().async {
                 guard let output = popen(command, "re") else {
                     return continuation.resume(returning: ("no shell: \(errno)", false))

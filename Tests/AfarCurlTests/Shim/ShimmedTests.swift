@@ -7,10 +7,10 @@ import Testing
 
 extension TransportTests {
     @Suite struct ShimTests {
-        /// Each in a process of its own, in which the system refuses or delays what it is asked for.
+        /// Runs each test in a separate process, in which system functions fail or are slow.
         @Test(
-            .enabled(if: Shim.compiler != nil, "there is no compiler for C"),
-            .enabled(if: !Shim.isLoaded, "this is that process"),
+            .enabled(if: Shim.compiler != nil, "no C compiler is installed"),
+            .enabled(if: !Shim.isLoaded, "this process has already loaded the shim"),
             arguments: [
                 "aKeptConnectionNeedsNoLookup", "cancelledLookupsAreLimited", "lookupsThatTimedOutAreLimited",
                 "failingLookupsAreNoticedAtOnce", "aLateSecondLookupLeavesTheLoopAlone",
@@ -24,8 +24,8 @@ extension TransportTests {
     }
 }
 
-/// Run by ``TransportTests/ShimTests``.
-@Suite(.serialized, .enabled(if: Shim.isLoaded, "only in the process that has the shim"), .timeLimit(.minutes(1)))
+/// The tests that ``TransportTests/ShimTests`` runs.
+@Suite(.serialized, .enabled(if: Shim.isLoaded, "requires the shim"), .timeLimit(.minutes(1)))
 struct ShimmedTests {
     private let transport = CurlTransport()
     private let limit = CurlTransport.Configuration().maximumLookups
@@ -35,7 +35,7 @@ struct ShimmedTests {
         return try #require(URL(string: "http://\(host).test:\(port)/get"))
     }
 
-    /// Returns when so many look-ups have begun, or a while later.
+    /// Waits until the given number of lookups have started, or until the time is up, and returns their number.
     private func lookups(_ count: Int, within seconds: Double = 10) async throws -> Int {
         for _ in 0..<Int(seconds * 200) where Shim.lookupCount < count { try await Task.sleep(for: .milliseconds(5)) }
         return Shim.lookupCount
@@ -52,7 +52,7 @@ struct ShimmedTests {
             #expect(try await lookups(1 + limit) == 1 + limit)
             let response = try await transport.send(fast)
             #expect(response.report.transactions.first?.isReusedConnection == true)
-            // One that is new waits for its turn, and does not hold up the others.
+            // A new host waits for a lookup but doesn't block the others.
             let another = try await transportError {
                 try await transport.send(Exchange(try url("another", server)).with { $0.totalTimeout = 0.1 })
             }
@@ -107,7 +107,7 @@ struct ShimmedTests {
         }
     }
 
-    /// libcurl looks by itself after a while; the loop must hear it from the kernel, every time.
+    /// libcurl polls for lookup results only occasionally, so the loop must always receive the event from the kernel.
     @Test func failingLookupsAreNoticedAtOnce() async throws {
         Shim.setDelay(milliseconds: 100)
         var times: [Double] = []
@@ -119,11 +119,12 @@ struct ShimmedTests {
                     #expect(error.code == .cannotFindHost)
                 })
         }
-        // A busy machine may be late now and then.
+        // Individual measurements can be late on a busy machine.
         #expect(times.sorted()[times.count / 2] < 0.2, "\(times)")
     }
 
-    /// libcurl takes the address that another look-up has found, and its own look-up's end comes when nobody asks for it.
+    /// libcurl can use the address from another transfer's lookup. Its own lookup then completes when no transfer waits
+    /// for it.
     @Test func aLateSecondLookupLeavesTheLoopAlone() async throws {
         try await withServer { server in
             Shim.setDelay(milliseconds: 300)
@@ -135,7 +136,7 @@ struct ShimmedTests {
                     try await Task.sleep(for: .seconds(1))
                     let start = Self.processorSeconds
                     try await Task.sleep(for: .seconds(1))
-                    // A loop that does not sleep takes all there is of one core.
+                    // A busy loop would use an entire core.
                     #expect(Self.processorSeconds - start < 0.3)
                 }
                 try await group.waitForAll()
@@ -158,7 +159,7 @@ struct ShimmedTests {
             Shim.setDelay(milliseconds: 200)
             let first = Task { [first = try url("slow", server)] in try await transport.send(Exchange(first)) }
             #expect(try await lookups(1) == 1)
-            // They wait in this order; the third needs no look-up once the first one is there.
+            // They wait in this order. The third one needs no lookup of its own.
             let second = Task { [other = try url("slow-other", server)] in try await transport.send(Exchange(other)) }
             let third = Task { [same = try url("slow", server)] in try await transport.send(Exchange(same)) }
             #expect(try await first.value.head.status == 200)
@@ -170,7 +171,7 @@ struct ShimmedTests {
         }
     }
 
-    /// Takes all descriptors there are, runs `body`, and gives them back.
+    /// Runs `body` while all descriptors are in use.
     private func withoutDescriptors(_ body: () async throws -> Void) async throws {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

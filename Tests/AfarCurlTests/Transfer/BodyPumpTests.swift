@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct BodyPumpTests {
-    /// A pump, and its calls that something is ready.
+    /// A pump with its readiness notifications.
     private struct Line {
         let pump: BodyPump
         private var calls: AsyncStream<Void>.Iterator
@@ -19,7 +19,7 @@ struct BodyPumpTests {
             pump.start(RequestBodyStream(length: length, isReplayable: false) { { try body.next() } })
         }
 
-        /// Reads as the loop does: what is there, or after the call that something is.
+        /// Reads like the loop: immediately if bytes are available, and otherwise after the notification.
         mutating func read(_ count: Int) async throws -> [UInt8] {
             var bytes = [UInt8](repeating: 0, count: count)
             while true {
@@ -124,7 +124,7 @@ struct BodyPumpTests {
     }
 
     @Test func aPumpThatWasCancelledBeforeItBeganLeavesTheBodyUnread() async {
-        /// Tells when the pump has let go of the body.
+        /// Signals when the pump has released the body.
         final class Witness: Sendable {
             let isGone: Deferred<Void>
             init(_ isGone: Deferred<Void>) { self.isGone = isGone }

@@ -6,7 +6,7 @@ import Testing
 @testable import AfarCurl
 
 struct CurlFailureTests {
-    /// Codes of other protocols, of options that are set on other paths, and of uses that do not occur.
+    /// The codes for other protocols, for options that are set elsewhere, and for uses that don't occur.
     private static let notForHTTP: Set<UInt32> = Set(
         [
             CURLE_FAILED_INIT, CURLE_NOT_BUILT_IN, CURLE_FTP_ACCEPT_FAILED, CURLE_FTP_WEIRD_PASS_REPLY,

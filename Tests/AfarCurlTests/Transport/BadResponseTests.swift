@@ -7,7 +7,7 @@ import Testing
 @testable import AfarCurl
 
 extension TransportTests {
-    /// What a hostile or broken server can answer: each is a typed error, soon, and the transport goes on working.
+    /// Malformed and malicious responses. Each one causes a typed error soon, and the transport remains usable.
     @Suite struct BadResponseTests {
         struct Case: Sendable, CustomTestStringConvertible {
             let testDescription: String
@@ -72,7 +72,8 @@ extension TransportTests {
             Case(
                 "5,000 fields", .headTooLarge, .awaitingResponse, .send(ok), .repeat("a: b\r\n", every: 0, times: 5_000)
             ),
-            // Not too short, because libcurl copies the whole value for each where memory cannot grow in place.
+            // The lines aren't too short, because libcurl copies the whole value for each if memory can't grow in
+            // place.
             Case(
                 "endless folds", .headTooLarge, .awaitingResponse, .send(ok + "A: b\r\n"),
                 .repeat(" \(String(repeating: "c", count: 97))\r\n", every: 0, times: 9_999)),
@@ -99,7 +100,7 @@ extension TransportTests {
             Case("half a body", .bodyIncomplete, .receiving, length("9"), .close),
             Case("half a body and a reset", .connectionLost, .receiving, length("9"), .wait(0.05), .reset),
             Case("a huge length", .bodyIncomplete, .receiving, length("9223372036854775807"), .close),
-            Case("a chunk size that is none", .malformedResponse, .receiving, .send(chunked + "zz\r\nabc")),
+            Case("an invalid chunk size", .malformedResponse, .receiving, .send(chunked + "zz\r\nabc")),
             Case("no chunk size", .malformedResponse, .receiving, .send(chunked + "\r\nabc")),
             Case(
                 "an overflowing chunk size", .malformedResponse, .receiving,
@@ -140,7 +141,7 @@ extension TransportTests {
             }
         }
 
-        /// A body longer than its Content-Length: the declared bytes count, and the connection cannot be trusted.
+        /// If a body is longer than its Content-Length, only the declared bytes count, and the connection is closed.
         @Test func aBodyThatIsLongerEndsWhereItShould() async throws {
             try await withRawServer(
                 [.respond(Self.ok + "Content-Length: 4\r\n\r\nabcdefgh")], [.respond(Self.ok + "\r\n"), .close]

@@ -87,7 +87,7 @@ extension TransportTests {
             }
         }
 
-        /// The body's maker may have nothing to send for long; a refusal or a redirect need not wait for it.
+        /// A body's producer can be idle for a long time. A rejection or a redirect must not wait for it.
         @Test(
             arguments: [true, false],
             [

@@ -8,11 +8,11 @@ import Testing
 @testable import AfarCurl
 
 extension TransportTests {
-    /// An exchange that is cancelled ends soon, at whatever stage it is, and its connection with it.
+    /// A cancelled exchange and its connection end quickly at every stage.
     @Suite struct CancellationTests {
         private let transport = makeTransport()
 
-        /// Starts an exchange there and then, cancels it when `isReady` returns, and expects the end.
+        /// Starts an exchange synchronously, cancels it when `isReady` returns, and expects it to fail.
         private func expectCancellation(
             of exchange: Exchange, in phase: TransportError.Phase, on transport: (any TestableTransport)? = nil,
             when isReady: () async throws -> Void
@@ -73,7 +73,7 @@ extension TransportTests {
             }
         }
 
-        /// Takes its time with every piece of a body, on the loop's thread.
+        /// An observer that blocks the loop's thread for a short time for every chunk.
         private final class SlowObserver: ExchangeObserver {
             let hasBegun = Deferred<Void>()
 
@@ -83,7 +83,8 @@ extension TransportTests {
             }
         }
 
-        /// There is always more to read: neither the cancel nor another exchange may have to wait for its end.
+        /// Data is always available, but neither the cancellation nor another exchange has to wait for the end of the
+        /// body.
         @Test(.timeLimit(.minutes(1))) func whileTheServerSendsFasterThanIsRead() async throws {
             try await withServer { server in
                 let piece = Data(repeating: 1, count: 1 << 18)
@@ -101,7 +102,7 @@ extension TransportTests {
 
         @Test func whileItConnects() async throws {
             let port = try UnacceptingPort()
-            // It begins before what catches up with it.
+            // The exchange starts before the one that `catchUp()` sends.
             try await expectCancellation(of: Exchange(port.url), in: .connecting) { try await transport.catchUp() }
         }
 
@@ -121,7 +122,7 @@ extension TransportTests {
             try await withRawServer([.receiveHead, .hold(gate), .receiveAll]) { server in
                 let exchange = Exchange(server.url, .post, body: .data(Data(count: 50_000_000)))
                 try await expectCancellation(of: exchange, in: .sending) { try await server.head() }
-                // The end comes after the bytes that the system has taken already.
+                // The connection's end arrives after the buffered bytes.
                 gate.open()
                 try await server.peerClosed(0)
             }
@@ -186,7 +187,7 @@ extension TransportTests {
             }
         }
 
-        /// libcurl looks names up in threads that cannot be ended.
+        /// libcurl resolves names in threads that can't be cancelled.
         @Test func whileTheNameIsLookedUp() async throws {
             let url = try #require(URL(string: "http://slow.invalid/"))
             var generator = SeededGenerator(seed: 3)

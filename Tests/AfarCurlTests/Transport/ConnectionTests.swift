@@ -56,7 +56,7 @@ extension TransportTests {
             }
         }
 
-        /// Bytes that come when nothing was asked would be taken for the answer to whatever is asked next.
+        /// Unsolicited bytes on an idle connection aren't used as the response to the next request.
         @Test(arguments: ["GET", "POST"])
         func anAnswerThatNobodyAskedForIsNotTaken(_ method: String) async throws {
             let gate = RawServer.Gate()
@@ -77,7 +77,7 @@ extension TransportTests {
             }
         }
 
-        /// Keeps the transport's thread busy, so that all that comes about meanwhile is found in one turn.
+        /// Blocks the transport's thread during `body`, so that it processes all events of that time in one iteration.
         private func whileBusy(_ transport: any TestableTransport, _ body: () async throws -> Void) async throws {
             let isBusy = Deferred<Void>()
             let mayGoOn = Locked(false)
@@ -92,7 +92,7 @@ extension TransportTests {
             await task.value
         }
 
-        /// libcurl gives a connection to the next request before it tells that the last one has ended.
+        /// libcurl assigns a connection to the next request before it reports the end of the previous one.
         @Test(arguments: ["GET", "POST"])
         func anAnswerThatNobodyAskedForIsNotTakenInTheSameTurn(_ method: String) async throws {
             let gate = RawServer.Gate()
@@ -150,7 +150,7 @@ extension TransportTests {
         @Test func aConnectionThatTheServerClosedIsNotKept() async throws {
             try await withRawServer([.respond(Self.ok("ok")), .close]) { server in
                 _ = try await transport.send(Exchange(server.url))
-                // libcurl is asked to close it a second later.
+                // libcurl closes it at the transport's request a second later.
                 while await transport.connectionStatistics?.open != 0 { try await Task.sleep(for: .milliseconds(10)) }
             }
         }
@@ -204,7 +204,7 @@ extension TransportTests {
             try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { first in
                 _ = try await transport.send(Exchange(first.url))
                 try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { second in
-                    // libcurl tells ages apart by the millisecond.
+                    // libcurl compares ages in milliseconds.
                     try await Task.sleep(for: .milliseconds(10))
                     _ = try await transport.send(Exchange(second.url))
                     try await first.peerClosed(0)
@@ -243,7 +243,7 @@ extension TransportTests {
 
         private static let many = 500
 
-        /// Makes so many requests, which all are in flight before the first is answered.
+        /// Makes the given number of requests. All are in flight before the first receives its response.
         private func gather(
             _ count: Int, on transport: any TestableTransport, at server: RawServer, _ gate: RawServer.Gate
         )
@@ -304,7 +304,7 @@ extension TransportTests {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<5 { group.addTask { _ = try await transport.send(Exchange(server.url)) } }
                     for connection in 0..<2 { try await server.head(0, connection: connection) }
-                    // Those that wait may still be on their way there.
+                    // The queued requests may still be on their way to the transport.
                     while await transport.connectionStatistics?.waiting != 3 { await Task.yield() }
                     #expect(await transport.connectionStatistics?.inUse == 2)
                     gate.open()
@@ -367,7 +367,7 @@ extension TransportTests {
             }
         }
 
-        /// Reuse begins the time anew.
+        /// Using a connection resets its idle time.
         @Test func aConnectionThatIsUsedIsKept() async throws {
             let transport = Self.transport { $0.maximumIdleTime = 1 }
             try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { server in
@@ -422,7 +422,7 @@ extension TransportTests {
                 #expect(try await transport.text(of: Exchange(server.url)) == "new")
                 gate.open()
                 #expect(try await collect(stream) == Data("abcdef".utf8))
-                // It became idle after the others were closed, and is not kept either.
+                // It became idle later but is closed, too.
                 try await server.peerClosed(0)
             }
         }

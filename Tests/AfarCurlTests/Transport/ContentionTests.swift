@@ -6,7 +6,7 @@ import TestServers
 import Testing
 
 extension TransportTests {
-    /// Requests that wait for connections of others, and connections that fail at the worst moment.
+    /// Requests that wait for a connection, and connections that fail at the worst moment.
     @Suite struct ContentionTests {
         private let transport = makeTransport { $0.maximumConnectionsPerHost = 1 }
 
@@ -16,7 +16,7 @@ extension TransportTests {
 
         // MARK: Bytes on the wire
 
-        /// What follows the announced length would be the next request.
+        /// Bytes beyond the announced length would be parsed as the next request.
         @Test func aBodyIsSentOnceAfterARefusedExpectation() async throws {
             let refusal = "HTTP/1.1 417 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
             let script: [RawServer.Step] = [
@@ -80,7 +80,7 @@ extension TransportTests {
 
         // MARK: Waiters
 
-        /// The connections of the requests that are sent again must not all go to those that came before.
+        /// The connections of resent requests must not all go to requests that arrived earlier.
         @Test func requestsOfAServerThatRestartsDoNotStarve() async throws {
             let transport = makeTransport { $0.maximumConnectionsPerHost = 2 }
             let gate = RawServer.Gate()
@@ -92,7 +92,7 @@ extension TransportTests {
             ]
             try await withRawServer(old, old, [.loop([.respond(Self.ok("2"))])]) { server in
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    // Two at once, so that two connections are kept.
+                    // Two concurrent requests, so that two connections become idle.
                     for _ in 0..<2 { group.addTask { _ = try await transport.send(Exchange(server.url)) } }
                     for connection in 0..<2 { try await server.reached("first", connection: connection) }
                     both.open()
@@ -118,7 +118,7 @@ extension TransportTests {
             }
         }
 
-        /// The bytes that follow a response are no response to the next request.
+        /// Bytes after a response aren't used as the response to the next request.
         @Test(arguments: [Self.ok("evil"), ""])
         func aWaiterGetsNoConnectionThatHasMoreOrHasEnded(_ surplus: String) async throws {
             let gate = RawServer.Gate()
@@ -135,15 +135,15 @@ extension TransportTests {
                 while await transport.connectionStatistics?.waiting != 1 { await Task.yield() }
                 gate.open()
                 #expect(try await first.value == "good")
-                // The server may close after the request has left. A POST isn't sent again then.
+                // The server can close the connection after the request has been sent, and a POST isn't resent.
                 if let text = try? await second.value { #expect(text == "fresh") } else { #expect(surplus.isEmpty) }
             }
         }
 
-        // MARK: Uploads that the server ends
+        // MARK: Rejected uploads
 
         @Test(
-            .onlyOverHTTP("libcurl takes the failed write for the end"), arguments: [200, 413], [true, false])
+            .onlyOverHTTP("libcurl treats the failed write as the end"), arguments: [200, 413], [true, false])
         func aCompleteResponseIsTheResponseAlthoughTheServerCloses(_ status: Int, _ isReset: Bool) async throws {
             let answer = "HTTP/1.1 \(status) S\r\nContent-Length: 2\r\n\r\nok"
             let end: RawServer.Step = isReset ? .reset : .close
@@ -151,7 +151,7 @@ extension TransportTests {
                 server in
                 let exchange = Exchange(server.url, .post, body: .data(Data(count: 20_000_000)))
                 let response = try? await transport.send(exchange.with { $0.idleTimeout = 10 })
-                // A reset can destroy what has arrived before it is read.
+                // A reset can discard received data before it is read.
                 if !isReset || response != nil { #expect(response?.head.status == status) }
             }
         }
@@ -209,7 +209,7 @@ extension TransportTests {
             try await withRawServer(script, [.loop([.respond(Self.ok("b"))])]) { server in
                 #expect(try await transport.text(of: Exchange(server.url)) == "a")
                 let response = try await transport.send(Exchange(server.url, method))
-                // Only an idempotent request is sent again.
+                // Only idempotent requests are resent.
                 #expect(response.head.status == (method == .get ? 200 : 408))
                 #expect(response.report.transactions.first?.resendCount == (method == .get ? 1 : 0))
             }

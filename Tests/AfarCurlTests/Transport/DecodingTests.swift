@@ -46,7 +46,7 @@ extension TransportTests {
 
         enum Delivery: CaseIterable { case collect, file, stream }
 
-        /// Performs an exchange whose body goes to one of three places, and returns the body.
+        /// Performs an exchange with one of three kinds of delivery and returns the body.
         private func body(_ exchange: Exchange, _ delivery: Delivery) async throws -> Data {
             var exchange = exchange
             switch delivery {
@@ -101,7 +101,7 @@ extension TransportTests {
             }
         }
 
-        /// A part of a coded body cannot be decoded alone (RFC 9110, section 14.4).
+        /// Part of a compressed body can't be decoded separately (RFC 9110, section 14.4).
         @Test func aPartOfABodyIsDeliveredAsItIs() async throws {
             let part = Self.hello.dropFirst(5).prefix(7)
             let fields = "Content-Encoding: gzip\r\nContent-Range: bytes 5-11/25\r\nContent-Length: 7\r\n"
@@ -143,7 +143,7 @@ extension TransportTests {
             }
         }
 
-        /// What libcurl delivers again after a pause is not decoded twice.
+        /// Data that libcurl delivers again after a pause is not decoded twice.
         @Test(arguments: ["collect", "file", "stream"]) func aSuspendedBodyIsComplete(delivery: String) async throws {
             let bomb = DeflatedZeros.data(runs: 100_000)
             try await withRawServer(Self.answer("deflate", bomb)) { server in
@@ -239,7 +239,7 @@ extension TransportTests {
                 }
                 #expect(error.code == .responseTooLarge)
                 #expect(error.message.contains("decompressionLimit"))
-                // A hundred times what has arrived.
+                // A hundred times the number of received bytes.
                 let most: Int64 = 10_500_000
                 #expect(error.report.transactions.first?.countOfResponseBodyBytesAfterDecoding ?? .max <= most)
             }

@@ -20,7 +20,7 @@ extension TransportTests {
             }
         }
 
-        /// What follows a large body belongs to no response, however the body is read.
+        /// Bytes after a large body aren't part of any response, regardless of the kind of delivery.
         @Test(arguments: [false, true])
         func bytesAfterALargeBodyAreNotPartOfIt(_ isStreamed: Bool) async throws {
             let body = String(repeating: "0123456789abcdef", count: 40_000)
@@ -112,7 +112,7 @@ extension TransportTests {
             }
         }
 
-        /// The reader of a pipe can go away; nobody wants the signal.
+        /// The reader of a pipe can close it. The process must not receive SIGPIPE.
         @Test func aPipeWithoutAReaderFails() async throws {
             try await withServer { server in
                 var ends: [Int32] = [0, 0]
@@ -126,7 +126,7 @@ extension TransportTests {
             }
         }
 
-        // MARK: The hook at the head
+        // MARK: Head notification
 
         private final class Seen: Sendable {
             let statuses = Locked<[Int]>([])

@@ -8,7 +8,7 @@ import Testing
 @testable import AfarCurl
 
 extension TransportTests {
-    /// What one server sends keeps nobody else waiting, nor what ends its exchange.
+    /// A fast server doesn't delay other exchanges, and neither does the cleanup of its exchange.
     @Suite(.timeLimit(.minutes(1))) struct FairnessTests {
         private let transport = makeTransport()
 
@@ -18,7 +18,7 @@ extension TransportTests {
             private static let runs = 8_000_000
             private static let blocks = 160_000
 
-            /// How many bytes there are to come at least.
+            /// The minimum size of the body.
             var size: Int64 {
                 switch self {
                 case .deflatedZeros: Int64(Self.runs) * 258
@@ -27,7 +27,7 @@ extension TransportTests {
                 }
             }
 
-            /// Sends as fast as it can, for seconds or without end, and never ends the body.
+            /// Sends as fast as possible, for seconds or forever, without ever completing the body.
             var steps: [RawServer.Step] {
                 switch self {
                 case .chunksOfOneByte:
@@ -92,7 +92,7 @@ extension TransportTests {
             }
         }
 
-        /// Counts the bytes of a body. As soon as there are 16 MiB, it blocks the transport's thread until its door opens.
+        /// Counts the bytes of a body. After 16 MiB, it blocks the transport's thread until its door opens.
         private final class Blocker: ExchangeObserver {
             let isBlocking = Deferred<Void>()
             private let door = DispatchSemaphore(value: 0)
@@ -112,7 +112,7 @@ extension TransportTests {
             }
         }
 
-        /// Notes how much of a flood had arrived before each response.
+        /// Records how much of the flood had arrived before each response.
         private final class Notes: ExchangeObserver {
             let counts = Locked<[Int64]>([])
             private let flood: Blocker
@@ -122,7 +122,7 @@ extension TransportTests {
             func exchangeDidReceiveHead(_ head: ResponseHead) { counts.withLock { $0.append(flood.bytes) } }
         }
 
-        /// How many sockets of this process that are connected to a port have bytes to read.
+        /// Returns the number of this process's sockets that are connected to the port and readable.
         private func readableSocketCount(connectedTo port: UInt16) -> Int {
             (0..<4_096 as Range<Int32>).count { socket in
                 var address = sockaddr_in()
@@ -136,10 +136,11 @@ extension TransportTests {
             }
         }
 
-        /// After the responses have arrived, the connection of the flood has at most three turns before the others: the rest of the
-        /// current one, another one before the thread looks at its sockets, and one together with them.
+        /// After the responses have arrived, the flood's connection is processed at most three times before the others:
+        /// the rest of the current iteration, another one before the thread polls its sockets, and one together with
+        /// them.
         @Test(
-            .onlyOverHTTP("libcurl decides how much it reads in one turn"),
+            .onlyOverHTTP("libcurl determines how much it reads per iteration"),
             arguments: [Flood.plain, .plainOfKnownLength], [true, false])
         func aKeptConnectionReadsALimitedNumberOfBytesInOneTurn(flood: Flood, isCollected: Bool) async throws {
             let transport = makeTransport { $0.maximumThreads = 1 }
@@ -147,7 +148,7 @@ extension TransportTests {
             defer { close(null) }
             let empty = "HTTP/1.1 204 No Content\r\n\r\n"
             let gate = RawServer.Gate()
-            // When 16 MiB have been received, the system's buffers have grown and hold more than the next megabyte.
+            // After 16 MiB, the system's buffers hold more than the next megabyte.
             let megabyte = RawServer.Step.send([UInt8](repeating: 0, count: 1 << 20))
             let start = [.respond(empty), flood.steps[0]] + Array(repeating: megabyte, count: 17) + [.mark("full")]
             try await withRawServer(start + flood.steps[1...]) { server in
@@ -171,7 +172,7 @@ extension TransportTests {
                     while readableSocketCount(connectedTo: other.port) < 3 { await Task.yield() }
                     blocker.open()
                     for response in responses { #expect(try await response.value.head.status == 204) }
-                    // Each turn can exceed the limit by the size of a small read.
+                    // Each iteration can exceed its limit by one small read.
                     let limit: Int64 = 3 * (256 + 64) * 1024
                     #expect(notes.counts.withLock { $0.map { $0 - count } }.allSatisfy { $0 <= limit })
                     #expect(server.connectionCount == 1 && other.connectionCount == 3)
@@ -211,9 +212,9 @@ extension TransportTests {
             }
         }
 
-        /// It is answered in two pieces, the last of which ends it.
+        /// The upload's response arrives in two pieces. The second one completes it.
         @Test func aRefusedUploadIsLetGo() async throws {
-            /// Tells when the transport has let go of it.
+            /// Signals when the transport has released the observer.
             final class Owner: ExchangeObserver {
                 let isGone: Deferred<Void>
                 init(_ isGone: Deferred<Void>) { self.isGone = isGone }
@@ -233,7 +234,7 @@ extension TransportTests {
                     gate.open()
                     #expect(try await collect(stream) == Data("body".utf8))
                 }
-                // Nothing else happens on the transport's thread.
+                // No other event occurs on the transport's thread.
                 await isGone.value
             }
         }

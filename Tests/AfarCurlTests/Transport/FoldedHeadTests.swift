@@ -8,8 +8,9 @@ import Testing
 @testable import AfarCurl
 
 extension TransportTests {
-    /// Responses whose first field line begins with white space. libcurl 7.83 to 8.0 adds such a line to the last field of the
-    /// response before, whose memory it has freed if that was another transfer's of the same handle.
+    /// Responses whose first header line begins with white space. libcurl 7.83 to 8.0 appends such a line to the last
+    /// field of the previous response. If that response belonged to another transfer of the same handle, its memory has
+    /// already been freed.
     @Suite struct FoldedHeadTests {
         private let transport = makeTransport()
 
@@ -42,7 +43,7 @@ extension TransportTests {
             }
         }
 
-        /// A connection that sent something too early is replaced, in the middle of a transfer.
+        /// A connection that has received unsolicited data is replaced during a transfer.
         @Test func aResponseOnAReplacedConnection() async throws {
             let gate = RawServer.Gate()
             let script: [RawServer.Step] = [.respond(Self.ok), .hold(gate), .send("early"), .mark("sent")]
@@ -55,7 +56,7 @@ extension TransportTests {
             }
         }
 
-        /// libcurl resends a request when a kept connection has closed.
+        /// libcurl resends a request if a reused connection has been closed.
         @Test func aResponseToARequestThatWasSentAgain() async throws {
             try await withRawServer([.respond(Self.ok), .receiveHead, .close], [.respond(Self.folded())]) { server in
                 try await expectGood(server.url)

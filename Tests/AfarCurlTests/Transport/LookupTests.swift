@@ -7,8 +7,8 @@ import Testing
 
 extension TransportTests {
     @Suite struct LookupTests {
-        /// A name's look-up ends in the same call of libcurl's that opens the connection and sends the request, and the
-        /// connection's socket takes the number that the look-up's socket has just given back.
+        /// One call to libcurl can complete a lookup, open the connection and send the request. The connection's socket
+        /// then has the same number as the lookup's socket, which was just closed.
         @Test func hostsWithNamesAnswer() async throws {
             try await withServer { server in
                 let port = try #require(server.url.port)

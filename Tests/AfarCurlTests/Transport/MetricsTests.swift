@@ -24,7 +24,7 @@ extension TransportTests {
                     metrics.responseEndDate, after,
                 ].compactMap { $0 }
                 #expect(moments.count == 10)
-                // The wall clock and libcurl's do not tick together.
+                // libcurl's clock differs slightly from the wall clock.
                 for (earlier, later) in zip(moments, moments.dropFirst()) {
                     #expect(later.timeIntervalSince(earlier) > -0.002)
                 }

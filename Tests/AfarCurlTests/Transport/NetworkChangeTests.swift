@@ -7,7 +7,7 @@ import Testing
 @testable import AfarCurl
 
 extension TransportTests {
-    /// What was connected over a network that is gone is not used again, and nothing else changes.
+    /// Connections of a previous network aren't reused, and nothing else changes.
     @Suite struct NetworkChangeTests {
         private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -20,7 +20,7 @@ extension TransportTests {
 
         // MARK: Sessions
 
-        /// Says what a test has set.
+        /// A provider whose value the test sets.
         private final class Network: ConnectivityProvider {
             private typealias Continuation = AsyncStream<Connectivity>.Continuation
             private let state = Locked((identity: 0, listeners: [Continuation]()))
@@ -153,7 +153,7 @@ extension TransportTests {
 
         // MARK: No network
 
-        /// The kernel refuses TCP to such addresses as it refuses everything without a route.
+        /// The kernel rejects TCP to such addresses in the same way as addresses without a route.
         @Test(arguments: ["http://224.0.0.1/", "http://255.255.255.255/"])
         func whereThereIsNoWayThereIsNoNetwork(url: String) async throws {
             let url = try #require(URL(string: url))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AfarCurl
 
-/// What reaches a server when a redirect leads from http to https or back, over real TLS.
+/// The data that a server receives after a redirect from http to https or vice versa, over real TLS.
 struct RedirectSecrecyTests {
     private static let secrets = ["Authorization", "Cookie", "Proxy-Authorization", "X-Mine"]
 
@@ -18,7 +18,7 @@ struct RedirectSecrecyTests {
         configuration.certificateBundle = server.authority
         let rules = RedirectRules(allowsInsecure: allowsInsecure, sensitiveHeaders: ["x-mine"])
         let transport = StagedTransport(CurlTransport(configuration: configuration), RedirectStage(rules: rules))
-        // Each secret once in the request and once as a session's default header.
+        // Secrets both in the request and in a session's default headers.
         var exchange = Exchange(url, fields: [("Authorization", "hush"), ("X-Mine", "hush"), ("Accept", "plain")])
         exchange.options.defaultFields = DefaultFields([.cookie: "hush", .proxyAuthorization: "hush"])
         return try await transport.send(exchange)
@@ -47,7 +47,7 @@ struct RedirectSecrecyTests {
         #expect(response.head.url == secure.url.absoluteString)
         expectNoSecret(in: try await secure.request(), status)
         #expect(plain.requests.count == 1)
-        // All but what is for a proxy.
+        // All except the secret for a proxy.
         #expect(plain.requests.first?.components(separatedBy: "hush").count == 4)
         await plain.stop()
     }
@@ -70,7 +70,7 @@ struct RedirectSecrecyTests {
         defer { secure.stop() }
         do {
             _ = try await send(to: secure.url, trusting: secure, allowsInsecure: false)
-            Issue.record("It was left.")
+            Issue.record("The redirect was followed.")
         } catch let error as TransportError {
             #expect(error.code == .insecureRedirect)
         }

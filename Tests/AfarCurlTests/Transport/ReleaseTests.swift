@@ -8,13 +8,13 @@ import Testing
 @testable import AfarCurl
 
 extension TransportTests {
-    /// What a transport takes from the system it gives back. Each test has a process to itself, because it counts all of its
-    /// descriptors and threads.
+    /// A transport releases all its system resources. Each test runs in its own process, because it counts all of the
+    /// process's descriptors and threads.
     @Suite struct ReleaseTests {
         struct Resources {
-            /// What each descriptor leads to, but for timers.
+            /// The targets of all descriptors except timers.
             let descriptors: [String]
-            /// Whether Dispatch has one: it makes one for each of its clocks, when it first needs that.
+            /// Whether Dispatch has created a timer. It creates one per clock, on first use.
             let hasTimer: Bool
             let threads = Self.names().filter { $0 == "afar.curl" || $0 == "afar.http" }.count
 
@@ -39,19 +39,20 @@ extension TransportTests {
                 }
             }
 
-            /// Lets one transport come and go, and sleeps: who does so first in a process makes things that stay.
+            /// Creates and releases a transport and sleeps, because the first use in a process creates permanent
+            /// resources.
             static func settle() async throws {
                 try await withServer { server in _ = try await makeTransport().send(Exchange(server.url("/get"))) }
                 var isSettled = false
                 while !isSettled {
                     try await Task.sleep(for: .milliseconds(1))
                     let now = Resources()
-                    // A sleep that is over before it began leaves no timer.
+                    // A sleep whose duration has already elapsed creates no timer.
                     isSettled = now.threads == 0 && now.hasTimer
                 }
             }
 
-            /// Threads end a moment after they are told to.
+            /// Returns whether all resources have been released. Threads exit shortly after they are stopped.
             func areBack() async throws -> Bool {
                 for _ in 0..<200 {
                     let now = Resources()
@@ -113,7 +114,7 @@ extension TransportTests {
             }
         }
 
-        /// The maker of a request's body may go on after its exchange is over, and even after the transport is.
+        /// The producer of a request's body can outlive the exchange and even the transport.
         @Test func aMakerThatHangsKeepsNothing() async {
             await #expect(processExitsWith: .success) { [transport = TestedTransport.current as TestedTransport] in
                 try await TestedTransport.$current.withValue(transport) {

@@ -89,7 +89,7 @@ extension TransportTests {
             }
         }
 
-        /// Who makes the body may need another answer of the same transport for that.
+        /// A body's producer can require another response from the same transport.
         @Test func makingABodyHoldsNobodyUp() async throws {
             try await withServer { server in
                 let (made, mayBeMade) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

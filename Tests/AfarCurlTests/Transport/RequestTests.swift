@@ -40,7 +40,7 @@ extension TransportTests {
             }
         }
 
-        @Test(.onlyOverCurl("libcurl takes it for a POST and waits for the body that the response announces"))
+        @Test(.onlyOverCurl("libcurl treats it as a POST and waits for the body that the response announces"))
         func headWithABodyIsRefused() async throws {
             try await withServer { server in
                 let exchange = Exchange(server.url("/get"), .head, body: .data(Data("x".utf8)))
@@ -60,7 +60,7 @@ extension TransportTests {
                     #expect(response.head.status == status)
                     #expect(try response.data.isEmpty)
                 }
-                // Others may read a body after a 204 with a length, so HTTPTransport does not use the connection again.
+                // Other recipients may read a body after a 204 with a length, so HTTPTransport closes the connection.
                 let isAmbiguous = status == 204 && TestedTransport.current == .http
                 #expect(server.connectionCount == (isAmbiguous ? 2 : 1))
             }

@@ -8,12 +8,13 @@ import Testing
 @testable import AfarCurl
 
 extension TransportTests {
-    /// libcurl sends requests again by itself: not those that a server might act upon twice, and none that has its answer.
+    /// libcurl resends requests automatically. It must not resend those that a server could process twice, or those
+    /// that have received a response.
     @Suite struct ResendingTests {
         private let transport = makeTransport()
         private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-        /// Answers one request, takes the next and says nothing.
+        /// Responds to one request, receives the next one, and closes the connection without a response.
         private static let keepsAndCloses: [RawServer.Step] = [.respond(ok), .receiveHead, .close]
 
         @Test(arguments: [
@@ -61,7 +62,8 @@ extension TransportTests {
 
         private static let refusal = "HTTP/1.1 417 No\r\nContent-Length: 7\r\n\r\nrefused"
 
-        /// Without the expectation (RFC 9110, section 15.5.18), and the answer is one and not a mixture of two.
+        /// The request is resent without the expectation (RFC 9110, section 15.5.18), and its response isn't mixed with
+        /// the rejection.
         @Test(
             arguments: [
                 (RequestBody.data(Data("small".utf8)), 5), (.data(Data(count: 100_000)), 100_000),
@@ -126,7 +128,7 @@ extension TransportTests {
             }
         }
 
-        /// The server waits until libcurl has lost its patience and has sent some of the body.
+        /// The server waits until libcurl stops waiting for 100 Continue and sends part of the body.
         @Test func aLateRefusalOfABodyThatCannotBeSentAgainFails() async throws {
             try await withRawServer([.receiveHead, .receive(1_000), .send(Self.refusal), .receiveAll]) { server in
                 let body = RequestBodyStream(isReplayable: false) {
@@ -146,9 +148,9 @@ extension TransportTests {
             }
         }
 
-        // MARK: Errors of before
+        // MARK: Earlier errors
 
-        /// libcurl keeps the number of a system's error with the handle.
+        /// libcurl stores the number of a system error in the handle.
         @Test func aFailureDoesNotNameTheErrorOfTheOneBefore() async throws {
             let port = try ClosedPort()
             let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -164,7 +166,7 @@ extension TransportTests {
             }
         }
 
-        /// The statuses of the heads that an observer hears of.
+        /// Records the statuses of all response heads.
         private final class Heads: ExchangeObserver {
             private let seen = Locked<[Int]>([])
             var statuses: [Int] { seen.withLock { $0 } }

@@ -45,7 +45,7 @@ extension TransportTests {
             }
         }
 
-        /// No more than one read beyond the limit.
+        /// At most one read exceeds the limit.
         @Test func aFullStreamIsNotRead() async throws {
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n"
             let block = String(repeating: "x", count: 1 << 20)
@@ -55,7 +55,7 @@ extension TransportTests {
                 exchange.observer = received
                 let body = try await transport.send(exchange).stream
                 while received.count < 64 * 1024 { await Task.yield() }
-                // The loop answers when it has read all that it reads.
+                // The loop responds after it has read everything.
                 _ = await transport.connectionStatistics
                 body.cancel()
                 let transaction = try #require(await body.report().transactions.first)
@@ -70,7 +70,7 @@ extension TransportTests {
             func exchangeDidReceive(bytes: Int64, expected: Int64?) { state.withLock { $0 = bytes } }
         }
 
-        /// 200 MB are more than all buffers between server and reader hold.
+        /// 200 MB exceed the total size of all buffers between server and reader.
         @Test func theServerIsHeldBackWhileNobodyReads() async throws {
             let total = 200_000_000
             let written = Locked(0)
@@ -85,7 +85,7 @@ extension TransportTests {
                     }
                 }
                 let body = try await stream(server.url("/body/counted"), highWaterMark: 100_000)
-                // Another that is read is through before it, or the first would have been, too.
+                // Without backpressure, the unread stream would complete first.
                 for try await _ in try await stream(server.url("/body/other")) {}
                 #expect(written.withLock { $0 } < total / 2)
                 var count = 0
@@ -110,7 +110,7 @@ extension TransportTests {
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
             try await withRawServer([.respond(head), .hold(gate), .send("x")]) { server in
                 let body = try await stream(server.url)
-                // One of them comes second, whichever it is; the first goes on as if nothing had happened.
+                // The second reader fails, and the first one is unaffected.
                 let results = await withTaskGroup(of: Result<Data, any Error>.self) { group in
                     for _ in 0..<2 {
                         group.addTask {
@@ -130,7 +130,7 @@ extension TransportTests {
             }
         }
 
-        // MARK: Ending early
+        // MARK: Cancellation
 
         private static let endless: [RawServer.Step] = [
             .respond("HTTP/1.1 200 OK\r\n\r\n"),

@@ -11,9 +11,8 @@ extension TransportTests {
     @Suite struct SuspensionTests {
         private let transport = makeTransport()
 
-        /// Counts an exchange's bytes.
         private class Counter: ExchangeObserver, @unchecked Sendable {
-            // Sendable because all that changes is behind locks.
+            // Sendable because locks guard all mutable state.
             private let counts = Locked((sent: Int64(0), received: Int64(0)))
 
             var sent: Int64 { counts.withLock { $0.sent } }
@@ -23,7 +22,7 @@ extension TransportTests {
             func exchangeDidReceive(bytes: Int64, expected: Int64?) { counts.withLock { $0.received = bytes } }
         }
 
-        /// Suspends the exchange when the first bytes have arrived, before anything else can happen.
+        /// Suspends the exchange when the first bytes arrive, before any other event.
         private final class Suspender: Counter, @unchecked Sendable {
             let suspended = Deferred<Void>()
             private let control: ExchangeControl
@@ -55,7 +54,7 @@ extension TransportTests {
                 await suspender.suspended.value
                 gate.open()
                 try await server.reached("sent")
-                // Its own would be up first.
+                // The suspended exchange's own timer would fire first.
                 try await transport.passIdleTimeout(of: 0.6)
                 #expect(suspender.received == 3)
                 exchange.control.resume()
@@ -72,9 +71,8 @@ extension TransportTests {
                 exchange.control.suspend()
                 let waiting = exchange
                 let task = Task { try await transport.text(of: waiting) }
-                // libcurl sends the head of the request all the same.
+                // libcurl sends the head of the request anyway.
                 if TestedTransport.current == .curl { try await server.reached("sent") }
-                // Its own would be up first.
                 try await transport.passIdleTimeout(of: 0.6)
                 #expect(counter.received == 0)
                 exchange.control.resume()
@@ -91,7 +89,7 @@ extension TransportTests {
                 let running = exchange
                 let task = Task { try await transport.send(running) }
                 await suspender.suspended.value
-                // Or the transport might see no suspension at all.
+                // Otherwise, the transport might miss the suspension.
                 try await transport.catchUp()
                 running.control.resume()
                 let error = try await transportError { try await task.value }
@@ -153,7 +151,7 @@ extension TransportTests {
             }
         }
 
-        /// libcurl may read while a transfer stands still, and hands the lines of a head over in one piece afterwards.
+        /// libcurl can read during a pause. It then delivers the lines of a head in one piece.
         @Test(arguments: [ResponseDelivery.collect(), .stream()])
         func aHeadThatArrivesBetweenSuspensionsIsRead(delivery: ResponseDelivery) async throws {
             let steps = [RawServer.Step.loop([.respond("HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 4\r\n\r\nbody")])]
@@ -176,28 +174,30 @@ extension TransportTests {
             }
         }
 
-        /// A redirect's next hop has the control of the one before, and may begin the moment that one's body ends.
+        /// The next hop of a redirect uses the same control as the previous one, and can start the moment the previous
+        /// body ends.
         @Test func theNextExchangeKeepsTheControlItWasGiven() async throws {
             let answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
             let gate = RawServer.Gate()
             try await withRawServer([.loop([.respond(answer), .hold(gate), .send("body")])]) { server in
                 let isNextSuspended = Locked(false)
                 let exchange = Exchange(server.url, delivery: .stream())
-                // What follows the body's end runs there and then, in the middle of that end.
+                // The code after the end of the body runs within the transport's completion.
                 try await withTaskExecutorPreference(CallersThread()) {
                     let stream = try await transport.send(exchange).stream
                     gate.open()
                     _ = try await collect(stream)
                     exchange.control.attach { isSuspended in isNextSuspended.withLock { $0 = isSuspended } }
                 }
-                // The end is done with when the transport has turned to something else.
+                // After another exchange, the completion has been processed.
                 _ = try await collect(transport.send(Exchange(server.url, delivery: .stream())).stream)
                 exchange.control.suspend()
                 #expect(isNextSuspended.withLock { $0 })
             }
         }
 
-        /// Two threads that suspend and resume at once leave their messages in any order; the last word counts.
+        /// The messages of two threads that suspend and resume concurrently can arrive in any order. The control's
+        /// final state counts.
         @Test func theControlsLastWordCounts() async throws {
             let block = [UInt8](repeating: 1, count: 10_000)
             try await withRawServer([.respond("HTTP/1.1 200 OK\r\n\r\n"), .loop([.send(block)])]) { server in
@@ -263,14 +263,14 @@ extension TransportTests {
     }
 }
 
-/// Runs a task wherever it is resumed.
+/// Runs a task on the thread that resumes it.
 private final class CallersThread: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
     }
 }
 
-/// Random numbers that are the same each time.
+/// A pseudorandom number generator with a fixed sequence.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -38,7 +38,7 @@ import Testing
         Array(text.utf8).withUnsafeBytes { stream.write($0) }
     }
 
-    /// Sends until that fails, and then reads to the end.
+    /// Sends until an error occurs, and then reads until the end.
     private func endAfterSendingFails(_ stream: SocketStream) async -> StreamResult {
         var isBroken = false
         while !isBroken {
@@ -67,9 +67,8 @@ import Testing
             return
         }
         #expect(fault.code == .connectionLost)
-        // The failure stays.
         guard stream.mayRead, case .failed = read(stream, stream) else {
-            Issue.record("the failure was forgotten")
+            Issue.record("the error isn't permanent")
             return
         }
     }
@@ -95,13 +94,13 @@ import Testing
         defer { close(socket.descriptor) }
         guard case .failed = write("GET / HTTP/1.1\r\nHost: a\r\n\r\n", to: stream), case .failed = read(stream, socket)
         else {
-            Issue.record("bytes went over TLS before the handshake")
+            Issue.record("data was sent over TLS before the handshake")
             return
         }
         try stream.shakeHands(over: socket)
         guard case .bytes = write("GET / HTTP/1.1\r\nHost: a\r\n\r\n", to: stream), case .bytes = read(stream, socket)
         else {
-            Issue.record("nothing goes over TLS after the handshake")
+            Issue.record("data can't be sent over TLS after the handshake")
             return
         }
     }
@@ -110,7 +109,7 @@ import Testing
         let certificates = try TestCertificates.shared.get()
         let listener = try Listener()
         let port = try #require(listener.address.numbers?.port)
-        // The relay stops reading when the server behind it does.
+        // The relay stops reading when its server does.
         let relay = try TLSRelay(to: UInt16(port), certificates)
         let (stream, socket) = try TLSStream.connected(to: relay.url, certificates)
         defer { close(socket.descriptor) }

@@ -17,7 +17,7 @@ import Testing
 
     private func isWait(_ assignment: Pool.Assignment) -> Bool { if case .wait = assignment { true } else { false } }
 
-    /// Opens a connection for a waiter, and makes it idle.
+    /// Opens a connection for a waiter and makes it idle.
     private func addIdle(_ key: String = "a", until deadline: UInt64 = .max) -> Connection {
         let connection = Connection()
         #expect(isOpen(pool.request(Waiter(), key: key)))
@@ -40,7 +40,7 @@ import Testing
         let waiters = (0..<3).map { _ in Waiter() }
         for waiter in waiters { _ = pool.request(waiter, key: "a") }
         #expect(pool.available(first, key: "a", isFresh: true, idleUntil: .max) === waiters[0])
-        // A kept connection is available before the one that is opened for the second waiter.
+        // The used connection becomes available before the new one for the second waiter.
         #expect(pool.available(first, key: "a", isFresh: false, idleUntil: .max) === waiters[1])
         #expect(pool.available(second, key: "a", isFresh: true, idleUntil: .max) === waiters[2])
     }
@@ -65,7 +65,7 @@ import Testing
         #expect(isOpen(pool.request(again, key: "a", needsFresh: true)))
         #expect(isUse(pool.request(Waiter(), key: "a"), of: idle))
         #expect(isWait(pool.request(other, key: "a")))
-        // The kept connection passes over the waiter that needs a new one.
+        // Skips the waiter that needs a new connection.
         #expect(pool.available(idle, key: "a", isFresh: false, idleUntil: .max) === other)
         #expect(pool.available(Connection(), key: "a", isFresh: true, idleUntil: .max) === again)
     }

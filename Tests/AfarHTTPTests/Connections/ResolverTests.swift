@@ -17,7 +17,7 @@ import Testing
         #expect(addresses.allSatisfy { $0.with(port: 81).numbers?.port == 81 })
     }
 
-    /// Waits for an answer of a look-up.
+    /// Waits for a lookup's result.
     private struct Answers {
         let stream: AsyncStream<Resolver<Waiter>.Answer>
         let resolver: Resolver<Waiter>
@@ -72,7 +72,7 @@ import Testing
             #expect(resolver.isLookingUp(names[index]))
             resolver.abandon(names[index], waiters[index])
         }
-        // Three look-ups without a waiter run, so the next one waits.
+        // Three lookups without a waiter are running, so the next one waits.
         #expect(!resolver.isLookingUp(names[3]))
         resolver.abandon(names[3], waiters[3])
         #expect(!resolver.isLookingUp(names[4]))

@@ -26,7 +26,7 @@ extension SocketStream {
 }
 
 extension TLSStream {
-    /// Connects to a server on 127.0.0.1, but doesn't start the handshake.
+    /// Connects to a server on 127.0.0.1 without starting the handshake.
     ///
     /// - Parameter host: The host that the server's certificate must be for.
     static func connected(
@@ -42,7 +42,7 @@ extension TLSStream {
         return (try TLSStream(over: socket, to: host, security, context, resuming: session), socket)
     }
 
-    /// Performs the handshake. The server is trusted, whatever its certificates are.
+    /// Performs the handshake, and trusts the server regardless of its certificates.
     func shakeHands(over socket: SocketStream) throws {
         while true {
             switch try handshake() {

@@ -9,14 +9,14 @@ import Testing
 @testable import AfarHTTP
 @testable import AfarTransport
 
-/// TLS sessions that a server on loopback has offered, and which of them are kept.
+/// Caching of TLS sessions from a server on loopback.
 @Suite(.timeLimit(.minutes(1))) struct TLSSessionsTests {
     private static let second: UInt64 = 1_000_000_000
 
     private let certificates: TestCertificates
     private let server: RawServer
     private let relay: TLSRelay
-    /// What the server has offered in a full handshake.
+    /// The session from a full handshake.
     private let offered: TLSSession
 
     init() async throws {
@@ -26,7 +26,7 @@ import Testing
         offered = try Self.session(from: relay.url, certificates)
     }
 
-    /// Connects, and returns the first session that the server offers.
+    /// Connects and returns the first session from the server.
     private static func session(
         from url: URL, _ certificates: TestCertificates, _ security: ConnectionSecurity? = nil,
         resuming earlier: TLSSession? = nil
@@ -36,7 +36,7 @@ import Testing
         var sessions: [TLSSession] = []
         stream.onSession = { sessions.append($0) }
         try stream.shakeHands(over: socket)
-        // With TLS 1.3, sessions follow the handshake.
+        // With TLS 1.3, sessions arrive after the handshake.
         while sessions.isEmpty {
             try #require(stream.isQuiet())
             if sessions.isEmpty { socket.waitForBytes() }
@@ -45,11 +45,11 @@ import Testing
         return try #require(sessions.first)
     }
 
-    /// A copy of the offered session.
+    /// Returns a copy of the original session.
     ///
     /// - Parameters:
-    ///   - timeout: How long the server resumes it, in seconds.
-    ///   - chain: The certificates that an evaluator has accepted; nil without an evaluator.
+    ///   - timeout: The time in seconds during which the server resumes the session.
+    ///   - chain: The certificates that an evaluator has accepted, or `nil` without an evaluator.
     private func copy(timeout: Int = 1_000, _ chain: PresentedChain? = nil) throws -> TLSSession {
         let raw = try #require(SSL_SESSION_dup(offered.raw))
         SSL_SESSION_set_timeout(raw, timeout)
@@ -63,7 +63,7 @@ import Testing
             HTTPRequest(method: .get, scheme: "https", authority: host, path: "/"), options)
     }
 
-    /// Takes the sessions of a key, until there are none or one is taken twice.
+    /// Takes the sessions of a key until none is left or one is returned twice.
     private func takeAll(_ sessions: inout TLSSessions, _ key: ConnectionKey) -> [TLSSession] {
         var taken: [TLSSession] = []
         while let session = sessions.take(for: key, at: 0), session !== taken.last { taken.append(session) }
@@ -95,7 +95,6 @@ import Testing
 
     @Test func aSessionExpiresWithTheServersCertificate() async throws {
         let server = try await SecureServer(certificates, ["site": .init("expired")])
-        // An evaluator accepts the certificate.
         let security = ConnectionSecurity(identity: nil, evaluation: { _, _ in })
         let session = try Self.session(from: try server.url("site"), certificates, security)
         #expect(session.isResumable && SSL_SESSION_get_timeout(session.raw) > 0)
@@ -108,9 +107,9 @@ import Testing
         let renewed = try Self.session(from: relay.url, certificates, resuming: first)
         let again = try Self.session(from: relay.url, certificates, resuming: renewed)
         #expect(renewed.expiry == first.expiry && again.expiry == first.expiry)
-        // TLS 1.2 offers no other session when one is resumed.
+        // With TLS 1.2, a resumed session isn't replaced by a new one.
         #expect((renewed === first) == !isTLS13)
-        // A server that doesn't know the session performs a full handshake.
+        // Without the session, the server performs a full handshake.
         let other = try TLSRelay(to: server.port, certificates, isTLS13: isTLS13)
         #expect(try Self.session(from: other.url, certificates, resuming: renewed).expiry > first.expiry)
     }
@@ -135,7 +134,7 @@ import Testing
         for key in keys { sessions.add(try copy(), for: key) }
         var rest = sessions
         #expect(keys.map { takeAll(&rest, $0).count } == [0, 0] + Array(repeating: 1, count: 128))
-        // A key with four sessions loses one of its own.
+        // A fifth session replaces another one of the same key.
         for _ in 0..<5 { sessions.add(try copy(), for: keys[129]) }
         #expect(
             keys.map { takeAll(&sessions, $0).count } == Array(repeating: 0, count: 5) + Array(repeating: 1, count: 124)
@@ -163,7 +162,7 @@ import Testing
         var sessions = TLSSessions()
         for _ in 0..<3 { sessions.add(try copy(chains[0]), for: key) }
         #expect(sessions.take(for: key, at: 0) == nil)
-        // The others were dropped: a full handshake is coming, which offers new ones.
+        // The others were dropped. The full handshake provides new ones.
         _ = await security.decide(on: chains[0]) { .success(trust) }
         #expect(sessions.take(for: key, at: 0) == nil)
         for _ in 0..<2 { sessions.add(try copy(chains[0]), for: key) }

@@ -12,7 +12,7 @@ import Testing
             HTTPRequest(method: .put, scheme: "http", authority: "a", path: "/"), body: framing)
     }
 
-    /// Sends everything through a socket that takes a limited number of bytes at a time.
+    /// Sends the output through a socket that accepts a limited number of bytes at a time.
     private func drain(_ output: inout RequestOutput, atMost limit: Int) throws -> [UInt8] {
         var sent: [UInt8] = []
         while true {
@@ -62,7 +62,7 @@ import Testing
             guard case .wait = progress else { continue }
             while !isReady.withLock({ $0 }) { await Task.yield() }
         }
-        // A chunk has at most as many bytes as the output's buffer.
+        // A chunk is at most as large as the output's buffer.
         let large = chunks[1]
         let (first, second) = (large.prefix(65_536), large.dropFirst(65_536))
         var expected = head.bytes + Array("3\r\nabc\r\n10000\r\n".utf8) + first
@@ -74,7 +74,7 @@ import Testing
         let head = try head(.length(3))
         var output = RequestOutput(head: head, inlineBody: Data("abc".utf8), feed: nil)
         guard case .result(.wouldBlock) = try output.send({ _ in .wouldBlock }) else {
-            Issue.record("the result of the call is not passed on")
+            Issue.record("the result isn't returned")
             return
         }
         #expect(output.byteCount == 0)

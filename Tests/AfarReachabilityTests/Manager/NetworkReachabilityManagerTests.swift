@@ -88,12 +88,12 @@ struct NetworkReachabilityManagerTests {
         #expect(count.withLock { $0 } == 0)
     }
 
-    /// What a listener owns is let go of without a lock, because it may call the manager then.
+    /// A listener is released without a lock, because its deinitializer can call the manager.
     @Test(arguments: [false, true])
     func whatAListenerOwnsMayCallTheManager(isClosure: Bool) throws {
         let manager = try #require(NetworkReachabilityManager(host: "127.0.0.1"))
         let isDone = DispatchSemaphore(value: 0)
-        // On another thread, which is left where it is when it blocks.
+        // Runs on another thread, which is abandoned if it blocks.
         DispatchQueue.global().async {
             let queue = DispatchQueue(label: "listener")
             queue.suspend()
@@ -135,7 +135,7 @@ struct NetworkReachabilityManagerTests {
         manager.startListening()
         for await status in statuses {
             switch status {
-            case .reachable(.wwan): Issue.record("not a mobile network")
+            case .reachable(.wwan): Issue.record("not a cellular network")
             case .reachable(.ethernetOrWiFi): break
             default: Issue.record("\(status)")
             }

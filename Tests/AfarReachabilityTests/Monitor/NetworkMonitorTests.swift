@@ -83,7 +83,7 @@ struct NetworkMonitorTests {
         #expect(addresses.allSatisfy { $0.isThisMachine })
     }
 
-    /// Also when it finds nothing: a name has no zero byte.
+    /// The first lookup always notifies, even if it fails. A name with a zero byte is invalid.
     @Test func theEndOfTheFirstSearchIsTold() async {
         let resolver = HostResolver(name: "a\0b")
         let (changes, change) = AsyncStream<Void>.makeStream()
@@ -118,7 +118,7 @@ struct NetworkMonitorTests {
         #expect(path.description == "satisfied, IPv4, wlan0 (Wi-Fi) 192.0.2.2/24")
         #expect(
             NetworkPath(status: .unsatisfied(.routeRefused(.blackhole))).description
-                == "unsatisfied: a route refuses packets: they vanish (blackhole)")
+                == "unsatisfied: a route blocks packets: dropped silently (blackhole)")
         #expect(NetworkPath(status: .unknown(.refused(errorNumber: 1))).isOnline)
         #expect(!NetworkPath(status: .unsatisfied(.noCarrier)).isOnline)
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program with sockets to its standard input and from its output. It ends when its input does.
+/// A program that is connected by sockets to its standard input and output. It ends when its input is closed.
 final class ChildProcess: Sendable {
     struct Failure: Error {
         let code: Int32
@@ -9,9 +9,9 @@ final class ChildProcess: Sendable {
     private let process: pid_t
     private let input: Int32
 
-    /// Starts a program, and calls `onLine` with each line that it prints.
+    /// Starts a program and calls `onLine` for each line of its output.
     init(_ path: String, _ arguments: [String], onLine: @escaping @Sendable (String) -> Void) throws {
-        // Programs that other tests start must not hold these open.
+        // Programs that other tests start must not inherit these descriptors.
         var inputs: [Int32] = [0, 0]
         var outputs: [Int32] = [0, 0]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)

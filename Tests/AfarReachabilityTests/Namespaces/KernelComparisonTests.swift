@@ -3,8 +3,8 @@ import Testing
 @testable import AfarReachability
 @testable import ReachabilityProbe
 
-/// The way that is found in the tables is the one that the kernel takes.
-@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces are refused here"))
+/// The path computed from the tables is the one that the kernel uses.
+@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces aren't available"))
 struct KernelComparisonTests {
     @Test(arguments: ["-4", "-6"], [1, 2, 29] as [UInt64])
     func theKernelGoesTheSameWay(family: String, seed: UInt64) async throws {
@@ -17,7 +17,7 @@ struct KernelComparisonTests {
         }
         let routes = (0..<60).map { _ in Self.route(family, using: &generator) }
         let rules = (0..<8).map { _ in Self.rule(family, using: &generator) }
-        // Some are there already; those are refused.
+        // Duplicates are rejected.
         let lines = (routes + rules).map { "'\($0)'" }.joined(separator: " ")
         try await namespace.run("printf '%s\\n' \(lines) | ip \(family) -force -batch - 2> /dev/null || true")
         try await namespace.startProbe()
@@ -32,7 +32,7 @@ struct KernelComparisonTests {
             #expect(report.interfaces.first ?? report.status == way, "\(destination): \(answer)")
             ways.insert(way)
         }
-        // Several links, and ways that are none.
+        // The paths include several links and failures.
         #expect(ways.count > 2)
     }
 
@@ -60,12 +60,12 @@ struct KernelComparisonTests {
         ]
         let selector = selectors.randomElement(using: &generator) ?? ""
         var action = actions.randomElement(using: &generator) ?? ""
-        // What refuses everybody would hide all that follows.
+        // A rule that rejects all packets would hide all rules after it.
         if action == "prohibit", !selector.hasPrefix("to") { action = "lookup 100" }
         return "rule add \(selector) priority \(Int.random(in: 100...200, using: &generator)) \(action)"
     }
 
-    /// An address in a small part of the internet, so that routes meet.
+    /// Returns an address in a small part of the address space, so that routes overlap.
     private static func network(_ family: String, using generator: inout SplitMix) -> String {
         let numbers = (0..<3).map { _ in Int.random(in: 0...3, using: &generator) }
         return family == "-4"
@@ -79,19 +79,19 @@ struct KernelComparisonTests {
         return "\(IPAddress(family: address.family, bits: bits))/\(length)"
     }
 
-    /// What the kernel said, as the probe would.
+    /// Converts the kernel's answer to the format of the probe.
     private static func way(of answer: String) -> String {
         let words = answer.split(separator: " ")
         if let place = words.firstIndex(of: "dev"), !answer.hasPrefix("RTNETLINK"), place + 1 < words.count {
             let name = String(words[place + 1])
             if !["blackhole", "unreachable", "prohibit"].contains(words[0]) { return name }
         }
-        let refused = "unsatisfied: a route refuses packets: "
+        let refused = "unsatisfied: a route blocks packets: "
         return switch true {
-        case answer.contains("Invalid argument"): refused + "they vanish (blackhole)"
-        case answer.contains("Permission denied"): refused + "it is forbidden to send them"
-        case answer.contains("No route to host"): refused + "the destination is unreachable"
-        default: "unsatisfied: no route leads there"
+        case answer.contains("Invalid argument"): refused + "dropped silently (blackhole)"
+        case answer.contains("Permission denied"): refused + "prohibited"
+        case answer.contains("No route to host"): refused + "destination unreachable"
+        default: "unsatisfied: no route to the target"
         }
     }
 }

@@ -1,6 +1,6 @@
 @testable import AfarReachability
 
-/// Values that one thread puts in and one task takes out, in order.
+/// A queue of values from one thread to one task.
 final class Mailbox<Value: Sendable>: Sendable {
     struct TimedOut: Error, CustomStringConvertible {
         let description: String
@@ -26,7 +26,7 @@ final class Mailbox<Value: Sendable>: Sendable {
         continuation?.resume(returning: value)
     }
 
-    /// The next value. That none comes within the deadline is a failure.
+    /// Returns the next value. The test fails if none arrives before the deadline.
     func take(_ what: String, within deadline: Duration = .seconds(10)) async throws -> Value {
         let number = state.withLock { state in
             state.number += 1
@@ -49,7 +49,7 @@ final class Mailbox<Value: Sendable>: Sendable {
         return value
     }
 
-    /// What is there already.
+    /// Removes and returns all current values.
     func takeAll() -> [Value] {
         state.withLock { state in
             defer { state.values = [] }

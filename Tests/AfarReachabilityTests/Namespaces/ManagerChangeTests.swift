@@ -2,8 +2,8 @@ import Testing
 
 @testable import ReachabilityProbe
 
-/// What Alamofire's manager tells of real changes.
-@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces are refused here"))
+/// Status changes of Alamofire's manager in a real network.
+@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces aren't available"))
 struct ManagerChangeTests {
     @Test func theListenerHearsChangesOfTheStatusOnly() async throws {
         let namespace = try Namespace()
@@ -14,10 +14,10 @@ struct ManagerChangeTests {
         try await namespace.addOnlineLink("v0", network: 1)
         #expect(try await namespace.status() == "reachable(\(prefix)ethernetOrWiFi)")
 
-        // Other paths, the same status.
+        // The paths change, but not the status.
         try await namespace.addOnlineLink("v1", network: 2, metric: 5)
         try await namespace.run("ip address add 198.51.100.1/24 dev v0")
-        // A modem, by its name.
+        // The name identifies a modem.
         try await namespace.addLink("wwan0")
         try await namespace.run(
             """
@@ -33,6 +33,6 @@ struct ManagerChangeTests {
         #expect(namespace.pendingStatuses().isEmpty)
     }
 
-    /// How Swift writes the name of a nested type's case.
+    /// The prefix that Swift prints for the case of a nested type.
     private let prefix = "AfarReachability.NetworkReachabilityManager.NetworkReachabilityStatus.ConnectionType."
 }

@@ -2,14 +2,16 @@ import Foundation
 
 @testable import ReachabilityProbe
 
-/// A network of its own (and mounts), in which a shell runs and a probe watches. It is made by `unshare`, needs no rights where the kernel
-/// lets anybody do so, and is gone with its shell.
+/// A private network (and mount) namespace with a shell and a probe that monitors the network.
+///
+/// `unshare` creates it. This requires no privileges if the kernel allows user namespaces. The namespace is removed
+/// when the shell exits.
 final class Namespace: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Why there are no namespaces here; nil where there are.
+    /// The reason why namespaces aren't available, or `nil` if they are.
     static let refusal: String? = {
         let process = Process()
         let output = Pipe()
@@ -22,7 +24,7 @@ final class Namespace: Sendable {
         process.waitUntilExit()
         if process.terminationStatus == 0 { return nil }
         let reason = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        print("Tests in network namespaces are left out: \(reason) (they need util-linux, iproute2 and bash)")
+        print("Tests in network namespaces are skipped: \(reason) (they require util-linux, iproute2 and bash)")
         return reason
     }()
 
@@ -44,7 +46,7 @@ final class Namespace: Sendable {
         }
     }
 
-    /// Runs lines of shell, each of which must succeed, and returns what they print.
+    /// Runs shell commands, each of which must succeed, and returns their output.
     @discardableResult
     func run(_ script: String) async throws -> [String] {
         var printed: [String] = []
@@ -60,8 +62,7 @@ final class Namespace: Sendable {
         return printed
     }
 
-    /// Makes a pair of connected interfaces, `NAME` and `peer-NAME`, switched on, with a carrier and without
-    /// addresses.
+    /// Creates a pair of connected interfaces, `NAME` and `peer-NAME`. They are up and have a carrier but no addresses.
     func addLink(_ name: String) async throws {
         try await run(
             """
@@ -80,7 +81,7 @@ final class Namespace: Sendable {
     func startProbe(_ arguments: String = "", under wrapper: String = "") async throws {
         let folder = (Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])).deletingLastPathComponent()
         let probe = folder.appending(path: "ReachabilityProbe").path
-        // The probe ends with its input, which ends with the shell.
+        // The probe's input is closed when the shell exits.
         try await run(
             """
             input=$(mktemp -u)
@@ -91,22 +92,22 @@ final class Namespace: Sendable {
             """)
     }
 
-    /// Gives the probe a command.
+    /// Sends a command to the probe.
     func tell(_ command: String) async throws {
         try await run("echo '\(command)' >&4")
     }
 
-    /// Starts the probe with one consumer, and takes the first report.
+    /// Starts the probe with one consumer and returns the first report.
     func watch(_ arguments: String = "") async throws -> ProbeReport {
         try await startProbe(arguments)
         try await tell("watch")
         return try await report()
     }
 
-    /// The next report.
+    /// Returns the next report.
     func report() async throws -> ProbeReport { try await reports.take("a report") }
 
-    /// The next report that is as wanted, and those before it.
+    /// Returns all reports up to and including the first one that meets a condition.
     func reports(until isWanted: (ProbeReport) -> Bool) async throws -> [ProbeReport] {
         var taken: [ProbeReport] = []
         while true {
@@ -116,12 +117,12 @@ final class Namespace: Sendable {
         }
     }
 
-    /// The next status that the probe's listener has heard.
+    /// Returns the next status that the probe's listener has received.
     func status() async throws -> String { try await statuses.take("a status") }
 
-    /// The statuses that have come and were not taken.
+    /// Returns the pending statuses.
     func pendingStatuses() -> [String] { statuses.takeAll() }
 
-    /// The reports that have come and were not taken.
+    /// Returns the pending reports.
     func pendingReports() -> [ProbeReport] { reports.takeAll() }
 }

@@ -2,13 +2,13 @@ import Testing
 
 @testable import ReachabilityProbe
 
-/// What a monitor tells of real changes to a real network.
-@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces are refused here"))
+/// The monitor's reports about changes to a real network.
+@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces aren't available"))
 struct PathChangeTests {
     @Test func withoutInterfacesThereIsNoNetwork() async throws {
         let namespace = try Namespace()
         let report = try await namespace.watch()
-        #expect(report.status == "unsatisfied: no network interface is switched on")
+        #expect(report.status == "unsatisfied: no network interface is up")
         #expect(!report.isOnline)
     }
 
@@ -18,7 +18,7 @@ struct PathChangeTests {
         #expect(try await namespace.watch().status == "unsatisfied: the network interface has no address")
 
         try await namespace.run("ip address add 192.0.2.2/24 dev v0")
-        #expect(try await namespace.report().status == "unsatisfied: no route leads there")
+        #expect(try await namespace.report().status == "unsatisfied: no route to the target")
 
         try await namespace.run("ip route add default via 192.0.2.1")
         let online = try await namespace.report()
@@ -30,7 +30,7 @@ struct PathChangeTests {
         #expect(online.supportsIPv4 && !online.supportsIPv6)
 
         try await namespace.run("ip route delete default")
-        #expect(try await namespace.report().status == "unsatisfied: no route leads there")
+        #expect(try await namespace.report().status == "unsatisfied: no route to the target")
 
         try await namespace.run("ip route add default via 192.0.2.1")
         #expect(try await namespace.report().status == "satisfied")
@@ -59,7 +59,7 @@ struct PathChangeTests {
         try await namespace.addLink("v0")
         _ = try await namespace.watch()
         try await namespace.run("ip address add 2001:db8::2/64 dev v0 nodad")
-        #expect(try await namespace.report().status == "unsatisfied: no route leads there")
+        #expect(try await namespace.report().status == "unsatisfied: no route to the target")
         try await namespace.run("ip route add default via fe80::1 dev v0")
         let online = try await namespace.report()
         #expect(online.status == "satisfied")
@@ -81,16 +81,16 @@ struct PathChangeTests {
     }
 
     @Test(arguments: [
-        ("blackhole", "they vanish (blackhole)"), ("unreachable", "the destination is unreachable"),
-        ("prohibit", "it is forbidden to send them"),
+        ("blackhole", "dropped silently (blackhole)"), ("unreachable", "destination unreachable"),
+        ("prohibit", "prohibited"),
     ])
     func aRefusingRouteIsNoWay(kind: String, words: String) async throws {
         let namespace = try Namespace()
         try await namespace.addOnlineLink("v0", network: 1, metric: 50)
         #expect(try await namespace.watch().status == "satisfied")
         try await namespace.run("ip route add \(kind) default metric 10")
-        #expect(try await namespace.report().status == "unsatisfied: a route refuses packets: \(words)")
-        // One that costs more is never taken.
+        #expect(try await namespace.report().status == "unsatisfied: a route blocks packets: \(words)")
+        // A route with a higher metric isn't used.
         try await namespace.run(
             """
             ip route add \(kind) default metric 100
@@ -126,21 +126,22 @@ struct PathChangeTests {
         let namespace = try Namespace()
         try await namespace.addLink("v0")
         try await namespace.run("ip address add 192.0.2.2/24 dev v0")
-        #expect(try await namespace.watch().status == "unsatisfied: no route leads there")
+        #expect(try await namespace.watch().status == "unsatisfied: no route to the target")
         try await namespace.run("ip route add default via 192.0.2.1 table 100")
         try await namespace.run("ip rule add not fwmark 7 lookup 100")
         #expect(try await namespace.report().status == "satisfied")
         try await namespace.run("ip rule add prohibit priority 5")
         #expect(
             try await namespace.report().status
-                == "unsatisfied: a route refuses packets: it is forbidden to send them")
+                == "unsatisfied: a route blocks packets: prohibited")
         try await namespace.run("ip rule delete priority 5")
         #expect(try await namespace.report().status == "satisfied")
         try await namespace.run("ip rule delete not fwmark 7 lookup 100")
-        #expect(try await namespace.report().status == "unsatisfied: no route leads there")
+        #expect(try await namespace.report().status == "unsatisfied: no route to the target")
     }
 
-    /// A rule about ports is beyond what the monitor judges: the kernel is asked, and its answer judged.
+    /// The monitor doesn't evaluate rules about ports. Instead, it requests the route from the kernel and evaluates the
+    /// answer.
     @Test func wherePortsDecideTheKernelIsAsked() async throws {
         let namespace = try Namespace()
         try await namespace.addOnlineLink("v0", network: 1)
@@ -152,12 +153,12 @@ struct PathChangeTests {
         #expect(try await namespace.report().status == "unsatisfied: the network interface has no connection")
         try await namespace.run("ip route replace blackhole default")
         #expect(
-            try await namespace.report().status == "unsatisfied: a route refuses packets: they vanish (blackhole)")
+            try await namespace.report().status == "unsatisfied: a route blocks packets: dropped silently (blackhole)")
     }
 }
 
 extension Namespace {
-    /// Makes a link with the address 192.0.NETWORK.2 and a default route.
+    /// Creates a link with the address 192.0.NETWORK.2 and a default route.
     func addOnlineLink(_ name: String, network: Int, metric: Int = 10) async throws {
         try await addLink(name)
         try await run(

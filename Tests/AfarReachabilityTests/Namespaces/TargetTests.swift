@@ -2,8 +2,8 @@ import Testing
 
 @testable import ReachabilityProbe
 
-/// The way to a host or an address.
-@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces are refused here"))
+/// The path to a host or an address.
+@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces aren't available"))
 struct TargetTests {
     @Test(arguments: ["127.0.0.1", "::1", "localhost", "[::1]", "db.localhost"])
     func thisMachineIsAlwaysReached(host: String) async throws {
@@ -14,7 +14,7 @@ struct TargetTests {
     @Test func anAddressOfItsOwnIsReachedWithoutAnyLink() async throws {
         let namespace = try Namespace()
         #expect(
-            try await namespace.watch("--host 192.0.2.2").status == "unsatisfied: no network interface is switched on")
+            try await namespace.watch("--host 192.0.2.2").status == "unsatisfied: no network interface is up")
         try await namespace.run(
             """
             ip link add v0 type veth peer name p0
@@ -35,13 +35,13 @@ struct TargetTests {
         let second = try await namespace.report()
         #expect(second.interfaces == ["v1"])
         #expect(second.gateways == [])
-        // The default route leads elsewhere.
+        // The default route uses another link.
         try await namespace.run("ip link set dev peer-v1 down")
         #expect(try await namespace.report().status == "unsatisfied: the network interface has no connection")
         try await namespace.run("ip route add unreachable 10.1.2.0/24")
         #expect(
             try await namespace.report().status
-                == "unsatisfied: a route refuses packets: the destination is unreachable")
+                == "unsatisfied: a route blocks packets: destination unreachable")
         try await namespace.run(
             """
             ip route delete unreachable 10.1.2.0/24
@@ -58,12 +58,12 @@ struct TargetTests {
         #expect(try await namespace.report().status == "satisfied")
     }
 
-    /// In a network of its own no name server answers, but the network is there.
+    /// In a separate namespace, no name server responds, although the network is available.
     @Test func aNameWithoutAddressSaysNothingAboutTheNetwork() async throws {
         let namespace = try Namespace()
         let unknown = "unknown: the name nowhere.invalid has no address yet"
         #expect(try await namespace.watch("--host nowhere.invalid").status == unknown)
-        #expect(try await namespace.report().status == "unsatisfied: no network interface is switched on")
+        #expect(try await namespace.report().status == "unsatisfied: no network interface is up")
         try await namespace.addOnlineLink("v0", network: 1)
         let report = try await namespace.reports(until: \.isOnline).last
         #expect(report?.status == unknown)

@@ -3,8 +3,8 @@ import Testing
 
 @testable import ReachabilityProbe
 
-/// What a monitor costs: nothing while nothing happens, and nothing when nobody looks.
-@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces are refused here"))
+/// A monitor uses no processor time while the network doesn't change, and no resources without consumers.
+@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces aren't available"))
 struct ThreadTests {
     @Test func nothingWakesWhileNothingChanges() async throws {
         let namespace = try Namespace()
@@ -12,8 +12,8 @@ struct ThreadTests {
         _ = try await namespace.watch()
         try await namespace.run("ip route delete default")
         #expect(try await namespace.report().isOnline == false)
-        // The thread may still be on its way to sleep. Other threads are none of the monitor's: those that run Swift's tasks
-        // wake once a second on Linux, as soon as there was a task.
+        // The thread can still be awake. Other threads aren't counted: Swift's task threads wake up once a second on
+        // Linux.
         var before = try await namespace.switches()
         var isAsleep = false
         for _ in 1...5 where !isAsleep {
@@ -39,7 +39,7 @@ struct ThreadTests {
             _ = try await namespace.report()
             try await namespace.tell("watch")
             _ = try await namespace.report()
-            // A thread has its name from when it runs.
+            // A thread sets its name after it has started.
             while try await namespace.watchThreads() != 1 {}
             #expect(try await namespace.sockets() == 1)
 
@@ -57,7 +57,7 @@ struct ThreadTests {
         #expect(namespace.pendingReports().isEmpty)
     }
 
-    /// No descriptor is left for a socket. That passes, so it is tried again.
+    /// No descriptor is available for a socket. This is a temporary error, so the monitor tries again.
     @Test func withoutDescriptorsNobodyKnowsUntilThereAreSome() async throws {
         let namespace = try Namespace()
         try await namespace.addOnlineLink("v0", network: 1)
@@ -67,14 +67,14 @@ struct ThreadTests {
         try await namespace.tell("descriptors 3")
         try await namespace.tell("watch")
         let refused = try await namespace.report()
-        #expect(refused.status == "unknown: the system tells nothing about the network (Too many open files)")
+        #expect(refused.status == "unknown: the network state can't be read (Too many open files)")
         #expect(refused.isOnline)
         try await namespace.tell("descriptors 100")
         #expect(try await namespace.report().status == "satisfied")
     }
 
-    /// A sandbox answers `socket` as a filter of system calls does. That does not pass, and there is nothing to wait for.
-    @Test(.enabled(if: Self.canInject, "strace cannot make system calls fail here"))
+    /// A seccomp filter or sandbox rejects `socket`. This is a permanent error, so the monitor doesn't wait.
+    @Test(.enabled(if: Self.canInject, "strace can't inject errors"))
     func whereSocketsAreForbiddenNobodyKnows() async throws {
         let namespace = try Namespace()
         try await namespace.startProbe(
@@ -83,7 +83,7 @@ struct ThreadTests {
         let refused = try await namespace.report()
         #expect(
             refused.status
-                == "unknown: the system tells nothing about the network (Address family not supported by protocol)")
+                == "unknown: the network state can't be read (Address family not supported by protocol)")
         #expect(refused.isOnline)
         try await namespace.tell("current")
         #expect(try await namespace.report().status == refused.status)
@@ -101,22 +101,22 @@ struct ThreadTests {
 }
 
 extension Namespace {
-    /// How often the thread that watches has gone to sleep, or was sent to.
+    /// Returns the number of times that the monitor's thread has been switched out, voluntarily or not.
     fileprivate func switches() async throws -> [String] {
         try await run("grep ctxt_switches $(grep -lx afar-network /proc/$probe/task/*/comm | sed s/comm/status/)")
     }
 
-    /// How many threads watch.
+    /// Returns the number of monitor threads.
     fileprivate func watchThreads() async throws -> Int {
         try await run("grep -hx afar-network /proc/$probe/task/*/comm || true").count
     }
 
-    /// How many sockets to the kernel there are in the namespace, which only the probe has.
+    /// Returns the number of netlink sockets in the namespace. Only the probe opens them.
     fileprivate func sockets() async throws -> Int {
         try await run("awk 'NR > 1 && $3 != 0' /proc/$probe/net/netlink").count
     }
 
-    /// How many descriptors the probe has.
+    /// Returns the number of the probe's open descriptors.
     fileprivate func descriptors() async throws -> Int {
         try await run("ls /proc/$probe/fd").count
     }

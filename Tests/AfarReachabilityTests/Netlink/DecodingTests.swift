@@ -45,7 +45,7 @@
         @Test(arguments: [0, 3, 0xFFFF] as [UInt16])
         func untrueLengthsOfAttributesEndTheMessage(length: UInt16) {
             var link = MessageBuilder.link(7, "v7").finished(sequence: 0)
-            // Behind both headers comes the attribute with the name.
+            // The name attribute follows both headers.
             link.replaceSubrange(32..<34, with: MessageBuilder.bytes(length))
             #expect(NetworkTable(messages: link).links.isEmpty)
         }
@@ -84,7 +84,7 @@
             #expect(mayMatter(.link(2, "v0"), for: Destination.internet))
         }
 
-        /// Whatever the bytes are, nothing crashes, hangs, or reads past the end.
+        /// Arbitrary bytes cause no crash, no infinite loop and no access beyond the end.
         @Test func ahundredThousandChangedMessagesDoNoHarm() {
             var generator = SplitMix(state: 20_260)
             let originals = [
@@ -105,7 +105,7 @@
                 }
                 let table = NetworkTable(messages: bytes)
                 if !table.links.isEmpty || !table.addresses.isEmpty || !table.routes.isEmpty { understood += 1 }
-                // Judging is slower than reading.
+                // Evaluating a table is slower than decoding it.
                 if number.isMultiple(of: 10) {
                     _ = table.path(to: Destination.internet + [.address(IPAddress(family: .ipv4, bits: 10 << 120))])
                 }
@@ -115,7 +115,7 @@
     }
 
     extension NetworkTable {
-        /// The table that a kernel tells of in these messages.
+        /// Creates the table from a kernel's messages.
         init(messages bytes: [UInt8]) {
             self.init()
             rules = []

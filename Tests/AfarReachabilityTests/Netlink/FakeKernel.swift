@@ -3,17 +3,19 @@
 
     @testable import AfarReachability
 
-    /// The other end of a socket: answers requests with messages that a test made.
+    /// The other end of a netlink socket, which responds to requests with prepared messages.
     final class FakeKernel: Sendable {
         typealias Answer = @Sendable (_ type: UInt16, _ number: Int) -> [MessageBuilder]?
 
         private let answer: Answer
 
-        /// - Parameter answer: Gets the type of a request and how many of that type came before. Nil answers that it is not
-        ///   supported.
+        /// Creates a kernel.
+        ///
+        /// - Parameter answer: A closure that receives the type of a request and the number of earlier requests of this
+        ///   type. If it returns `nil`, the request isn't supported.
         init(_ answer: @escaping Answer) { self.answer = answer }
 
-        /// A reader that talks to this kernel.
+        /// A reader that is connected to this kernel.
         var reader: KernelReader {
             KernelReader(
                 connect: { [self] _ throws(ReachabilityError) in
@@ -42,7 +44,7 @@
                 let messages = answer(type, counts[type] ?? 0)
                 let end = MessageBuilder(
                     type: messages == nil ? 2 : 3, body: MessageBuilder.bytes(Int32(messages == nil ? -EOPNOTSUPP : 0)))
-                // One message a datagram, the end in one of its own.
+                // Each message is a separate datagram.
                 for message in (messages ?? []) + [end] {
                     let bytes = message.finished(sequence: sequence)
                     _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))

@@ -6,7 +6,7 @@
     struct KernelReaderTests {
         private static let wirelessFamily: UInt16 = 0x1C
 
-        /// A laptop: a wireless card that looks like any Ethernet, and a modem.
+        /// A laptop with a wireless card that looks like Ethernet, and a modem.
         private static let laptop = FakeKernel { type, _ in
             switch type {
             case 18:
@@ -59,7 +59,7 @@
             #expect(path.usesInterfaceKind(.cellular) && !path.usesInterfaceKind(.ethernet))
         }
 
-        /// A family that is asked for by its name is loaded by the kernel.
+        /// Requesting a family by name would load its kernel module.
         @Test func lookingForWirelessInterfacesLoadsNothing() {
             let request = NetlinkRequest.families
             #expect(request.bytes.count == 20)
@@ -79,7 +79,7 @@
                 }
             }
             let reader = kernel.reader
-            // Of a part that was unloaded since.
+            // The number of a module that has been unloaded since.
             reader.wirelessFamily.number = 0x99
             for _ in 1...3 {
                 let links = try reader.table().links
@@ -97,7 +97,7 @@
                     return try kernel.connect(number)
                 }, wirelessFamily: WirelessFamily())
             #expect(#expect(throws: ReachabilityError.self) { try reader.table() }?.errorNumber == 24)
-            // A protocol that is not supported does not pass.
+            // An unsupported protocol is a permanent error.
             error.withLock { $0 = 93 }
             #expect(try reader.table().links[3]?.isWireless == false)
         }

@@ -1,5 +1,5 @@
 #if os(Linux)
-    /// Makes messages as a kernel would, byte by byte.
+    /// Builds messages in the kernel's binary format.
     struct MessageBuilder {
         var type: Int
         var flags: UInt16 = 2
@@ -11,7 +11,7 @@
             self.body = body
         }
 
-        /// A network interface, switched on and with a carrier.
+        /// Returns a network interface that is up and has a carrier.
         static func link(
             _ index: Int32, _ name: String, hardware: UInt16 = 1, maker: String? = nil, flags: UInt32 = 0x1_0043,
             lower: Int32? = nil
@@ -24,7 +24,7 @@
             return message
         }
 
-        /// A global address.
+        /// Returns a global address.
         static func address(_ text: [UInt8], of link: UInt32, flags: UInt32 = 0x80) -> MessageBuilder {
             let family: UInt8 = text.count == 4 ? 2 : 10
             var message = MessageBuilder(type: 20, body: [family, 24, 0, 0] + bytes(link))
@@ -33,7 +33,7 @@
             return message
         }
 
-        /// An IPv4 default route.
+        /// Returns an IPv4 default route.
         static func defaultRoute(_ gateway: [UInt8], over link: UInt32, metric: UInt32) -> MessageBuilder {
             var message = MessageBuilder(type: 24, body: [2, 0, 0, 0, 254, 3, 0, 1] + bytes(UInt32(0)))
             message.add(5, gateway)

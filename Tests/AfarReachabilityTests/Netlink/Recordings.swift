@@ -1,9 +1,9 @@
 #if os(Linux)
     import Foundation
 
-    /// What a kernel 6.18 said about a network.
+    /// Messages recorded from Linux 6.18.
     enum Recordings {
-        /// `v0`, one end of a veth pair, switched on.
+        /// `v0`, one end of a veth pair, which is up.
         static let links = bytes(
             """
             ZAQAABAAAgABAAAASigAAAAAAQADAAAAQxABAAAAAAAHAAMAdjAAAAgADQDoAwAABQAQAAYAAAAFABEAAAAAAAUAQwAAAAAACAAE
@@ -23,7 +23,7 @@
             AAAUAAcAAAAAAAAAAAAAAAAAAAAAAAUACAAAAAAAJAAOAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAA+gAQAQYA=
             """)
 
-        /// `192.0.2.2/24` and `2001:db8::2/64` on `v0`, and what the kernel adds.
+        /// `192.0.2.2/24` and `2001:db8::2/64` on `v0`, and the addresses that the kernel adds.
         static let addresses = bytes(
             """
             TAAAABQAAgABAAAASigAAAIYgAADAAAACAABAMAAAgIIAAIAwAACAgcAAwB2MAAACAAIAIAAAAAUAAYA//////////8vLVkALy1Z
@@ -33,7 +33,8 @@
             BQALAAMAAAA=
             """)
 
-        /// The default routes through `192.0.2.1` and `fe80::1`, one route over two hops, one blackhole, local ones.
+        /// The default routes through `192.0.2.1` and `fe80::1`, a multipath route with two hops, a blackhole route and
+        /// local routes.
         static let routes = bytes(
             """
             NAAAABgAAgABAAAASigAAAIAAAD+AwABAAAAAAgADwD+AAAACAAFAMAAAgEIAAQAAwAAAFAAAAAYAAIAAQAAAEooAAACCAAA/gMA
@@ -45,7 +46,7 @@
             AAAAAAAAAAAAAAAAAAAFABQAAAAAAA==
             """)
 
-        /// The rules that a kernel begins with, and `not fwmark 51820 lookup 51820`.
+        /// The default rules, and `not fwmark 51820 lookup 51820`.
         static let rules = bytes(
             """
             NAAAACAAAgABAAAASigAAAIAAAD/AAABAAAAAAgADwD/AAAACAAOAP////8FABUAAgAAAEwAAAAgAAIAAQAAAEooAAACAAAA/AAA

@@ -3,7 +3,7 @@ import Testing
 @testable import AfarReachability
 
 struct RuleTests {
-    /// A table where only table 100 leads anywhere.
+    /// A table in which only table 100 contains a route.
     private var table: NetworkTable {
         var table = NetworkTable.twoCables
         table.add("192.0.2.2", to: 2)
@@ -29,7 +29,7 @@ struct RuleTests {
     ])
     func aRuleAppliesToOrdinaryPackets(applies: Bool, rule: RoutingRule) {
         var rule = rule
-        // An inverted rule here is one that is for all packets without a mark.
+        // The inverted rule applies to all packets without a mark.
         if rule.isInverted { rule.mark = 7 }
         rule.markMask = .max
         var table = table
@@ -67,7 +67,7 @@ struct RuleTests {
     }
 
     @Test func aTunnelsRulesAreUnderstood() {
-        // As WireGuard's tool makes them: a table for the tunnel, and the main one without its default route before it.
+        // WireGuard's tool adds a table for the tunnel, preceded by the main table without its default route.
         var table = NetworkTable.twoUplinks
         table.links[4] = NetworkTable.Link(
             index: 4, name: "wg0", type: HardwareType.none, maker: "wireguard", isUp: true, hasCarrier: true,
@@ -85,7 +85,7 @@ struct RuleTests {
         #expect(table.internetPath.names.first == "wg0")
         #expect(table.path(to: "192.168.3.4").names == ["eth1"])
         #expect(table.path(to: "9.9.9.9").names == ["wg0"])
-        // A default route that refuses is not left out.
+        // A rejecting default route isn't suppressed.
         table.addRoute("0.0.0.0", 0, kind: .unreachable, metric: 5)
         #expect(table.path(to: "9.9.9.9").status == .unsatisfied(.routeRefused(.unreachable)))
     }

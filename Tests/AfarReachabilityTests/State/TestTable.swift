@@ -1,7 +1,7 @@
 @testable import AfarReachability
 
 extension NetworkTable {
-    /// A table with the links `lo`, `eth0` (2) and `eth1` (3), both connected and without addresses.
+    /// A table with the links `lo`, `eth0` (2) and `eth1` (3). Both Ethernet links are connected and have no addresses.
     static var twoCables: NetworkTable {
         var table = NetworkTable()
         table.links[1] = Link(index: 1, name: "lo", type: 772, isUp: true, hasCarrier: true, isLoopback: true)
@@ -10,7 +10,7 @@ extension NetworkTable {
         return table
     }
 
-    /// A table like ``twoCables`` with an address and a default route on both, `eth0` costing less.
+    /// The table ``twoCables`` with an address and a default route for both links. `eth0` has the lower metric.
     static var twoUplinks: NetworkTable {
         var table = twoCables
         table.add("192.0.2.2", to: 2)
@@ -38,7 +38,7 @@ extension NetworkTable {
                 hops: hop.map { [$0] } ?? []))
     }
 
-    /// Puts a rule before the usual ones.
+    /// Adds a rule before the default rules.
     mutating func addRule(
         _ action: RoutingRule.Action, priority: UInt32 = 100, _ change: (inout RoutingRule) -> Void = { _ in }
     ) {

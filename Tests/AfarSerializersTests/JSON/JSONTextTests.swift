@@ -3,13 +3,13 @@ import AfarSerializers
 import Foundation
 import Testing
 
-/// JSON as servers send it: in other encodings, broken, nested.
+/// JSON from real servers: other encodings, syntax errors and deep nesting.
 @Suite struct JSONTextTests {
     private struct Named: Codable, Equatable {
         let name: String
     }
 
-    /// Arrays in arrays.
+    /// Nested arrays.
     private struct Nest: Decodable {
         init(from decoder: any Decoder) throws {
             var container = try decoder.unkeyedContainer()
@@ -46,7 +46,7 @@ import Testing
                 == .malformedBytes(encoding: .utf16LittleEndian, offset: 4))
     }
 
-    // MARK: Where it is broken
+    // MARK: Syntax errors
 
     @Test(arguments: [
         ("{\n  \"é\": x}", 2, 8, 10), ("[1, 2", 1, 6, 5), ("[1 2]", 1, 4, 3), ("{\"a\" 1}", 1, 6, 5),
@@ -57,24 +57,24 @@ import Testing
         ("[\"\\", 1, 3, 2),
     ])
     func theErrorTellsWhere(text: String, line: Int, column: Int, offset: Int) throws {
-        // An empty body is another error.
+        // An empty body is a different error.
         let bytes = Data((text.isEmpty ? "\u{FEFF}" : text).utf8)
         let error = #expect(throws: AFError.self) { try JSONResponseSerializer().serialize(input(bytes)) }
         let fault = try #require(error?.underlyingError as? InvalidJSON)
         #expect((fault.line, fault.column, fault.byteOffset) == (line, column, offset), "\(fault.problem)")
         #expect(error?.localizedDescription.contains("line \(line), column \(column)") == true)
-        // What is no array is not looked at closely.
+        // Decoding an array stops at other types before the syntax error.
         guard !text.hasPrefix("\"") else { return }
         let other = #expect(throws: AFError.self) { try DecodableResponseSerializer<[Int]>().serialize(input(bytes)) }
         guard case .dataCorrupted(let context) = other?.underlyingError as? DecodingError else {
-            Issue.record("another error: \(String(describing: other))")
+            Issue.record("unexpected error: \(String(describing: other))")
             return
         }
         #expect(context.underlyingError as? InvalidJSON == fault)
         #expect(other?.localizedDescription.contains("line \(line), column \(column)") == true)
     }
 
-    /// Who asks for the code that `JSONSerialization` gives finds it.
+    /// Code that checks for the error code of `JSONSerialization` continues to work.
     @Test(arguments: ["{", "[1,]", "[01]"])
     func theErrorIsFoundationsAsAnNSError(text: String) throws {
         let error = #expect(throws: AFError.self) { try JSONResponseSerializer().serialize(input(Data(text.utf8))) }
@@ -121,7 +121,7 @@ import Testing
         "[]", "{}", "[[],{}]", "{\"a\":{\"b\":[1,-0.5e+10,true,false,null,\"\\u00e9\\n\"]}}", " 0 ", "\"\"",
     ])
     func whatIsWellFormedHasNoFault(text: String) throws {
-        // The decoder fails, because of the type, and its own error stays.
+        // Decoding fails because of the type, with the decoder's own error.
         let error = #expect(throws: AFError.self) {
             try DecodableResponseSerializer<Named>().serialize(input(Data(text.utf8)))
         }
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: ["[", "{\"a\":"]) func deepNestingIsATypedError(opening: String) throws {
-        // Foundation's decoder crashes on a text that ends where it becomes too deep.
+        // Foundation's decoder crashes if the text ends where the nesting limit is exceeded.
         let text = String(repeating: opening, count: 512) + opening.prefix(1)
         for text in [text, text + " ", String(repeating: opening, count: 100_000)] {
             let bytes = Data(text.utf8)
@@ -186,7 +186,7 @@ import Testing
             try DecodableResponseSerializer<Order>().serialize(input(Data(text.utf8)))
         }
         guard case .dataCorrupted(let context) = error?.underlyingError as? DecodingError else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         #expect(context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue } == path)
@@ -229,7 +229,7 @@ import Testing
         #expect(try serializer.serialize(input(Data("{a: 1, /* x */}".utf8))) == ["a": 1])
         let error = #expect(throws: AFError.self) { try serializer.serialize(input(Data("{a: 1 /* x */ b}".utf8))) }
         guard case .dataCorrupted(let context) = error?.underlyingError as? DecodingError else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         #expect(!(context.underlyingError is InvalidJSON))

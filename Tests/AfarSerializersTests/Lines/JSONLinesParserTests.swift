@@ -3,7 +3,7 @@ import AfarSerializers
 import Foundation
 import Testing
 
-/// Lines of JSON in chunks of every size.
+/// JSON Lines in chunks of every size.
 @Suite struct JSONLinesParserTests {
     struct Item: Codable, Sendable, Equatable { let id: Int }
 
@@ -47,12 +47,12 @@ import Testing
         #expect(errors.map(\.number) == [3, 4])
         for (error, result) in zip(errors, results.filter(\.isFailure)) {
             guard case .undecodable(let reason) = error.reason, error.framing == .line else {
-                Issue.record("another reason: \(error)")
+                Issue.record("unexpected reason: \(error)")
                 continue
             }
             #expect(reason is DecodingError)
             guard case .responseSerializationFailed(.decodingFailed) = result.error else {
-                Issue.record("another error: \(result)")
+                Issue.record("unexpected error: \(result)")
                 continue
             }
         }
@@ -68,7 +68,7 @@ import Testing
         #expect(errors.map(\.number) == [2, 3, 5])
         for error in errors {
             guard case .tooLong(limit: 10) = error.reason else {
-                Issue.record("another reason: \(error)")
+                Issue.record("unexpected reason: \(error)")
                 continue
             }
         }
@@ -80,7 +80,7 @@ import Testing
         #expect(results.compactMap(\.value).count == (limit == .max ? 1 : 0))
     }
 
-    /// What has been passed over is not kept: one line of 64 MiB, with a limit of 1 MiB.
+    /// Skipped bytes aren't stored, so a line of 64 MiB is no problem with a limit of 1 MiB.
     @Test func anEndlessLineIsReportedOnce() {
         var parser = JSONLinesParser<Item>()
         let chunk = Data(repeating: UInt8(ascii: "x"), count: 1 << 16)
@@ -89,7 +89,7 @@ import Testing
         #expect(parser.parse(Data("\n{\"id\":7}\n".utf8)).compactMap(\.value) == [Item(id: 7)])
     }
 
-    /// Foundation's decoder ends the process when arrays are nested too deep and the text ends there.
+    /// Foundation's decoder crashes if the text ends where arrays are nested too deeply.
     @Test(arguments: ["[", "{\"a\":", "[{\"a\":["])
     func aLineThatIsNestedTooDeepIsAFailure(bracket: String) {
         let line = String(repeating: bracket, count: 2_000)
@@ -103,7 +103,7 @@ import Testing
         let error = JSONStreamError(reason: .tooLong(limit: 1024), framing: .line, number: 17)
         #expect(
             error.localizedDescription
-                == "Line 17 of the stream has more than 1024 bytes. Ask for a larger maximum length if that is no mistake."
+                == "Line 17 of the stream has more than 1024 bytes. If this is expected, increase the maximum length."
         )
     }
 }

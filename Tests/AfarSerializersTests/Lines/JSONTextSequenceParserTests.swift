@@ -19,7 +19,7 @@ import Testing
         #expect(try Self.parser.results(of: body, chunkSize: size).map { try $0.get().id } == [1, 2, 3, 4])
     }
 
-    /// The line's end after a value is enough; the next separator may take hours.
+    /// A line break completes a value, because the next separator can arrive hours later.
     @Test func aValueIsThereWithTheLineEndAfterIt() throws {
         var parser = Self.parser
         #expect(parser.parse(Data("\u{1E}{\n\"id\":1\n".utf8)).isEmpty)
@@ -40,7 +40,7 @@ import Testing
         #expect(results.compactMap(Self.error).map(\.number) == [1])
     }
 
-    /// RFC 7464, section 2.4: 12 may have been 123.
+    /// RFC 7464, section 2.4: the text 12 could be a truncated 123.
     @Test(arguments: ["12", "true", "null", "-1.5"])
     func aNumberOrLiteralNeedsWhiteSpaceAfterIt(text: String) {
         let parser = JSONTextSequenceParser<Double?>()
@@ -69,7 +69,7 @@ import Testing
         #expect(errors.count == 2)
         for error in errors {
             guard case .outsideOfRecord = error.reason else {
-                Issue.record("another reason: \(error)")
+                Issue.record("unexpected reason: \(error)")
                 continue
             }
         }
@@ -83,7 +83,7 @@ import Testing
         let errors = results.compactMap(Self.error)
         #expect(errors.count == 1)
         guard case .tooLong(limit: 6) = errors.first?.reason else {
-            Issue.record("another reason: \(errors)")
+            Issue.record("unexpected reason: \(errors)")
             return
         }
     }

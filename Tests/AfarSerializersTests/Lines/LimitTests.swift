@@ -3,7 +3,7 @@ import AfarSerializers
 import Foundation
 import Testing
 
-/// Limits that nothing keeps refuse everything, and the greatest refuses nothing.
+/// Limits of 0 or less reject everything, and the maximum rejects nothing.
 @Suite struct LimitTests {
     @Test(arguments: [Int.min, -1, 0, .max]) func aLimitIsWhateverItIs(limit: Int) {
         let lines = JSONLinesParser<Int>(maximumLineLength: limit).results(of: "1\n2\r\n3")

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Binary property lists put together by hand, as no honest program would.
+/// Handcrafted binary property lists that no legitimate encoder creates.
 enum BinaryPropertyList {
-    /// A list of objects, given by their bytes; the first is the top one. References take two bytes.
+    /// Returns a property list of encoded objects. The first one is the top object. References take two bytes.
     static func data(_ objects: [[UInt8]], top: Int = 0) -> Data {
         var bytes = Array("bplist00".utf8)
         var offsets: [Int] = []

@@ -3,9 +3,9 @@ import AfarSerializers
 import Foundation
 import Testing
 
-/// Property lists that only an attacker would send are refused, and honest ones are not.
+/// Malicious property lists are rejected, and legitimate ones are accepted.
 @Suite(.timeLimit(.minutes(1))) struct PropertyListCheckTests {
-    /// Takes whatever there is.
+    /// A type that decodes any value.
     private struct Anything: Decodable {
         init(from decoder: any Decoder) throws {
             guard var container = try? decoder.unkeyedContainer() else { return }
@@ -17,14 +17,14 @@ import Testing
         SerializationInput(request: nil, head: ResponseHead(status: 200, url: "http://h/"), data: data, error: nil)
     }
 
-    /// The reason why both serializers refuse a list.
+    /// Returns the reason why both serializers reject a property list.
     private func refusal(of data: Data) throws -> PropertyListError.Reason? {
         let error = #expect(throws: AFError.self) { try PropertyListResponseSerializer().serialize(input(data)) }
         let serializer = DecodableResponseSerializer<Anything>(decoder: PropertyListDecoder())
         let other = #expect(throws: AFError.self) { try serializer.serialize(input(data)) }
         let reason = (error?.underlyingError as? PropertyListError)?.reason
         guard case .dataCorrupted(let context) = other?.underlyingError as? DecodingError else {
-            Issue.record("another error: \(String(describing: other))")
+            Issue.record("unexpected error: \(String(describing: other))")
             return reason
         }
         #expect((context.underlyingError as? PropertyListError)?.reason == reason)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func theDepthOfWhatIsSharedCounts() throws {
-        // The first element is 300 deep and seen first; the second has it in it, 300 levels down.
+        // The first element is 300 levels deep. The second one contains it 300 levels down, after it was checked.
         let deep = (2..<301).map { BinaryPropertyList.array([$0 + 1]) } + [BinaryPropertyList.array([])]
         let above = (302..<601).map { BinaryPropertyList.array([$0 + 1]) } + [BinaryPropertyList.array([2])]
         let top = BinaryPropertyList.array([2, 302])
@@ -100,7 +100,7 @@ import Testing
                 of: BinaryPropertyList.data([
                     lists, BinaryPropertyList.array([Int](repeating: 2, count: 60_000)), [0x09],
                 ])) == .tooLarge)
-        // Doubled thirty times, they would take hours.
+        // Expanding 30 doublings would take hours.
         #expect(ContinuousClock.now - start < .seconds(60))
     }
 
@@ -117,7 +117,7 @@ import Testing
     ])
     func whatIsPutTogetherWrongIsRefused(data: Data) throws {
         guard case .malformed? = try refusal(of: data) else {
-            Issue.record("not refused")
+            Issue.record("not rejected")
             return
         }
     }
@@ -145,7 +145,7 @@ import Testing
     ])
     func documentsThatCouldHideSomethingAreRefused(document: String) throws {
         guard case .malformed? = try refusal(of: Data(document.utf8)) else {
-            Issue.record("not refused")
+            Issue.record("not rejected")
             return
         }
     }
@@ -154,7 +154,7 @@ import Testing
     func encodingsThatCouldHideSomethingAreRefused(label: String) throws {
         let document = "<?xml version=\"1.0\" encoding=\"\(label)\"?><plist><array/></plist>"
         guard case .malformed(let problem)? = try refusal(of: Data(document.utf8)) else {
-            Issue.record("not refused")
+            Issue.record("not rejected")
             return
         }
         #expect(problem.contains("hide"))
@@ -181,7 +181,7 @@ import Testing
         let inUTF16 = zip(wide, encodings).map { $0 + (document.data(using: $1) ?? Data()) }
         for data in [Data(document.utf8)] + inUTF16 {
             guard case .malformed? = try refusal(of: data) else {
-                Issue.record("not refused: \(Array(data.prefix(40)))")
+                Issue.record("not rejected: \(Array(data.prefix(40)))")
                 continue
             }
         }
@@ -227,11 +227,11 @@ import Testing
         let error = #expect(throws: AFError.self) { try PropertyListResponseSerializer().serialize(input(data)) }
         switch (error?.underlyingError as? PropertyListError)?.reason {
         case .unknownFormat, .formatNotAllowed(.openStep): break
-        default: Issue.record("another error: \(String(describing: error))")
+        default: Issue.record("unexpected error: \(String(describing: error))")
         }
     }
 
-    /// Foundation could find a beginning where the check looks no more.
+    /// Foundation could find the start of a document beyond the bytes that the check examines.
     @Test func whatBeginsWithNothingForLongIsRefused() throws {
         let plist = nestedXML(600)
         let spaces = String(repeating: " ", count: 1025)
@@ -243,7 +243,7 @@ import Testing
         ]
         for list in lists {
             guard case .unknownFormat? = try refusal(of: list) else {
-                Issue.record("not refused: \(Array(list.prefix(8)))")
+                Issue.record("not rejected: \(Array(list.prefix(8)))")
                 continue
             }
             let serializer = PropertyListResponseSerializer(allowedFormats: [.xml, .binary, .openStep])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import AfarSerializers
 
-/// How long an event source waits before it connects again.
+/// The delays before an event source reconnects.
 @Suite struct ReconnectionTests {
     typealias Reconnection = EventSource.Reconnection
 

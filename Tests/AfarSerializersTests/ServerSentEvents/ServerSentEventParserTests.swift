@@ -22,13 +22,13 @@ import Testing
         var parser = ServerSentEventParser()
         #expect(parser.parse(Data("data: x\r".utf8)).isEmpty)
         #expect(parser.parse(Data("\n".utf8)).isEmpty)
-        // A CR ends the line: who waits to see whether an LF follows makes the event late.
+        // Waiting for an LF after the CR would delay the event.
         #expect(try parser.parse(Data("\r".utf8)).map { try $0.get() } == [Event(data: "x")])
         #expect(parser.parse(Data("\n".utf8)).isEmpty)
         #expect(try parser.parse(Data("data: y\n\n".utf8)).map { try $0.get() } == [Event(data: "y")])
     }
 
-    /// The examples of section 9.2.6.
+    /// The examples in section 9.2.6.
     @Test func theStandardsExamples() throws {
         #expect(
             try Self.events("data: YHOO\ndata: +2\ndata: 10\n\n") == [Event(data: "YHOO\n+2\n10")])
@@ -53,7 +53,7 @@ import Testing
         #expect(try Self.events(":data: no\ndata:\tyes\n\n") == [Event(data: "\tyes")])
         #expect(try Self.events("event: a\nevent: b\ndata: x\n\n") == [Event(event: "b", data: "x")])
         #expect(try Self.events("event:\ndata: x\n\n") == [Event(data: "x")])
-        // Without data there is no event, and its type is forgotten.
+        // An event without data is discarded, and its type is reset.
         #expect(try Self.events("event: a\n\ndata: x\n\n") == [Event(data: "x")])
     }
 
@@ -94,7 +94,7 @@ import Testing
         #expect(try results.map { try $0.get().id } == ["9"])
     }
 
-    // MARK: The time to wait
+    // MARK: Reconnection time
 
     @Test(
         arguments: [
@@ -133,7 +133,7 @@ import Testing
         #expect(errors.map(\.limit) == [20, 20])
     }
 
-    /// Lines without any data cost something as well.
+    /// Lines without data count toward the limit, too.
     @Test func anEndlessEventIsReportedOnce() {
         var parser = ServerSentEventParser()
         let chunk = Data(String(repeating: "data\n", count: 10_000).utf8)

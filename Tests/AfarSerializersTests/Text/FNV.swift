@@ -1,4 +1,4 @@
-/// A checksum: FNV-1a, 64 bits wide.
+/// The 64-bit FNV-1a checksum.
 struct FNV {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

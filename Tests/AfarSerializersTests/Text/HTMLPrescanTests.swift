@@ -2,7 +2,7 @@ import AfarSerializers
 import Foundation
 import Testing
 
-/// What HTML pages say of their own encoding.
+/// Encoding declarations in HTML pages.
 @Suite struct HTMLPrescanTests {
     private func name(_ page: String) throws -> String? {
         let text = try TextDecoding.automatic.decode(Data(page.utf8), contentType: "text/html")
@@ -32,7 +32,7 @@ import Testing
         "<meta http-equiv=content-type content='charset=\"koi8-r'>", "<meta charset=martian>",
         "\(String(repeating: " ", count: 1020))<meta charset=koi8-r>", "<meta charset=koi8-r",
         "<meta charset='koi8-r' ",
-        // The first 1,024 bytes end in the label, and before the tag does.
+        // The first 1,024 bytes end within the label.
         "\(String(repeating: " ", count: 1004))<meta charset=koi8-ru>",
         "\(String(repeating: " ", count: 1003))<meta charset=koi8-r >",
     ])

@@ -2,8 +2,8 @@
 // Made by Tests/EncodingTables/generate.swift from the indexes of https://encoding.spec.whatwg.org.
 
 enum IndexChecksums {
-    /// The length of each index, and FNV-1a of its code points, each as four bytes, the lowest first, 0 where the index
-    /// has none.
+    /// The length of each index and a checksum: FNV-1a of its code points, each as four bytes in little-endian order.
+    /// Missing code points are 0.
     static let all: [String: (length: Int, checksum: UInt64)] = [
         "big5": (19782, 0x770B6FA0631178DF),
         "euc-kr": (23940, 0xB4FC3F13C6ABF5FA),

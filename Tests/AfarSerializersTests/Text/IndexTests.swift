@@ -2,7 +2,7 @@ import AfarSerializers
 import Foundation
 import Testing
 
-/// Every pointer of every index of the Encoding Standard means the code point that the index has there.
+/// Each pointer of each index of the Encoding Standard is decoded to its code point.
 @Suite struct IndexTests {
     @Test(arguments: [
         "ibm866", "iso-8859-2", "iso-8859-3", "iso-8859-4", "iso-8859-5", "iso-8859-6", "iso-8859-7", "iso-8859-8",
@@ -66,13 +66,15 @@ import Testing
             ]
             checksum.add(text(of: bytes.map(UInt8.init), in: .gb18030).utf8)
         }
-        // Made with encoding_rs 0.8.31 of the same bytes.
+        // Created with encoding_rs 0.8.31 from the same bytes.
         #expect(checksum.value == 0xBFCA_31F2_F0EA_74DC)
     }
 
+    /// Compares an encoding with the checksum of its index.
+    ///
     /// - Parameters:
-    ///   - without: Pointers that the encoding uses for something else.
-    ///   - bytes: What a pointer is written as.
+    ///   - without: Pointers that the encoding uses differently.
+    ///   - bytes: Returns the encoded form of a pointer.
     private func check(
         _ name: String, in encoding: TextEncoding, without: ClosedRange<Int>? = nil,
         bytes: (Int) -> [UInt8]

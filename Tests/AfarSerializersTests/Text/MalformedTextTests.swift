@@ -2,7 +2,8 @@ import AfarSerializers
 import Foundation
 import Testing
 
-/// Random bytes, most of them malformed, give what another implementation of the Encoding Standard makes of them.
+/// Random bytes, mostly malformed, are decoded to the same text as with another implementation of the Encoding
+/// Standard.
 @Suite struct MalformedTextTests {
     @Test(arguments: checksums.keys.sorted()) func bytesBecomeWhatTheStandardSays(name: String) throws {
         let encoding = try #require(TextEncoding(label: name))
@@ -37,8 +38,10 @@ import Testing
         return decoder.decode(bytes) + decoder.finish()
     }
 
-    /// FNV-1a of the UTF-8 of 1,000 texts, 0xFF after each, and of all in one: made of the same bytes with encoding_rs
-    /// 0.8.31 (Firefox's decoders), save that the 18 characters which GB18030 has moved since are where they are now.
+    /// FNV-1a checksums of the UTF-8 of 1,000 texts, with 0xFF after each, and of one text that contains all bytes.
+    ///
+    /// They were created with encoding_rs 0.8.31 (Firefox's decoders) from the same bytes. The 18 characters that have
+    /// moved in GB18030 since then are at their current positions.
     private static let checksums: [String: UInt64] = [
         "UTF-8": 0xE4A1_E74E_2F46_4AF7,
         "IBM866": 0x9FD6_4210_F823_465F,

@@ -1,4 +1,4 @@
-/// Bytes that look like text often enough to be interesting, the same in every run.
+/// Generates bytes that often resemble text. The sequence is the same in every run.
 struct RandomBytes: RandomNumberGenerator {
     private var state: UInt64
 
@@ -13,7 +13,7 @@ struct RandomBytes: RandomNumberGenerator {
         return state &* 0x2545_F491_4F6C_DD1D
     }
 
-    /// Four letters and up to 39 bytes: ASCII, digits, parts of escape sequences, and above all bytes from 0x80.
+    /// Returns four letters and up to 39 bytes: ASCII, digits, parts of escape sequences, and mostly bytes from 0x80.
     mutating func text() -> [UInt8] {
         let count = Int((next() >> 32) % 40)
         return Array("AAAA".utf8)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension String {
-    /// The text as Foundation writes it in an encoding.
+    /// Encodes the text with Foundation.
     func bytes(in encoding: TextEncoding) throws -> Data {
         let name = try #require(encoding.stringEncoding)
         return try #require(data(using: name))

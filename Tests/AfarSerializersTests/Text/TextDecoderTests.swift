@@ -2,7 +2,7 @@ import AfarSerializers
 import Foundation
 import Testing
 
-/// The streaming decoder: however bytes are cut, their text is the same.
+/// The streaming decoder returns the same text regardless of the sizes of the chunks.
 @Suite struct TextDecoderTests {
     private func text(of chunks: [Data], in encoding: TextEncoding, findsByteOrderMarks: Bool = false) -> String {
         var decoder = TextDecoder(encoding, findsByteOrderMarks: findsByteOrderMarks)
@@ -49,7 +49,7 @@ import Testing
 
     @Test(
         arguments: [
-            // The ASCII byte of a malformed pair is given back.
+            // The ASCII byte of a malformed pair is decoded separately.
             ([0x81, 0x22, 0x3E], TextEncoding.shiftJIS, "\u{FFFD}\">", 0),
             ([0x41, 0xA4, 0x3C], .big5, "A\u{FFFD}<", 1),
             ([0x41, 0x42, 0xFE, 0x7F], .eucKR, "AB\u{FFFD}\u{7F}", 2), ([0x8F, 0xA2, 0x41], .eucJP, "\u{FFFD}A", 0),
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func whatIsReplacedIsWhatComesOfRunsOfBlocks() {
-        // Longer than what is decoded at a time, with a character across each border.
+        // Longer than the decoder's buffer, with a character across each boundary.
         let bytes = Data([0x41]) + Data((0..<20_000).map { $0 % 2 == 0 ? 0x93 : 0xFA })
         var decoder = TextDecoder(.shiftJIS)
         let text = decoder.decode(bytes) + decoder.finish()

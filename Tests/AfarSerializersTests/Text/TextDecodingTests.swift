@@ -3,7 +3,7 @@ import AfarSerializers
 import Foundation
 import Testing
 
-/// Which encoding bytes are taken for, and what happens when they are not in it.
+/// Detection of encodings, and handling of malformed bytes.
 @Suite struct TextDecodingTests {
     private static let latin = Data([0x67, 0x72, 0xFC, 0x6E])
 

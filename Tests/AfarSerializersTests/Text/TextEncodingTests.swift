@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct TextEncodingTests {
-    /// A label of each encoding of the Encoding Standard, the stranger the better.
+    /// An unusual label for each encoding of the Encoding Standard.
     private static let labels = [
         "unicode11utf8": "UTF-8", "866": "IBM866", "csisolatin2": "ISO-8859-2", "iso-ir-109": "ISO-8859-3",
         "l4": "ISO-8859-4", "cyrillic": "ISO-8859-5", "asmo-708": "ISO-8859-6", "sun_eu_greek": "ISO-8859-7",
@@ -25,7 +25,7 @@ import Testing
         #expect(TextEncoding(label: label) == .utf8)
     }
 
-    /// A Kelvin sign is a k in lower case, but no label's k; U+00A0 is no white space here.
+    /// The lowercase form of a Kelvin sign is k, but labels compare only ASCII letters. U+00A0 isn't white space here.
     @Test(arguments: ["", " ", "martian", "utf-7", "\u{212A}oi8-r", "utf-8\0", "\u{A0}utf-8", "utf 8"])
     func otherLabelsMeanNothing(label: String) {
         #expect(TextEncoding(label: label) == nil)
@@ -55,7 +55,7 @@ import Testing
         #expect(TextEncoding(.nonLossyASCII) == nil)
     }
 
-    /// With the standard's own encodings.json in the folder that AFAR_ENCODING_DATA names, every label is looked up.
+    /// Tests all labels if the folder in AFAR_ENCODING_DATA contains the standard's encodings.json.
     @Test(.enabled(if: folder != nil)) func everyLabelMeansWhatTheStandardSays() throws {
         struct Group: Decodable {
             struct Encoding: Decodable {

@@ -4,7 +4,7 @@ import AfarTesting
 import Foundation
 import Testing
 
-/// Text through requests: handlers, awaited, downloads, streams.
+/// Text responses with handlers, `await`, downloads and streams.
 @Suite struct TextResponseTests {
     private let queue = DispatchQueue(label: "text")
     private let session = Session(

@@ -2,9 +2,9 @@ import Testing
 
 @testable import AfarStages
 
-/// What servers ask for (RFC 9110, section 11.6.1).
+/// Parsing of challenges (RFC 9110, section 11.6.1).
 struct AuthenticationChallengeTests {
-    /// The challenges as text: scheme, token, parameters.
+    /// Returns the scheme, token and parameters of each challenge as text.
     private func read(_ values: String...) -> [String] {
         AuthenticationChallenge.challenges(in: values).map { challenge in
             let parameters = challenge.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
@@ -20,7 +20,7 @@ struct AuthenticationChallengeTests {
     }
 
     @Test func aValueMayHoldSeveral() {
-        // The example of the standard.
+        // The standard's example.
         let example = #"Newauth realm="apps", type=1, title="Login to \"apps\"", Basic realm="simple""#
         #expect(read(example) == [#"newauth realm=apps title=Login to "apps" type=1"#, "basic realm=simple"])
         #expect(read(#"Negotiate, Digest nonce="a, b=c", qop="auth", Basic realm=x"#).count == 3)
@@ -48,7 +48,7 @@ struct AuthenticationChallengeTests {
         "a=b, Basic realm=x", "Basic realm==x", "\"Basic\" realm=x", "Basic\u{0}realm",
     ])
     func whatCannotBeReadEndsTheValue(value: String) {
-        // No more than what stands before it, and the next field is read.
+        // A malformed challenge ends only its own field.
         #expect(read(value, "Basic realm=next").last == "basic realm=next")
         #expect(read(value).count <= 1)
     }

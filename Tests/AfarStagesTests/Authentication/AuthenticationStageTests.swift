@@ -10,9 +10,9 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// How challenges are answered, and who gets to see a credential.
+/// Responses to challenges, and the secrecy of credentials.
 struct AuthenticationStageTests {
-    /// Wants "ada:secret", by this challenge.
+    /// Creates a transport that requires "ada:secret" with the given challenge.
     private static func locked(_ challenge: String = #"Basic realm="x""#) -> MockTransport {
         MockTransport { request in
             guard request["Authorization"] != "Basic YWRhOnNlY3JldA==" else { return .text("in") }
@@ -42,7 +42,7 @@ struct AuthenticationStageTests {
         #expect(heads.entries == ["200"])
         let seen = witness.log.entries.filter { !$0.hasPrefix("sent") }
         #expect(seen == ["challenge 401", "head 200", "received 2"])
-        // Nobody beneath has the credential but in the header.
+        // The transport receives the credential only in the header.
         for request in mock.requests { #expect(request.exchange.policies.credential == nil) }
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AfarStages
 
-/// Who is asked for a credential, in which order, and how hostile challenges end.
+/// The order of the credential sources, and the handling of malicious challenges.
 struct CredentialSourceTests {
     private struct Broken: Error {}
 
@@ -103,7 +103,7 @@ struct CredentialSourceTests {
 
     // MARK: Connection-bound schemes
 
-    /// Stands for a transport that authenticates connections.
+    /// A transport that authenticates connections.
     private struct Binding: Transport {
         let base: MockTransport
         let seen = Locked<ConnectionAuthentication?>(nil)
@@ -146,7 +146,7 @@ struct CredentialSourceTests {
         }
     }
 
-    /// Others would share the connection, so the next weaker scheme is taken.
+    /// Other requests would share the connection, so the next weaker scheme is used.
     @Test(arguments: [ExchangeOptions.HTTPVersion.http2PriorKnowledge, .http3])
     func aSharedConnectionIsNotAuthenticated(
         version: ExchangeOptions.HTTPVersion
@@ -163,7 +163,7 @@ struct CredentialSourceTests {
         #expect(transport.seen.withLock { $0 == nil })
     }
 
-    /// Code that copies the options of an exchange sends the credential nowhere else.
+    /// If code copies the options to another exchange, the credential isn't sent to a different origin.
     @Test func theCredentialOfAConnectionIsForItsOrigin() throws {
         var exchange = try Exchange.to("http://one/")
         exchange.options.connectionAuthentication = ConnectionAuthentication(
@@ -204,7 +204,7 @@ struct CredentialSourceTests {
         #expect(!text.contains("s3cret-word"))
     }
 
-    // MARK: Hostile challenges
+    // MARK: Malicious challenges
 
     @Test(
         .timeLimit(.minutes(1)),

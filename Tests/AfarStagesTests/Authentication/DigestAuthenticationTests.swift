@@ -7,7 +7,7 @@ import Testing
 
 @testable import AfarStages
 
-/// Answers to challenges of the Digest scheme (RFC 7616).
+/// Responses to Digest challenges (RFC 7616).
 struct DigestAuthenticationTests {
     private func challenge(_ text: String) -> AuthenticationChallenge? {
         AuthenticationChallenge.challenges(in: [text]).first
@@ -17,7 +17,7 @@ struct DigestAuthenticationTests {
 
     private func sha256(_ text: String) -> String { HashFunction.sha256.hexDigest(of: text) ?? "" }
 
-    /// The parameters of an answer, as a server reads them.
+    /// Returns the parameters of a response, as parsed by a server.
     private func answer(
         _ text: String, user: String = "Mufasa", password: String = "Circle of Life", method: String = "GET",
         uri: String = "/dir/index.html", cnonce: String = "0a4f113b", body: String = ""
@@ -61,7 +61,7 @@ struct DigestAuthenticationTests {
         #expect(answer["algorithm"] == nil)
     }
 
-    /// As the errata of the standard have it.
+    /// The example as corrected in the errata.
     @Test func theExampleOfRFC2069() throws {
         let answer = try answer(
             """
@@ -72,7 +72,7 @@ struct DigestAuthenticationTests {
         #expect(answer["qop"] == nil && answer["nc"] == nil && answer["cnonce"] == nil)
     }
 
-    /// The formulas of RFC 7616, section 3.4, written out.
+    /// The formulas of RFC 7616, section 3.4.
     @Test(arguments: ["MD5", "SHA-256"])
     func sessionsAndBodies(algorithm: String) throws {
         let hash = algorithm == "MD5" ? md5 : sha256
@@ -115,7 +115,7 @@ struct DigestAuthenticationTests {
         #expect(answer["response"] == md5("\(secret):n\":00000001:0a4f113b:auth:\(request)"))
     }
 
-    // MARK: What is not answered
+    // MARK: Unsupported challenges
 
     @Test(arguments: [
         "Digest", "Digest nonce=n", "Digest realm=r", "Digest realm=r, nonce=n, algorithm=SHA-512-256, qop=auth",
@@ -158,7 +158,7 @@ struct DigestAuthenticationTests {
             #expect(try withoutHashFunctions { try scheme() } == "Basic")
         }
 
-        /// The function fails after the challenge was accepted.
+        /// The hash function fails after the challenge was accepted.
         @Test(arguments: [
             "qop=auth", "qop=auth-int", "qop=auth, userhash=true", "qop=auth, algorithm=MD5-sess", "opaque=x",
         ])
@@ -177,7 +177,7 @@ struct DigestAuthenticationTests {
 
     // MARK: The stage
 
-    /// Lets in who sends a Digest answer.
+    /// Creates a transport that accepts any Digest response.
     private func locked(_ challenges: String...) -> MockTransport {
         MockTransport { request in
             guard request["Authorization"] == nil else { return .text("in") }
@@ -251,7 +251,7 @@ struct DigestAuthenticationTests {
 
     // MARK: Stale nonces
 
-    /// Answers with these challenges in turn, then with a body.
+    /// Creates a transport that responds with these challenges in turn and then with a body.
     private func server(_ challenges: String...) -> MockTransport {
         let rest = Locked(challenges)
         return MockTransport { _ in

@@ -3,9 +3,9 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What is done about a request for which there is a response (RFC 9111, sections 4 and 5.2.1; RFC 5861).
+/// Decisions about requests with a stored response (RFC 9111, sections 4 and 5.2.1; RFC 5861).
 struct CacheDecisionTests {
-    /// The decision about a response with an entity tag, so many seconds after it came.
+    /// Returns the decision about a response with an entity tag, a number of seconds after it was received.
     private func decision(
         _ control: String, _ wanted: String? = nil, after seconds: Double, policy: CachePolicy = .standard,
         hasValidator: Bool = true

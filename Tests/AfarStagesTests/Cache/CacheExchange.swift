@@ -2,10 +2,10 @@ import AfarStages
 import Foundation
 import HTTPTypes
 
-/// A request and the response to it, as a cache meets them, at moments that a test chooses.
+/// A request and its response with controlled times, as processed by a cache.
 struct CacheExchange {
     static let url = "http://cache.example/a?b=1"
-    /// When the response comes: Sun, 06 Nov 1994 08:49:37 GMT.
+    /// The time of the response: Sun, 06 Nov 1994 08:49:37 GMT.
     static let start = Date(timeIntervalSince1970: 784_111_777)
     static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 
@@ -37,7 +37,7 @@ struct CacheExchange {
         ResponseHead(status: status, fields: fields(texts + (isDated ? [("Date", date)] : [])), url: url)
     }
 
-    /// What a cache keeps; nil when it must not.
+    /// Returns the stored response, or `nil` if the rules forbid storing it.
     static func kept(
         _ texts: [(String, String)], status: Int = 200, to request: CacheRequest = request(), body: String = "body",
         requestedAt requestDate: Date = start, isDated: Bool = true
@@ -49,7 +49,7 @@ struct CacheExchange {
 }
 
 extension CacheRules.Decision {
-    /// The decision's name.
+    /// The name of the decision.
     var name: String {
         switch self {
         case .use: "use"

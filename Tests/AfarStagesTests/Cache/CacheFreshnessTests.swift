@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// How long a response is fresh, and how old it is (RFC 9111, section 4.2).
+/// The freshness lifetime and the age of responses (RFC 9111, section 4.2).
 struct CacheFreshnessTests {
     private typealias Fields = [(String, String)]
 
@@ -63,7 +63,7 @@ struct CacheFreshnessTests {
 
     @Test func ageCountsFromWhereTheResponseWasMade() {
         #expect(age([]) == 0 && age([], after: 7) == 7)
-        // Section 4.2.3: what Age says grows by the time that the response took.
+        // Section 4.2.3: the response delay is added to the Age header.
         #expect(age([("Age", "10")], delay: 3, after: 7) == 20)
         #expect(age([("Age", "10, 90")]) == 10 && age([("Age", "10"), ("Age", "90")]) == 10)
         #expect(age([("Age", "-5")]) == 0 && age([("Age", "x")]) == 0)
@@ -83,7 +83,7 @@ struct CacheFreshnessTests {
             return CacheRules.decide(CacheExchange.request(), .standard, among: [response], at: now).name
         }
         #expect(decision(-86_400) == "send" && decision(-2) == "send")
-        // Clocks are adjusted by fractions of a second all the time.
+        // Clock adjustments by fractions of a second are common.
         #expect(decision(-0.5) == "use" && decision(0) == "use")
         #expect(age([("Age", "10")], after: -0.5) == 10)
     }

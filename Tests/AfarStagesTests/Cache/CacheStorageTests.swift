@@ -5,7 +5,7 @@ import Testing
 
 @testable import AfarStages
 
-/// What is kept, and for which requests (RFC 9111, sections 3 and 4.1).
+/// Storing responses and matching them with requests (RFC 9111, sections 3 and 4.1).
 struct CacheStorageTests {
     private func isKept(
         _ texts: [(String, String)], status: Int = 200, _ request: CacheRequest = CacheExchange.request()
@@ -22,7 +22,7 @@ struct CacheStorageTests {
         #expect(!isKept([fresh], CacheExchange.request(body: .data(Data("x".utf8)))))
     }
 
-    /// A coded body is stored decoded.
+    /// A compressed body is stored in decoded form.
     @Test func rawBodiesAndDecodedOnesAreNotConfused() throws {
         let coded = [fresh, ("Content-Encoding", "gzip")]
         let raw = CacheExchange.request(decodesContent: false)
@@ -61,7 +61,7 @@ struct CacheStorageTests {
         #expect(!isKept([fresh, tag], status: status))
     }
 
-    /// For those who take what is kept however old.
+    /// Requests can accept stale responses of any age.
     @Test func whatIsNeverFreshIsKeptToo() throws {
         for texts in [
             [], [("Cache-Control", "max-age=0")], [("Cache-Control", "private")], [("Cache-Control", "no-cache")],
@@ -197,7 +197,7 @@ struct CacheStorageTests {
                 #expect(!kept.variant.contains("ada"))
                 #expect(!CacheRules.matches(request, kept) && !CacheRules.matches(request, hashed))
                 #expect(request.identity == CacheExchange.request(.get, [("Authorization", "ada")]).identity)
-                // These need no hash.
+                // Responses without credentials need no hash.
                 let plain = try #require(CacheExchange.kept([fresh]))
                 #expect(CacheRules.matches(CacheExchange.request(), plain))
             }
@@ -229,7 +229,7 @@ struct CacheStorageTests {
     @Test func aHostOfTheCallersIsPartOfTheTarget() throws {
         let hosts = ["a.example", "b.example", "cache.example:8080", "a.example, b.example", ""]
         for (number, host) in hosts.enumerated() {
-            // Public or not: it is another resource.
+            // Even a public response belongs to a different resource.
             let own = try #require(
                 CacheExchange.kept(
                     [("Cache-Control", "public, max-age=60")], to: CacheExchange.request(.get, [("host", host)])))

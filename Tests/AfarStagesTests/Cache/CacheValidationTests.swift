@@ -3,7 +3,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Asking whether a response still holds, and what ends that (RFC 9111, sections 3.2, 4.3 and 4.4).
+/// Validation and invalidation of responses (RFC 9111, sections 3.2, 4.3 and 4.4).
 struct CacheValidationTests {
     private let modified = ("Last-Modified", "Sun, 06 Nov 1994 08:32:57 GMT")
 
@@ -43,7 +43,7 @@ struct CacheValidationTests {
         #expect(new.fields[.contentLength] == "4" && new.fields[.contentType] == "text/plain")
         #expect(new.fields[.contentEncoding] == nil && new.fields[HTTPField.Name("X-C")!] == nil)
         #expect(new.terms.freshnessLifetime == 7 && new.body == old.body && new.status == 200)
-        // It is as young as the answer.
+        // The response is as new as the one that confirmed it.
         #expect(new.fields[.age] == nil && new.responseDate == CacheExchange.start + 101)
     }
 
@@ -83,7 +83,7 @@ struct CacheValidationTests {
         #expect(
             invalidated(.post, 201, [("Location", "/new?x=1#part"), ("Content-Location", "http://CACHE.example:80/c")])
                 == [CacheExchange.url, "http://cache.example/new?x=1", "http://cache.example/c"])
-        // What a redirect to there would request.
+        // The URL that a redirect to this location would request.
         #expect(
             invalidated(.post, 201, [("Location", "::"), ("Content-Location", "/[]?x=%26|")])
                 == [CacheExchange.url, "http://cache.example/::", "http://cache.example/[]?x=%26|"])

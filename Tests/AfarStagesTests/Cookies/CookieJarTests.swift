@@ -7,7 +7,7 @@ import Testing
 struct CookieJarTests {
     private let rules = CookieRules()
 
-    /// Stores a field as of a number of seconds after the start.
+    /// Stores a Set-Cookie field a number of seconds after the start.
     @discardableResult
     private func set(
         _ field: String, from url: String = "https://a.example.com/", at seconds: TimeInterval = 0,
@@ -24,7 +24,7 @@ struct CookieJarTests {
         jar.cookies(for: try CookieURL(url), now: .start + seconds).header
     }
 
-    // MARK: Who gets a cookie
+    // MARK: Matching
 
     @Test func aHostOnlyCookieIsForItsHost() throws {
         var jar = CookieJar()
@@ -70,7 +70,7 @@ struct CookieJarTests {
         #expect(try sent(to: "https://a.example.com/x/y", at: 6, from: &jar) == "d=4; a=1; b=2; c=3; nameless")
     }
 
-    // MARK: Setting again
+    // MARK: Replacing
 
     @Test func aCookieIsReplacedAndKeepsItsPlace() throws {
         var jar = CookieJar()
@@ -107,7 +107,7 @@ struct CookieJarTests {
         #expect(jar.all(now: .start + 10).isEmpty)
     }
 
-    // MARK: Secure cookies are left alone
+    // MARK: Protection of secure cookies
 
     @Test(arguments: [
         ("https://example.com/", "a=1; Secure; Domain=example.com", "http://a.example.com/", "a=2"),
@@ -221,7 +221,7 @@ struct CookieJarTests {
         let time = clock.measure {
             for _ in 0..<2_000 where jar.cookies(for: url, now: .start).first?.value != "77" { Issue.record("lost") }
         }
-        // A scan of 10,000 would take minutes in a debug build.
+        // Scanning 10,000 cookies would take minutes in a debug build.
         #expect(time < .seconds(20))
     }
 

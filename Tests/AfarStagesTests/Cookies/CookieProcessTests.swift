@@ -4,7 +4,7 @@ import Testing
 
 @testable import AfarStages
 
-/// Several processes with one file, and such as do not come to their end.
+/// Processes that share a file, including processes that are killed.
 struct CookieProcessTests {
     private let scratch: ScratchFile
 
@@ -34,7 +34,7 @@ struct CookieProcessTests {
         var generator = SystemRandomNumberGenerator()
         for round in 0..<25 {
             let process = try probe("forever", "k")
-            // It begins when its first cookies are there.
+            // The process has started when the file exists.
             let end = ContinuousClock.now + .seconds(20)
             while scratch.mode == "none", ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(1)) }
             try await Task.sleep(for: .microseconds(UInt64.random(in: 0..<20_000, using: &generator)))
@@ -46,7 +46,7 @@ struct CookieProcessTests {
             #expect(cookies.allSatisfy { $0.value.utf8.allSatisfy { $0 == UInt8(ascii: "v") } })
             #expect(scratch.mode == "600")
         }
-        // Nothing that a killed one has left is in the way of the next.
+        // The leftovers of a killed process don't block the next one.
         let store = try FileCookieStore(file: scratch.url)
         store.store(try #require(Cookie(name: "last", value: "1", domain: "example.com")))
         try store.flush()

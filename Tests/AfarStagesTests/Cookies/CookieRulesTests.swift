@@ -3,9 +3,9 @@ import Testing
 
 @testable import AfarStages
 
-/// What a server may set: RFC 6265bis, sections 5.4 and 5.7.
+/// Restrictions on cookies: RFC 6265bis, sections 5.4 and 5.7.
 struct CookieRulesTests {
-    /// Knows one suffix with a dot.
+    /// A list that contains one suffix with a dot.
     private struct Suffixes: PublicSuffixList {
         func isPublicSuffix(_ domain: String) -> Bool { ["co.uk", "uk", "com", "localhost"].contains(domain) }
     }
@@ -122,7 +122,7 @@ struct CookieRulesTests {
         #expect(try !areSame("1.2.3.4", "9.2.3.4"))
     }
 
-    // MARK: Cookies of the program's own
+    // MARK: Program's cookies
 
     @Test func aCookieThatCouldNotBeSentIsNotMade() {
         func make(_ name: String, _ value: String, _ domain: String = "example.com", path: String = "/") -> Cookie? {

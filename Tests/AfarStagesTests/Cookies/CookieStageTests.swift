@@ -9,7 +9,7 @@ import Testing
 struct CookieStageTests {
     private let store = MemoryCookieStore()
 
-    /// Sets a cookie in whatever it answers.
+    /// Creates a transport that sets a cookie in each response.
     private static func setting(_ fields: String..., status: Int = 200) -> MockTransport {
         MockTransport { _ in
             var response = MockResponse.text("there", status: status)
@@ -57,7 +57,7 @@ struct CookieStageTests {
         let fields = (0..<20).map { "c\($0)=1; Path=/\($0 % 3 == 0 ? "" : "; Domain=one.test")" }
         let mock = MockTransport { request in
             var response = MockResponse.text("there")
-            // The second response sets the same cookies in the opposite order, which changes no creation date.
+            // The second response changes the order but no creation date.
             for field in request.path == "/first" ? fields : fields.reversed() {
                 response.fields.append(HTTPField(name: .setCookie, value: field))
             }
@@ -104,7 +104,7 @@ struct CookieStageTests {
         #expect(mock.requests.map { $0["Cookie"] } == [nil, "a=1"])
     }
 
-    // MARK: What the caller says
+    // MARK: Caller's headers
 
     @Test func aHostOfTheCallersHasItsOwnCookies() async throws {
         try fill("url=1")
@@ -171,7 +171,7 @@ struct CookieStageTests {
 
     // MARK: Caches
 
-    /// Answers without asking anybody.
+    /// A stage that responds without the network.
     private struct CacheStage: ExchangeStage {
         struct Run: StageRun {
             func before(_ hop: Hop) -> Reply<RequestAction> {

@@ -4,7 +4,7 @@ import Testing
 @testable import AfarStages
 
 extension CookieURL {
-    /// A URL that a request can be sent to.
+    /// Creates a URL for a request.
     init(_ text: String) throws {
         let url = try #require(URL(string: text))
         self = try #require(CookieURL(url))
@@ -12,6 +12,6 @@ extension CookieURL {
 }
 
 extension Date {
-    /// A moment that tests count from.
+    /// The reference date of the tests.
     static let start = Date(timeIntervalSince1970: 1_700_000_000)
 }

@@ -12,7 +12,7 @@ struct FileCookieStoreTests {
         try #require(Cookie(name: name, value: value, domain: "example.com", expires: expires))
     }
 
-    /// What another process would read.
+    /// The contents that another process would read.
     private var written: Set<String> {
         get throws { Set(try FileCookieStore(file: scratch.url).all.map(\.pair)) }
     }
@@ -90,7 +90,7 @@ struct FileCookieStoreTests {
         two.store(try cookie("b"))
         try two.flush()
         #expect(try written == ["a=1", "b=1", "c=old"])
-        // It knows them now.
+        // The second store has read the cookies of the first one.
         #expect(Set(two.all.map(\.name)) == ["a", "b", "c"])
         two.store(try cookie("c", "new"))
         try two.flush()

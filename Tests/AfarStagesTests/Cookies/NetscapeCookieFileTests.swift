@@ -32,7 +32,7 @@ struct NetscapeCookieFileTests {
         #expect(cookie.domain == "example.com" && !cookie.isHostOnly && cookie.isSecure && cookie.isHTTPOnly)
         #expect(cookie.path == "/a" && cookie.expires == .start + 3_600)
         let late = try #require(read("a.b\tFALSE\t/\tFALSE\t99999999999999\tn\tv").cookies.first)
-        // Not cut off here: the clock may be wrong that says what is too long.
+        // The parser doesn't limit the date, because the clock can be wrong.
         #expect(late.expires == Date(timeIntervalSince1970: 99_999_999_999_999))
     }
 

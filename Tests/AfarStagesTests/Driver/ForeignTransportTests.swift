@@ -11,14 +11,14 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Transports that know nothing of decisions, and those around others that send more than once.
+/// Custom transports that don't support decisions, and transports that send an exchange more than once.
 struct ForeignTransportTests {
     private static let bytes = ClosureResponseSerializer<Data> { _, _, data, error in
         if let error { throw error }
         return data ?? Data()
     }
 
-    /// Returns whole responses, and writes to the file by itself.
+    /// A transport that returns complete responses and writes to the file itself.
     private struct Whole: Transport {
         let capabilities = TransportCapabilities.mock
         var tellsObserver = false
@@ -46,7 +46,7 @@ struct ForeignTransportTests {
         request.path == "/a" ? (302, [.location: "/b"], "moved") : (200, [:], "there")
     }
 
-    /// Sends a request that got a 503 once more.
+    /// A transport that repeats a request after a 503 response.
     private struct SendingTwice: Transport {
         let base: any Transport
         var capabilities: TransportCapabilities { base.capabilities }
@@ -68,7 +68,7 @@ struct ForeignTransportTests {
         }
     }
 
-    // MARK: Knowing nothing of decisions
+    // MARK: Without decisions
 
     @Test func aRedirectsResponseIsDropped() async throws {
         let witness = Witness()
@@ -98,7 +98,7 @@ struct ForeignTransportTests {
         #expect(error?.underlying is Refused)
     }
 
-    // MARK: Around another
+    // MARK: Wrapped transports
 
     @Test func whatSendsTwiceHasItsLastResponseTaken() async throws {
         let transport = busyAtFirst()
@@ -108,7 +108,7 @@ struct ForeignTransportTests {
         #expect(transport.requests.count == 2)
     }
 
-    /// The first response was longer.
+    /// The first response is longer than the second one.
     @Test func theFileOfWhatSendsTwiceHasTheLastBody() async throws {
         let session = Session(transport: SendingTwice(base: busyAtFirst()))
         let response = await session.download("http://mock/").serializingDownloadedFileURL().response
@@ -117,7 +117,7 @@ struct ForeignTransportTests {
         #expect(try String(contentsOf: file, encoding: .utf8) == "there")
     }
 
-    /// What is around knows of the question only when it is answered.
+    /// The outer transport isn't aware of the decision until it has been made.
     @Test(arguments: [true, false])
     func whoIsAskedIsWaitedFor(isFollowed: Bool) async throws {
         let mock = MockTransport { $0.path == "/a" ? .redirect(to: "/b") : .text("there") }
@@ -128,7 +128,7 @@ struct ForeignTransportTests {
         #expect(response.value == Data((isFollowed ? "there" : "moved").utf8))
     }
 
-    /// A head that only the transport around has seen is judged when it is returned.
+    /// If only the outer transport has created a head, the decision is made when it returns.
     @Test func whatMakesAResponseOfItsOwnIsFollowed() async throws {
         struct Moving: Transport {
             let base: any Transport
@@ -147,7 +147,7 @@ struct ForeignTransportTests {
         #expect(mock.requests.map(\.path) == ["/a", "/b"])
     }
 
-    /// A download's file is not begun anew for a head with one field more.
+    /// An additional header field in the head doesn't restart a download.
     @Test func whatChangesAHeadLeavesTheFileAlone() async throws {
         struct Naming: Transport {
             let base: any Transport
@@ -167,7 +167,7 @@ struct ForeignTransportTests {
         #expect(response.response?.value(forHTTPHeaderField: "Server") == "mine")
     }
 
-    /// The response that is returned counts, not the one whose head came last.
+    /// The returned response counts, even if another head arrived later.
     @Test func whatHedgesHasTheResponseTakenThatItReturns() async throws {
         struct Hedging: Transport {
             let base: any Transport
@@ -192,7 +192,7 @@ struct ForeignTransportTests {
         #expect(mock.requests.count == 2)
     }
 
-    /// As a cache around the transport does, or a page for those who are offline.
+    /// A cache or an offline page can do this.
     @Test func aResponseMadeUpInsteadOfARedirectIsTaken() async throws {
         struct Instead: Transport {
             let base: any Transport
@@ -212,7 +212,7 @@ struct ForeignTransportTests {
         #expect(mock.requests.count == 1)
     }
 
-    /// It tells the observer, but asks for no decision before it returns.
+    /// The transport notifies the observer but requests no decision before it returns.
     @Test func progressIsSeenWhileItComes() async throws {
         struct Telling: Transport {
             let capabilities = TransportCapabilities.mock
@@ -240,14 +240,14 @@ struct ForeignTransportTests {
         #expect(witness.log.entries == ["head 200", "received 3"])
     }
 
-    /// Its reports are empty.
+    /// The transport's reports are empty.
     @Test func theRedirectsOfWhatMeasuresNothingAreReported() async throws {
         let response = try await StagedTransport(Whole(answer: Self.redirecting), RedirectStage())
             .send(.to("http://mock/a"))
         #expect(response.report.redirects.map(\.request.path) == ["/b"])
     }
 
-    /// An error page that came over the part of a download, and broke off, is not part of it.
+    /// An interrupted error page that was written over a partial download isn't part of the download.
     @Test func whatWasWrittenAndNotTakenIsNoPartOfADownload() async throws {
         struct Breaking: Transport {
             let capabilities = TransportCapabilities.mock
@@ -315,7 +315,7 @@ struct ForeignTransportTests {
         #expect(log.entries == ["mine", "mine"])
     }
 
-    /// What a redirect handler of the attempt before holds may ask the request when it is released.
+    /// The redirect handler of the previous attempt can access the request when it is released.
     @Test(.timeLimit(.minutes(1))) func whatTheAttemptBeforeHoldsMayAskTheRequest() async {
         final class Asking: RedirectHandler {
             let ask: @Sendable () -> Void
@@ -329,7 +329,7 @@ struct ForeignTransportTests {
                 completion: @escaping @Sendable (URLRequest?) -> Void
             ) { completion(request) }
         }
-        /// Breaks after a redirect was decided on; the second time it answers.
+        /// A transport that fails after the decision about a redirect. Its second response succeeds.
         struct Breaking: Transport {
             let capabilities = TransportCapabilities.mock
             let wasAsked = Locked(false)
@@ -357,7 +357,7 @@ struct ForeignTransportTests {
         #expect(log.entries == ["true"])
     }
 
-    /// Returns a response without having passed on its head.
+    /// A transport that returns a response without reporting its head.
     private struct Silent: CallbackTransport {
         final class Running: PreparedExchange {
             private let url: String

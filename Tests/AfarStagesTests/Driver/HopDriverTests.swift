@@ -6,9 +6,9 @@ import Testing
 
 @testable import AfarStages
 
-/// In which order stages see what is sent and what comes, and that every exchange ends once.
+/// The order in which stages process requests and responses. Every exchange completes exactly once.
 struct HopDriverTests {
-    /// Notes what it sees, and says what it was told to.
+    /// A stage that logs its calls and returns the results of closures.
     private struct Notes: ExchangeStage {
         let name: String
         let log: Log
@@ -51,7 +51,7 @@ struct HopDriverTests {
         }
     }
 
-    /// Sends a request for "/next" in place of one that was answered with 503.
+    /// Sends a request for "/next" after a 503 response.
     @Sendable private static func next(_ head: ResponseHead, _ hop: Hop) -> Reply<ResponseAction> {
         guard head.status == 503 else { return .now(.pass) }
         var exchange = hop.exchange
@@ -100,7 +100,7 @@ struct HopDriverTests {
         #expect(log.entries.filter { $0.contains("before") } == ["outer before /first", "inner before /next"])
     }
 
-    /// As a cache does.
+    /// A cache does this for a fresh response.
     @Test(arguments: [true, false])
     func aStageMayAnswerWithoutTheNetwork(isLater: Bool) async throws {
         let log = Log()
@@ -116,7 +116,7 @@ struct HopDriverTests {
         #expect(!log.entries.contains("inner begins"))
     }
 
-    /// As a cache does with a 304.
+    /// A cache does this after a 304 response.
     @Test func aStageMayReplaceAResponse() async throws {
         let kept = TransportResponse(
             head: ResponseHead(status: 200, url: "http://mock/first"), body: .data(Data("kept".utf8)))
@@ -170,9 +170,9 @@ struct HopDriverTests {
         #expect(error?.report.transactions.count == 1)
     }
 
-    // MARK: Ends
+    // MARK: Completion
 
-    /// Whatever waits when it comes: one end, and soon.
+    /// At any point, a cancellation completes the exchange once and quickly.
     @Test(arguments: ["before", "head", "failed", "transport"])
     func aCancelEndsTheExchangeOnce(at place: String) async throws {
         let arrived = Deferred<Bool>()
@@ -239,7 +239,7 @@ struct HopDriverTests {
         }
     }
 
-    /// Whoever is asked about the head is asked, however late the owner looks.
+    /// Work that the head requires is performed even if the exchange ends before the owner requests the next event.
     @Test func whatIsAskedAtTheHeadIsOwedWhenTheExchangeEndsBeforeTheOwnerLooks() async throws {
         struct Early: ExchangeStage {
             struct Run: StageRun {
@@ -267,13 +267,13 @@ struct HopDriverTests {
         driver.advance()
         while case .run(let work) = await driver.next() {
             await work()
-            // Only when all is over does the owner look again.
+            // The owner requests the next event only after the exchange has ended.
             await isOver.value
         }
         #expect(log.entries == ["asked"])
     }
 
-    /// Work that the decision returns when the owner has received the result is released, not kept for an owner that left.
+    /// If a decision returns work after the owner has received the result, the work is released.
     @Test func whatIsAskedAfterTheEndIsReleased() throws {
         final class Asking: Sendable {}
         var state = HopDriver.State(Hop(try .to("http://mock/")))
@@ -292,7 +292,7 @@ struct HopDriverTests {
         withExtendedLifetime(state) {}
     }
 
-    /// Neither the driver nor what it had made ready is left over.
+    /// The driver and its prepared resources are released.
     @Test func aCancelBeforeTheStartLeavesNothing() async throws {
         weak var left: HopDriver?
         let error: TransportError?

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A path in a directory of its own, which is removed with this value.
+/// A path in a temporary directory that is removed when the object is deallocated.
 final class ScratchFile {
     let directory: URL
     let url: URL
@@ -17,13 +17,13 @@ final class ScratchFile {
 
     func write(_ text: String) throws { try Data(text.utf8).write(to: url) }
 
-    /// The permissions, in octal.
+    /// The file permissions in octal.
     var mode: String {
         var status = stat()
         return stat(url.path, &status) == 0 ? String(status.st_mode & 0o7777, radix: 8) : "none"
     }
 
-    /// The names in the directory.
+    /// The names of the files in the directory.
     var names: Set<String> {
         get throws { Set(try FileManager.default.contentsOfDirectory(atPath: directory.path)) }
     }

@@ -45,7 +45,7 @@ struct StoreFileTests {
         #expect(scratch.mode == "600")
     }
 
-    // MARK: What is no file
+    // MARK: Invalid files
 
     @Test func whatIsNoRegularFileIsATypedError() throws {
         let (manager, path) = (FileManager.default, scratch.url.path)
@@ -79,7 +79,7 @@ struct StoreFileTests {
         #expect(failure { () throws(StoreFileError) in _ = try file.read() } == .tooLarge(scratch.url))
     }
 
-    // MARK: Others
+    // MARK: Other processes
 
     @Test func whatAKilledProcessHasLeftIsPassedOver() throws {
         try scratch.write("old")

@@ -30,7 +30,7 @@ struct HSTSStageTests {
         store.store(try #require(HSTSHost(name: name, includesSubdomains: all)))
     }
 
-    // MARK: Learning
+    // MARK: Storing hosts
 
     @Test func aHostIsRememberedAndAskedByHTTPSFromThenOn() async throws {
         let mock = Self.answering("max-age=100", "max-age=0")

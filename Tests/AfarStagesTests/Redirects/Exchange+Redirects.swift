@@ -6,7 +6,7 @@ import Testing
 @testable import AfarStages
 
 extension Exchange {
-    /// A request to a URL whose host and path need no care.
+    /// Creates a request for a valid URL with a plain host and path.
     static func to(
         _ url: String, _ method: HTTPRequest.Method = .get, fields: [String: String] = [:], body: RequestBody = .none,
         delivery: ResponseDelivery = .collect()
@@ -23,7 +23,7 @@ extension Exchange {
 }
 
 extension Exchange {
-    /// Has somebody see what comes, and the statuses of the heads that are taken noted.
+    /// Sets an observer and logs the statuses of the accepted heads.
     mutating func watch(by observer: any ExchangeObserver, noting heads: Log) {
         self.observer = observer
         decide = { head in
@@ -40,7 +40,7 @@ extension TransportResponse {
     }
 }
 
-/// What the transport says when `work` fails; nil when it does not.
+/// Returns the transport's error if `work` fails.
 func transportFailure(of work: () async throws -> Void) async -> TransportError? {
     do {
         try await work()
@@ -50,7 +50,7 @@ func transportFailure(of work: () async throws -> Void) async -> TransportError?
     }
 }
 
-/// Notes what it sees of an exchange.
+/// An observer that logs the events of an exchange.
 final class Witness: ExchangeObserver {
     let log = Log()
 

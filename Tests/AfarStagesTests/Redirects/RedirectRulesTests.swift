@@ -6,13 +6,13 @@ import Testing
 
 @testable import AfarStages
 
-/// What is sent after a redirect, and what is not.
+/// The contents of redirected requests.
 struct RedirectRulesTests {
     private let secrets = [
         "Authorization", "Cookie", "Proxy-Authorization", "X-Mine", "X-Api-Key", "x-auth-token", "MyKey", "X-CSRFToken",
     ]
 
-    /// Sends a request that is redirected once. Returns what was sent.
+    /// Sends a request that is redirected once, and returns all sent requests.
     private func requests(
         for exchange: Exchange, answer: MockResponse, rules: RedirectRules = RedirectRules(sensitiveHeaders: ["x-mine"])
     ) async throws -> [MockRequest] {
@@ -157,7 +157,7 @@ struct RedirectRulesTests {
         }
     }
 
-    // MARK: Where it leads
+    // MARK: Location
 
     @Test(arguments: ["https", "http"])
     func aSecureConnectionIsLeftOnlyIfThatIsAllowed(scheme: String) async throws {
@@ -173,7 +173,7 @@ struct RedirectRulesTests {
 
     @Test(arguments: [
         "ftp://two/", "mailto:ada", "file:///etc/passwd", "http:two", "http://", "http://two:99999/", "/a\\b",
-        // To a Character the next one is no backslash.
+        // As a Character, the next one differs from a backslash.
         "http://two\\\u{301}@three/",
         "http:\\\\two\\", "http://127.1/", "http://[::1/", "http://a b/", "javascript:alert(1)", "http:///x",
     ])

@@ -6,9 +6,9 @@ import Testing
 
 @testable import AfarStages
 
-/// What becomes of responses that lead elsewhere, and of the exchange around them.
+/// Handling of redirects, and their effects on the exchange.
 struct RedirectStageTests {
-    /// Two hops, then a text.
+    /// Two redirects, then a text.
     private static let chain: MockTransport.Handler = { request in
         switch request.path {
         case "/a": .redirect(302, to: "/b")
@@ -17,12 +17,12 @@ struct RedirectStageTests {
         }
     }
 
-    /// Says no to every redirect.
+    /// Refuses every redirect.
     private static let refusal = RedirectPolicy.ask { _ in nil }
 
     private struct Refused: Error {}
 
-    // MARK: Who sees what
+    // MARK: Visibility of responses
 
     @Test func onlyTheLastResponseIsSeen() async throws {
         let (witness, heads) = (Witness(), Log())
@@ -123,7 +123,7 @@ struct RedirectStageTests {
 
     // MARK: Files
 
-    /// Sends an exchange into a file that has a text already. Returns what the file has then.
+    /// Downloads into a file that already contains text, and returns the file's contents.
     private func fileAfter(
         _ transport: some Transport, from path: String = "/a", policy: RedirectPolicy = .follow, at offset: Int = 0,
         onHead: @escaping @Sendable (Int32, ResponseHead) -> Void = { _, _ in }
@@ -154,7 +154,7 @@ struct RedirectStageTests {
             Issue.record("\(result)")
             return
         }
-        // Neither when the next hop fails.
+        // The same applies if the next hop fails.
         let failing = MockTransport { request in
             request.path == "/b" ? .failure(.connectionLost) : try await Self.chain(request)
         }
@@ -179,7 +179,7 @@ struct RedirectStageTests {
             guard request.path == "/a" else { return .text("there") }
             var response = MockResponse.redirect(to: "/b")
             response.body = Data(count: 1_000_000)
-            // Whoever waits for all of it waits for longer than the test may take.
+            // Receiving the entire body would exceed the test's time limit.
             return response.chunked(into: 100_000, every: .seconds(60))
         }
         let (text, result) = try await fileAfter(mock)
@@ -235,7 +235,7 @@ struct RedirectStageTests {
         #expect(read < 1_000_000)
     }
 
-    // MARK: Bounds
+    // MARK: Limits
 
     @Test func errorsShowNoTokenOfAnURL() async throws {
         let transport = MockTransport { _ in .redirect(302, to: "ftp://elsewhere/?token=hush2") }

@@ -28,7 +28,7 @@ struct CompressionTests {
 }
 
 extension Data {
-    /// Compares blocks, since by bytes a debug build takes seconds.
+    /// Compares blocks, because comparing single bytes takes seconds in a debug build.
     fileprivate var allSatisfyZero: Bool {
         let zeros = Data(count: 65_536)
         return stride(from: 0, to: count, by: zeros.count).allSatisfy { start in

@@ -45,7 +45,7 @@ struct DocumentsTests {
             let answer = try await Curl.get(server.url("/encoding/\(charset)"))
             #expect(answer.values("Content-Type") == ["text/plain; charset=\(charset)"])
             #expect(answer.body == sample.bytes)
-            // Foundation on Linux knows no EUC-JP.
+            // Foundation doesn't support EUC-JP on Linux.
             guard let encoding = encodings[charset] else { return }
             #expect(String(data: answer.body, encoding: encoding) == sample.text)
         }

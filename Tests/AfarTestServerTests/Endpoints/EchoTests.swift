@@ -80,7 +80,6 @@ struct EchoTests {
         try await withServer { server in
             let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).upload").path
             defer { try? FileManager.default.removeItem(atPath: path) }
-            // A sparse file takes no room.
             #expect(FileManager.default.createFile(atPath: path, contents: nil))
             let length = 256 << 20
             #expect(truncate(path, length) == 0)

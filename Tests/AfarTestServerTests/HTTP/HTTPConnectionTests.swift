@@ -119,7 +119,7 @@ struct HTTPConnectionTests {
                 try client.send("GET /text HTTP/1.1\r\n\r\n")
                 return try client.read()
             }
-            // A head that travels alone can cost 40 ms: Nagle's algorithm meets a delayed acknowledgement.
+            // A separate packet for the head can cost 40 ms: Nagle's algorithm waits for a delayed acknowledgment.
             #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n") && text.hasSuffix("\r\n\r\none line\nand another\n"))
         }
     }

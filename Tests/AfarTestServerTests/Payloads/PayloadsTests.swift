@@ -5,7 +5,7 @@ import Testing
 
 struct PayloadsTests {
     @Test func pseudoRandomBytesAreThoseOfSplitMix64() {
-        // The first outputs for the seed 0, as the algorithm's reference gives them.
+        // The first outputs of the reference implementation for seed 0.
         let expected: [UInt64] = [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4]
         let bytes = expected.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64($0 * 8)) } }
         #expect(PseudoRandomBytes.bytes(16) == Data(bytes))
@@ -44,7 +44,7 @@ struct PayloadsTests {
         #expect(checksum.hex == BodyChecksum(bytes).hex)
         #expect(checksum.count == 100)
         #expect(BodyChecksum().hex == "cbf29ce484222325")
-        // One word: (basis ^ 0x61) times the prime.
+        // One word: (basis ^ 0x61) × prime.
         #expect(BodyChecksum(Data("a".utf8)).hex == "af63dc4c8601ec8c")
     }
 

@@ -72,7 +72,7 @@ struct RawServerTests {
         let server = try await RawServer.start([.send("all"), .mark("sent"), .receive(1), .mark("received")])
         let client = try Client(port: Int(server.port))
         try await server.reached("sent")
-        // What was sent is there by then, to be had without waiting.
+        // All sent bytes have arrived, so reading doesn't need to block.
         client.socket.disableBlocking()
         var buffer = [UInt8](repeating: 0, count: 9)
         #expect(try buffer.withUnsafeMutableBytes { try client.socket.read(into: $0) } == 3)

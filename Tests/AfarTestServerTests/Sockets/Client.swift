@@ -14,7 +14,7 @@ struct Client: Sendable {
         try socket.write(Array(text.utf8))
     }
 
-    /// Reads to the end of the stream.
+    /// Reads until the end of the stream.
     func readAll() throws -> String {
         var input = BufferedSocket(socket)
         var result: [UInt8] = []
@@ -22,7 +22,7 @@ struct Client: Sendable {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Reads some bytes, as many as one read gives.
+    /// Reads available bytes with a single call.
     func read() throws -> String {
         var input = BufferedSocket(socket)
         var result: [UInt8] = []
@@ -30,7 +30,7 @@ struct Client: Sendable {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Sends text, then reads to the end.
+    /// Sends text and reads until the end.
     static func exchange(port: Int?, _ text: String) async throws -> String {
         try await onThread {
             let client = try Client(port: port)

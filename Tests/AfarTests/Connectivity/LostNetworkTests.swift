@@ -2,9 +2,9 @@ import AfarCore
 import Foundation
 import Testing
 
-/// A network that goes away below a session, in namespaces of the kernel.
+/// A session that loses its network, tested in network namespaces.
 struct LostNetworkTests {
-    /// Ways to a server at 198.51.100.1, of which the first goes away between two requests.
+    /// Creates uplinks to a server at 198.51.100.1. The first one is removed between two requests.
     private static let script = #"""
         set -e
         coproc SERVER { exec unshare -n perl -MIO::Socket::INET -e '
@@ -34,9 +34,10 @@ struct LostNetworkTests {
         echo "$first, $second"
         """#
 
-    /// Runs a command with a network and processes of its own, which end with it.
+    /// Runs a command in its own network and process namespaces, which are removed when it exits.
     ///
-    /// Not by Foundation's `Process`: that reads the list of open descriptors beyond its end where they are as many as here.
+    /// Foundation's `Process` isn't used, because it reads past the end of its list of descriptors if there are as many
+    /// as in this process.
     private static func runAlone(_ arguments: [String]) throws -> (status: Int32, output: String) {
         let words = ["unshare", "-rnpf", "--mount-proc", "--kill-child"] + arguments
         guard let output = popen("exec " + words.map(ShellWord.quoted).joined(separator: " "), "re") else {
@@ -49,13 +50,13 @@ struct LostNetworkTests {
 
     private static let hasNamespaces = (try? runAlone(["ip", "link"]))?.status == 0
 
-    /// The program that makes the requests, beside the test bundle.
+    /// The path of the program that makes the requests, next to the test bundle.
     private var probe: String {
         (Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0]))
             .deletingLastPathComponent().appending(path: "SessionProbe").path
     }
 
-    /// What came of the two requests, whether their connections were new, and the milliseconds that they took.
+    /// Returns the outcomes of the two requests, whether their connections were new, and the durations in milliseconds.
     private func results(uplinks: String) throws -> [[Substring]] {
         let outcome = try Self.runAlone(["bash", "-c", Self.script, probe, uplinks])
         #expect(outcome.status == 0)
@@ -63,16 +64,16 @@ struct LostNetworkTests {
     }
 
     @Test(
-        .enabled(if: hasNamespaces, "the kernel refuses network namespaces"),
+        .enabled(if: hasNamespaces, "network namespaces aren't available"),
         arguments: [
             ("1 2", "200"),
-            // There is no other way: URLError.notConnectedToInternet.
+            // There is no other uplink: URLError.notConnectedToInternet.
             ("1", "-1009"),
         ])
     func theNextRequestConnectsAnewOrFailsAtOnce(uplinks: String, second: String) throws {
         let results = try results(uplinks: uplinks)
         #expect(results.map { $0.prefix(2) } == [["200", "new"], [second[...], "new"]])
-        // On the lost connection it would be as many as the request may be idle.
+        // On the lost connection, the request would last until its idle timeout.
         let milliseconds = try #require(results.last?.last.flatMap { Int($0) })
         #expect(milliseconds < 10_000)
     }

@@ -4,9 +4,10 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Cookies over the real transports.
+/// Cookies with the real transports.
 @Suite(.timeLimit(.minutes(1))) struct CookieTests {
-    /// A server that sets what `/set?name=value` says, with `;` for more, and says what it gets elsewhere.
+    /// Starts a server that sets cookies for `/set?name=value`, with `;` before attributes. All other paths return the
+    /// received cookies.
     private static func server() async throws -> TestServer {
         let server = try await TestServer.start()
         server.route("/set") { request in
@@ -24,7 +25,7 @@ import Testing
         try await session.request(url, headers: headers).serializingString(emptyResponseCodes: [200]).value
     }
 
-    /// A URL of a server under another name for this machine.
+    /// Returns a server's URL with a different name for this machine.
     private func url(_ server: TestServer, host: String, _ path: String) throws -> URL {
         var components = try #require(URLComponents(url: server.url, resolvingAgainstBaseURL: false))
         components.host = host
@@ -110,7 +111,7 @@ import Testing
         await server.stop()
     }
 
-    // MARK: What a session and a request say
+    // MARK: Session and request settings
 
     @Test func sessionsHaveStoresOfTheirOwn() async throws {
         let server = try await Self.server()
@@ -174,7 +175,7 @@ import Testing
         #expect(request.cURLDescription().contains(" -b a=s3cret "))
         #expect(request.cURLDescription(redactingSecrets: true).contains(" -b '***' "))
         #expect(!request.cURLDescription(redactingSecrets: true).contains("s3cret"))
-        // Without a name it would be the name of a file.
+        // curl would use a nameless cookie as a file name.
         session.cookieStore?.removeAll()
         _ = try await text(server.url("/set?s3cret;Path=/"), session)
         let nameless = session.request(server.url("/get/a"))

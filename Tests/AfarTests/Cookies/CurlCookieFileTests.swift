@@ -5,7 +5,7 @@ import Foundation
 import TestServers
 import Testing
 
-/// Files of cookies and of HSTS hosts, with curl as the other who uses them.
+/// Cookie files and HSTS files that are shared with curl.
 @Suite(.timeLimit(.minutes(1))) struct CurlCookieFileTests {
     private let scratch = ScratchDirectory()
     private var file: URL { scratch.url.appending(path: "cookies.txt") }
@@ -22,11 +22,11 @@ import Testing
         return server
     }
 
-    /// What curl prints.
+    /// Returns curl's output.
     private func curl(_ arguments: String...) async throws -> String {
         let output = scratch.url.appending(path: UUID().uuidString)
         let process = try ChildProcess(["curl", "-sS"] + arguments, output: output)
-        // Not on a thread that the server's tasks need.
+        // The call blocks, and the server's tasks need the cooperative pool.
         let isGood = await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: process.wait()) }
         }

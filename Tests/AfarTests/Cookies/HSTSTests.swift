@@ -4,7 +4,7 @@ import Foundation
 import TestServers
 import Testing
 
-/// Hosts that want https, over libcurl.
+/// HSTS with libcurl.
 @Suite(.timeLimit(.minutes(1))) struct HSTSTests {
     private let certificates: TestCertificates
 
@@ -34,7 +34,7 @@ import Testing
         let url = try server.url("good")
         let store = MemoryHSTSStore()
         let session = session(store)
-        // A server of TLS answers plain HTTP with 400.
+        // A TLS server responds to plain HTTP with 400.
         #expect(await session.request(try plain(url)).serializingData().response.response?.statusCode == 400)
         #expect(store.all.isEmpty)
         #expect(await session.request(url).serializingData().response.response?.statusCode == 200)

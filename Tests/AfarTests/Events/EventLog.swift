@@ -2,12 +2,12 @@ import Afar
 import AfarCore
 import Foundation
 
-/// Writes down every event, by the name of what tells it apart; those about tasks with a dot before it.
+/// Records all events by short names. The names of task events begin with a dot.
 final class EventLog: EventMonitor {
     let queue = DispatchQueue(label: "events")
     private let noted = Locked<[String]>([])
 
-    /// What has happened so far, without repetitions in a row.
+    /// The events so far, without consecutive repetitions.
     var events: [String] {
         queue.sync {}
         return noted.withLock { $0 }.reduce(into: []) { if $0.last != $1 { $0.append($1) } }

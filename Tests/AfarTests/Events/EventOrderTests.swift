@@ -4,13 +4,13 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What is told of requests of each kind, in which order, over each real transport.
+/// The events of each kind of request and their order, over each real transport.
 @Suite struct EventOrderTests {
     private static let made = ["didCreateInitialURLRequest", "didCreateURLRequest", "didCreateTask", "didResumeTask"]
     private static let madeForUpload = [made[0], "didCreateUploadable"] + made.dropFirst()
     private static let measured = ["· didFinishCollecting", "didGatherMetrics"]
     private let log = EventLog()
-    /// Kept, as requests end with their session.
+    /// Retains the sessions, because requests end when their session is deallocated.
     private let sessions = Locked<[Session]>([])
     private let directory = ScratchDirectory()
 
@@ -20,7 +20,7 @@ import Testing
         return session
     }
 
-    /// What is told of metrics, where they are taken.
+    /// The metrics event, if the transport supports metrics.
     private func measured(_ kind: TransportKind) -> [String] {
         kind.reasonAgainst(.metrics) == nil ? Self.measured : log.events.filter(Self.measured.contains)
     }
@@ -40,7 +40,7 @@ import Testing
         await server.stop()
     }
 
-    /// `validate()` is two validators.
+    /// `validate()` adds two validators.
     @Test func ofEachValidator() async throws {
         let server = try await TestServer.start()
         let count = Locked(0)
@@ -53,7 +53,7 @@ import Testing
         await server.stop()
     }
 
-    /// The task of an eager request is there before it is resumed.
+    /// The task of an eager request exists before the request is resumed.
     @Test(arguments: TransportKind.allCases)
     func ofAnEagerRequest(kind: TransportKind) async throws {
         let server = try await TestServer.start()
@@ -185,7 +185,7 @@ import Testing
         await server.stop()
     }
 
-    // MARK: Other ways
+    // MARK: Other outcomes
 
     @Test(arguments: TransportKind.allCases)
     func ofARequestThatIsTriedAgain(kind: TransportKind) async throws {

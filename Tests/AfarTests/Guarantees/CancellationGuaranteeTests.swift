@@ -4,9 +4,10 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// A cancel at each stage: it is permanent, the handlers are called, what was measured stays, and nothing is retried.
+/// Cancellation at each stage. It is permanent, the handlers are called, the metrics are kept, and the request isn't
+/// retried.
 @Suite(.timeLimit(.minutes(1))) struct CancellationGuaranteeTests {
-    /// Would retry anything, and says that it was asked.
+    /// Creates a retrier that retries everything and records its calls.
     private func eager(_ steps: Steps, seconds: TimeInterval? = nil) -> Retrier {
         Retrier { _, _, _, completion in
             completion(seconds.map { .retryWithDelay($0) } ?? .retry)
@@ -14,7 +15,9 @@ import Testing
         }
     }
 
-    /// - Parameter reached: Returns when the stage is reached at which to cancel.
+    /// Cancels a request and checks the outcome.
+    ///
+    /// - Parameter reached: Returns when the request has reached the stage at which to cancel it.
     private func expectCancelled(
         _ request: DataRequest, sourceLocation: SourceLocation = #_sourceLocation, when reached: () async -> Void
     ) async {

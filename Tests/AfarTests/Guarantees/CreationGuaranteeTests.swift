@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Creation never throws: what cannot be made gives a request, whose handlers get the error.
+/// Creating a request never throws. If it is invalid, its handlers receive the error.
 @Suite struct CreationGuaranteeTests {
     private static let noURL = "http://a b/"
 

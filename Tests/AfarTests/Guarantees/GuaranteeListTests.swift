@@ -1,17 +1,17 @@
 import Foundation
 import Testing
 
-/// The list of guarantees beside this file names tests that exist.
+/// The list of guarantees next to this file refers to existing tests.
 @Suite struct GuaranteeListTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
 
-    /// The tests that the list names, as suite and function.
+    /// The tests in the list, as suite and function.
     private static let named: [String] = {
         let text = (try? String(contentsOf: folder.appending(path: "README.md"), encoding: .utf8)) ?? ""
         return text.matches(of: /`([A-Za-z]+Tests\/[A-Za-z0-9]+)`/).map { String($0.output.1) }
     }()
 
-    /// The functions of each file of tests, by the file's name.
+    /// The functions in each test file, by the name of the file.
     private static let functions: [String: Set<String>] = {
         var functions: [String: Set<String>] = [:]
         let tests = folder.deletingLastPathComponent().deletingLastPathComponent()
@@ -34,7 +34,7 @@ import Testing
         #expect(Self.functions[parts[0]]?.contains(parts[1]) == true)
     }
 
-    /// What is tested for a guarantee is on the list.
+    /// The list contains all tests of guarantees.
     @Test func everyTestInThisFolderIsNamed() {
         let suites = Self.functions.filter { $0.key.hasSuffix("GuaranteeTests") }
         #expect(suites.count >= 7)

@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Handlers: on which queue, in which order, how often, and what late ones get.
+/// The queue, order and number of handler calls, and the calls to handlers that are added late.
 @Suite struct HandlerGuaranteeTests {
     @Test(arguments: TransportKind.allCases)
     func handlersRunOnTheirQueueAndOnMainByDefault(kind: TransportKind) async throws {
@@ -27,7 +27,7 @@ import Testing
         await server.stop()
     }
 
-    /// There are as many threads for tasks as processors; people block them to wait for a handler.
+    /// The cooperative pool has one thread per processor. User code can block all of them while it waits for a handler.
     @Test func handlersAreCalledWhileAllThreadsForTasksAreBlocked() async {
         await #expect(processExitsWith: .success) {
             let server = try await TestServer.start()
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// What a task carries reaches the code that its request runs, in each attempt.
+    /// Task-local values are available in user code that the request runs, in each attempt.
     @Test(arguments: [nil, DispatchQueue(label: "own")])
     func taskLocalValuesReachAUsersCode(queue: DispatchQueue?) async throws {
         let seen = Locked<[String: Int]>([:])

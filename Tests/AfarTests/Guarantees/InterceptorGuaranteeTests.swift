@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Adapters and retriers: how often, in which order, and what a retry keeps.
+/// The number and order of calls to adapters and retriers, and the state that a retry preserves.
 @Suite(.timeLimit(.minutes(1))) struct InterceptorGuaranteeTests {
     private struct Refused: Error {}
 
@@ -41,7 +41,7 @@ import Testing
         await server.stop()
     }
 
-    /// What keeps a count without a lock, as people's interceptors do.
+    /// An interceptor with a counter but without a lock, as in user code.
     private final class Unlocked: RequestInterceptor, @unchecked Sendable {
         private(set) var isBusy = false
         private(set) var calls = 0

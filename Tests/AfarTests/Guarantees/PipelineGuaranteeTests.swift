@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What happens to a request, in which order, in each attempt; and what is validated when.
+/// The order of the steps in each attempt, and the time of validation.
 @Suite struct PipelineGuaranteeTests {
     private struct NotedURL: URLConvertible {
         let url: URL

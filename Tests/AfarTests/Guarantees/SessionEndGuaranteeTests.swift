@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What becomes of requests whose session ends, and of tasks that are cancelled.
+/// Requests of deallocated sessions, and cancelled tasks.
 @Suite(.timeLimit(.minutes(1))) struct SessionEndGuaranteeTests {
     @Test(arguments: TransportKind.allCases)
     func aReleasedSessionFailsItsActiveRequests(kind: TransportKind) async throws {

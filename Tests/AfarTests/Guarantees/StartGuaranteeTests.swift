@@ -4,9 +4,9 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// When a request starts, and what its states lead to.
+/// The start of requests, and the transitions between their states.
 @Suite struct StartGuaranteeTests {
-    /// Says when it is asked for its `URLRequest`.
+    /// Records the creation of a `URLRequest`.
     private struct Noted: URLRequestConvertible {
         let url: URL
         let steps: Steps
@@ -21,7 +21,7 @@ import Testing
         Session(startRequestsImmediately: startRequestsImmediately, transport: kind.make(.default))
     }
 
-    /// The request's own word counts more than the session's.
+    /// The request's setting overrides the session's.
     @Test(
         arguments: TransportKind.allCases,
         [(true, nil, true), (false, nil, false), (true, false, false), (false, true, true)] as [(Bool, Bool?, Bool)])
@@ -52,7 +52,7 @@ import Testing
                 completion(.success(urlRequest))
             })
         let task = request.serializingData()
-        // Another request goes all the way meanwhile.
+        // Meanwhile, another request runs to completion.
         let other = session.request(server.url("/json"))
         other.resume()
         _ = await other.serializingData().response

@@ -1,7 +1,7 @@
 import AfarCore
 import AfarTestServer
 
-/// What happened, in order.
+/// The steps that have occurred, in order.
 final class Steps: Sendable {
     private let state = Locked<[String]>([])
 
@@ -13,9 +13,9 @@ final class Steps: Sendable {
 }
 
 extension TestServer {
-    /// A route whose requests are never answered.
+    /// Adds a route that never responds.
     ///
-    /// - Returns: Set when the first request is there.
+    /// - Returns: A signal that is set when the first request has arrived.
     func neverAnswers(_ path: String) -> Signal {
         let entered = Signal()
         route(path) { _ in

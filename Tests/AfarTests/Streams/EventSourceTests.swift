@@ -4,13 +4,13 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Events over as many connections as it takes.
+/// Events from a source that reconnects.
 @Suite struct EventSourceTests {
     static let kinds = TransportKind.all(with: [.streamedDelivery])
     static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
     static let noMore = RawServer.Step.respond("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
 
-    /// Waits that take no time, and are written down.
+    /// Records delays without waiting.
     private final class Pauses: Sendable {
         private let noted = Locked<[Duration]>([])
         var all: [Duration] { noted.withLock { $0 } }
@@ -88,7 +88,7 @@ import Testing
         for try await event in pauses.source(session, server) { data.append(event.data) }
         #expect(data == ["a", "b"])
         #expect(server.requests.map(Self.id).compactMap { $0 }.allSatisfy { $0 == "1" })
-        // The connections that brought nothing make the wait longer, the next event makes it short again.
+        // Connections without events increase the delay; an event resets it.
         #expect(pauses.all.first == .seconds(3))
         #expect(pauses.all.last == .seconds(3))
         #expect(pauses.all.contains(.seconds(6)))
@@ -112,7 +112,7 @@ import Testing
         await server.stop()
     }
 
-    /// The waits are real ones here.
+    /// This test waits for the actual delay.
     @Test func theWaitIsWaited() async throws {
         let server = try await RawServer.start(scripts: [
             [.respond(Self.head + "retry: 30\ndata: a\n\n"), .close], [Self.noMore],
@@ -261,7 +261,7 @@ import Testing
 
     // MARK: Retries
 
-    /// A retrier's attempt is one more connection: it names the last event as well.
+    /// A retry is another connection, so it sends the last event's ID, too.
     @Test func aRetryNamesTheLastEvent() async throws {
         let server = try await RawServer.start(scripts: [
             [
@@ -282,9 +282,9 @@ import Testing
         await server.stop()
     }
 
-    // MARK: Much
+    // MARK: Large streams
 
-    /// 100 MB of events are more than all buffers between server and loop hold.
+    /// 100 MB of events exceed the total size of all buffers between the server and the loop.
     @Test(arguments: TransportKind.all(with: [.streamedDelivery, .backpressure]))
     func aLoopThatLingersHoldsTheServerBack(kind: TransportKind) async throws {
         let total = 2_000
@@ -306,7 +306,7 @@ import Testing
             #expect(event.data.utf8.count == 50_000)
             count += 1
             if count == 1 {
-                // Others that are read are through, and these would be too if nothing held the server back.
+                // Without backpressure, the other streams would complete before these.
                 for await _ in session.streamRequest(server.url("/others")).streamTask().streamingData() {}
                 #expect(written.withLock { $0 } < total / 2)
             }

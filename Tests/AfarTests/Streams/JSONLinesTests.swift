@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Values from lines that a real server sends.
+/// Values from a real server's JSON Lines.
 @Suite struct JSONLinesTests {
     struct Line: Codable, Sendable, Equatable {
         let id: Int
@@ -36,7 +36,7 @@ import Testing
             if let line = stream.value { ids.append(line.id) }
         }
         #expect(ids == Array(0..<1000))
-        // The property, beside the methods of that name.
+        // The property, not the methods with the same name.
         let response = request.response
         #expect(response?.statusCode == 200)
         #expect(request.response != nil)
@@ -63,7 +63,7 @@ import Testing
         await server.stop()
     }
 
-    /// What came before the bad line is handed on, also when it came in the same chunk.
+    /// Values before the invalid line are delivered, even if they arrived in the same chunk.
     @Test(arguments: kinds, [true, false])
     func aBadLineCancelsWhenAskedTo(kind: TransportKind, cancels: Bool) async throws {
         let body = (0..<5).map { $0 == 2 ? "broken" : #"{"id":\#($0),"text":""}"# }.joined(separator: "\n")
@@ -83,7 +83,7 @@ import Testing
         await server.stop()
     }
 
-    /// The begin of a line is no line when the rest is lost.
+    /// A partial line isn't delivered.
     @Test(arguments: kinds)
     func whatBreaksOffIsNoLine(kind: TransportKind) async throws {
         let server = try await RawServer.start([
@@ -104,7 +104,7 @@ import Testing
         await server.stop()
     }
 
-    /// A retry sends the body from its first byte: nothing of the one before is in its lines.
+    /// A retry receives the body from its first byte. Its lines contain nothing from the previous attempt.
     @Test func aRetryBeginsWithAFreshParser() async throws {
         let server = try await RawServer.start(scripts: [
             [.respond("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + #"{"id":1,"te"#), .reset],

@@ -27,7 +27,7 @@ import Testing
         for await stream in session.streamRequest(server.url).streamTask().streamingServerSentEvents() {
             if let event = stream.value { events.append(event) }
             end = stream.completion
-            // The server sends more only when the first has come.
+            // The server sends more only after the first event has been received.
             gate.open()
         }
         #expect(events == [ServerSentEvent(data: "one"), ServerSentEvent(event: "b", data: "two", id: "7")])

@@ -5,9 +5,9 @@ import Foundation
 import TestServers
 import Testing
 
-/// Evaluators that block their thread. Tests that need all threads for evaluators run in a process of their own.
+/// Evaluators that block their thread. Tests that need all evaluator threads run in their own process.
 @Suite(.timeLimit(.minutes(2))) struct BlockingEvaluatorTests {
-    /// Blocks until its door opens.
+    /// An evaluator that blocks until its door opens.
     private final class Blocking: ServerTrustEvaluating {
         let door = DispatchSemaphore(value: 0)
         let isAsked = Deferred<Void>()
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// Blocks until a task has run.
+    /// An evaluator that blocks until a task has run.
     private struct WaitingForATask: ServerTrustEvaluating {
         func evaluate(_ trust: ServerTrust, forHost host: String) throws {
             let hasRun = DispatchSemaphore(value: 0)
@@ -45,7 +45,7 @@ import Testing
             let tasks = sessions.map { $0.request(url).serializingString() }
             for evaluator in evaluators { await evaluator.isAsked.value }
             #expect(await AF.request(plain.url("/get")).serializingData().response.error == nil)
-            // There is no thread for one more. It waits within its timeouts, and leaves when it is cancelled.
+            // All threads are in use. Other requests wait within their timeouts.
             let last = Blocking()
             let lastSession = Self.session(last)
             let late = await lastSession.request(url).options { $0.connectTimeout = 1 }.serializingString().response
@@ -54,7 +54,7 @@ import Testing
             let total = await lastSession.request(url).options { $0.totalTimeout = 0.2 }.serializingString().response
             #expect((total.error?.underlyingError as? URLError)?.code == .timedOut)
             let waiting = lastSession.request(url).serializingString()
-            // One that is cancelled leaves, though its evaluator still runs and keeps its thread.
+            // The evaluator of a cancelled request continues to run and keeps its thread.
             tasks[0].cancel()
             #expect(await tasks[0].response.error?.isExplicitlyCancelledError == true)
             for evaluator in evaluators { evaluator.door.signal() }

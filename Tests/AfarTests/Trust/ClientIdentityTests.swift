@@ -4,7 +4,7 @@ import Foundation
 import TestServers
 import Testing
 
-/// Who a client is to a server that asks.
+/// Client certificates.
 @Suite(.timeLimit(.minutes(2))) struct ClientIdentityTests {
     private let certificates: TestCertificates
 
@@ -30,7 +30,7 @@ import Testing
         return configuration
     }
 
-    /// What the server takes the client for.
+    /// Returns the client's name according to the server.
     private func client(in answer: String) -> String {
         answer.split(separator: " ").dropFirst().first.map(String.init) ?? ""
     }
@@ -60,7 +60,6 @@ import Testing
         let server = try await server()
         let session = Session(configuration: configuration { _ in })
         let response = await session.request(try server.url("requiring")).serializingString().response
-        // nginx says so in an answer of its own.
         #expect(response.response?.statusCode == 400)
         #expect(client(in: try await session.request(server.url("asking")).serializingString().value) == "none")
     }
@@ -77,7 +76,7 @@ import Testing
                 .value
             #expect(client(in: answer) == "none", "\(target)")
         }
-        // Not even when another redirect leads back.
+        // The certificate isn't sent even if another redirect leads back.
         let back = try server.url("other", path: "/to?\(server.url("asking"))")
         let answer = try await session.request(server.url("asking", path: "/to?\(back)")).serializingString().value
         #expect(client(in: answer) == "none")
@@ -86,8 +85,8 @@ import Testing
         #expect(client(in: same) == "CN=client-a")
     }
 
-    /// Apache, which asks for a certificate after the handshake, once it knows that the request is for `/private` (RFC 8446,
-    /// section 4.6.2). Its responses name the client.
+    /// Starts Apache, which requests a certificate after the handshake when it receives a request for `/private` (RFC
+    /// 8446, section 4.6.2). Its responses contain the client's name.
     private func askingLater() async throws -> ServerChild {
         let server = try await ServerChild.apache(
             certificates, modules: ["headers"],
@@ -158,14 +157,14 @@ import Testing
             let isPublic = control.hasPrefix("public")
             let clients = isPublic ? ["CN=client-a"] : ["CN=client-a", "CN=client-b", "none"]
             #expect(Set(answers.map(client)) == Set(clients), "\(control)")
-            // The second ones come from the cache.
+            // The last three are from the cache.
             #expect(Array(answers[..<3]) == Array(answers[3...]), "\(control)")
         }
     }
 
     @Test(arguments: ["max-age=60", "max-age=0, stale-while-revalidate=60"])
     func aCachedResponseIsNotUsedAfterARedirectElsewhere(_ control: String) async throws {
-        /// Counts the responses that are stored.
+        /// A store that counts stored responses.
         final class Store: CacheStore {
             let store = MemoryCacheStore()
             let count = Locked(0)
@@ -194,7 +193,7 @@ import Testing
             let answer = try await session.request(redirecting).serializingString().value
             #expect(client(in: answer) == "none")
         }
-        // A revalidation in the background doesn't show the certificate either.
+        // A background revalidation doesn't send the certificate, either.
         if control.contains("stale") { while store.count.withLock({ $0 }) < 2 { await Task.yield() } }
         #expect(store.responses(for: url.absoluteString).allSatisfy { client(in: $0.text) == "none" })
         #expect(client(in: try await session.request(url).serializingString().value) == "CN=client-a")
@@ -233,7 +232,7 @@ import Testing
             let refused = await refusing.request(server.url).serializingString().response
             #expect(refused.error?.isServerTrustEvaluationError == true, "\(refused)")
         }
-        // The certificate is sent once for each accepted connection, unless that resumes a session.
+        // The certificate is sent once per accepted connection unless that resumes a session.
         for count in 1...2 {
             _ = try await accepting.request(server.url).validate().serializingString().value
             #expect((1...count).contains(server.clientsSeen.count))
@@ -268,7 +267,7 @@ import Testing
         #expect(response.error?.localizedDescription.contains("client identities") == true)
     }
 
-    /// A policy and an identity, and the session that has them.
+    /// A policy and an identity, with a session that uses them.
     private struct Party {
         let session: Session
         let client: String
@@ -303,7 +302,7 @@ import Testing
         let parties = try parties(on: HTTPTransport(configuration: transportConfiguration))
         let users = Locked<[String: Set<Int>]>([:])
         let counts = Locked((right: 0, wrong: 0))
-        // Under a sanitizer there is time for fewer.
+        // With a sanitizer, there is time for fewer requests.
         let end = ContinuousClock.now + .seconds(90)
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<16 {

@@ -4,7 +4,7 @@ import Foundation
 import TestServers
 import Testing
 
-/// What a session's delegate says about servers' certificates.
+/// Certificate decisions of a session's delegate.
 @Suite(.timeLimit(.minutes(1))) struct DelegateTrustTests {
     private let certificates: TestCertificates
 
@@ -42,7 +42,7 @@ import Testing
     @Test func itMayLeaveTheDecisionToOthers() async throws {
         let server = try await server()
         let delegate = SessionDelegate()
-        // A credential of another kind is no word on certificates.
+        // A different kind of credential doesn't affect the evaluation.
         delegate.taskDidReceiveChallenge = { _, _, _ in
             (.useCredential, URLCredential(user: "", password: "", persistence: .none))
         }

@@ -2,14 +2,16 @@ import Foundation
 import TestServers
 import Testing
 
-/// OpenSSL's server: it ends the handshake of a client that shows no certificate, and tells of those that it has seen.
+/// OpenSSL's server. It rejects clients without a certificate, and reports the certificates it has received.
 final class DemandingServer {
     let url: URL
     private let log = FileManager.default.temporaryDirectory.appending(path: "demanding-\(UUID().uuidString).txt")
     private let port: ReservedPort
     private let server: ChildProcess
 
-    /// - Parameter version: OpenSSL's option for the only version of TLS.
+    /// Starts the server.
+    ///
+    /// - Parameter version: The OpenSSL option that selects the TLS version.
     init(_ certificates: TestCertificates, _ version: String) async throws {
         port = try ReservedPort()
         url = try #require(URL(string: "https://localhost:\(port.number)/"))
@@ -27,7 +29,7 @@ final class DemandingServer {
         try? FileManager.default.removeItem(at: log)
     }
 
-    /// The subjects of the certificates that clients have shown until now.
+    /// The subjects of the client certificates received so far.
     var clientsSeen: [String] {
         server.said.split(separator: "\n").filter { $0.hasPrefix("depth=0 ") }
             .map { String($0.dropFirst("depth=0 ".count)) }

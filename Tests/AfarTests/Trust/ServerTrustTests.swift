@@ -4,15 +4,15 @@ import Foundation
 import TestServers
 import Testing
 
-/// Whom a session trusts, over real TLS. Every server counts the bytes of requests that come to it.
+/// Server trust with real TLS connections. Each server counts the request bytes that it receives.
 @Suite(.timeLimit(.minutes(2))) struct ServerTrustTests {
-    /// A server's certificate that is to be refused.
+    /// A server certificate that must be rejected.
     struct Bad: Sendable, CustomTestStringConvertible {
         let site: SecureServer.Site
         let name: String
-        /// What an evaluator that validates finds.
+        /// The error of a validating evaluator.
         let code: ServerTrustError.Code
-        /// The code of the error without an evaluator; nil where libcurl finds nothing wrong.
+        /// The code of the error without an evaluator, or `nil` if libcurl accepts the certificate.
         let urlCode: URLError.Code?
         var host = "localhost"
 
@@ -76,7 +76,7 @@ import Testing
 
     init() throws { certificates = try TestCertificates.shared.get() }
 
-    /// A server with these sites, and one that is good.
+    /// Starts a server with the given sites and a valid one.
     private func server(_ sites: [String: SecureServer.Site] = [:]) async throws -> SecureServer {
         try await SecureServer(certificates, sites.merging(["good": .init("good")]) { own, _ in own })
     }
@@ -87,7 +87,7 @@ import Testing
         return configuration
     }
 
-    /// The default transport, or libcurl's for tests that run over each.
+    /// The default transport, or libcurl's in tests that run with each.
     private var transport: any Transport {
         switch TestedTransport.current {
         case .http: TransportKind.platform.make(configuration)
@@ -111,7 +111,7 @@ import Testing
         return await session.request(url).validate().serializingString().response
     }
 
-    // MARK: Bad and good ones
+    // MARK: Validation
 
     @Test(OverEachTransport(), arguments: bad) func aBadCertificateIsRefusedByAnEvaluator(bad: Bad) async throws {
         let server = try await server(["bad": bad.site])
@@ -143,7 +143,7 @@ import Testing
         #expect(try await server.requestBytes(to: "bad") == 0)
     }
 
-    /// A connection without HTTP, and a WebSocket's.
+    /// A raw connection and a WebSocket.
     @Test(arguments: bad, [true, false])
     func aBadCertificateIsRefusedByOtherConnections(bad: Bad, isEvaluated: Bool) async throws {
         let server = try await server(["bad": bad.site])
@@ -176,7 +176,7 @@ import Testing
         #expect((response.error == nil) == !isWildcard, "\(response)")
     }
 
-    /// `openssl req -x509` makes it an authority's.
+    /// `openssl req -x509` creates a certificate authority.
     @Test(arguments: [true, false]) func aTrustedCertificateMayBeAnAuthoritys(isEvaluated: Bool) async throws {
         let server = try await server(["own": .init("self-signed")])
         var configuration = configuration
@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test(arguments: [true, false]) func strictnessIsAnOption(isEvaluated: Bool) async throws {
-        // Its issuer has no key identifier.
+        // The issuer has no key identifier.
         let server = try await server(["strict": .init("lenient")])
         for isStrict in [true, false] {
             var configuration = configuration
@@ -230,12 +230,12 @@ import Testing
     }
 
     @Test func aPinThatDoesNotMatchRefuses() async throws {
-        // Beside a certificate of another authority it sends along a pinned one, which has not signed it.
+        // In addition to its own chain, the server sends a pinned certificate that didn't sign it.
         let server = try await server([
             "bad": .init("good-p384"), "stowaway": .init("stowaway"), "leaf": .init("issuer-without-right"),
         ])
         let pinned = try certificate("good.crt")
-        // Signed by a server's certificate, which may not sign.
+        // A server certificate without the right to sign.
         let signer = try certificate("no-authority.crt").publicKey
         let forged = await get(
             try server.url("leaf"),
@@ -321,7 +321,7 @@ import Testing
             ("good", RevocationTrustEvaluator(options: .ocsp, revocationLists: [list]), .revocationUnknown),
             ("good", RevocationTrustEvaluator(revocationLists: [old]), .revocationUnknown),
             ("good", RevocationTrustEvaluator(revocationLists: [Data("no list".utf8)]), .revocationUnknown),
-            // There is no list of the authority in the middle.
+            // The intermediate authority has no revocation list.
             ("chain", RevocationTrustEvaluator(revocationLists: [list]), .revocationUnknown),
             ("revoked", RevocationTrustEvaluator(revocationLists: [list]), .revoked),
             ("revoked", RevocationTrustEvaluator(performDefaultValidation: false, revocationLists: [list]), .revoked),
@@ -338,7 +338,7 @@ import Testing
         for site in ["revoked", "chain", "responses-revoked"] { #expect(try await server.requestBytes(to: site) == 0) }
     }
 
-    // MARK: Kept connections and sessions
+    // MARK: Connection and session reuse
 
     @Test(OverEachTransport(), arguments: [true, false])
     func anotherPolicyMeansAnotherConnection(isKept: Bool) async throws {
@@ -356,7 +356,7 @@ import Testing
             resumed.append(try await plain.request(server.url("good")).serializingString().value)
             _ = try await open.request(server.url("bad")).serializingString().value
         }
-        // Without keeping, sessions that nobody decides about are resumed.
+        // With connection reuse disabled, TLS sessions without an evaluator are resumed.
         #expect(resumed.last?.hasSuffix(isKept ? ".\n" : "r\n") == true)
         let sent = try await server.requestBytes(to: "bad")
         for session in [plain, strict, pinned] {
@@ -397,7 +397,7 @@ import Testing
         #expect(try await server.requestBytes(to: "good") == 0)
     }
 
-    /// Looks at the end of a host's name, and asks an evaluator that waits.
+    /// A manager that matches domains and returns an asynchronous evaluator.
     private final class DomainManager: ServerTrustManager, @unchecked Sendable {
         let evaluator: any ServerTrustEvaluating
 
@@ -450,17 +450,17 @@ import Testing
         while evaluator.asked.withLock({ $0.isEmpty }) { await Task.yield() }
         let tasks = (0..<20).map { _ in session.request(url).serializingString() }
         let waiting = tasks.map { task in Task { await task.response.error } }
-        // All connections that a host may have are open before the request is cancelled for which the evaluator was called.
+        // Wait until all connections for the host are open.
         while await session.connectionStatistics?.hosts.first?.inUse ?? 0 < 6 { await Task.yield() }
         first.cancel()
         #expect(await cancelled.error?.isExplicitlyCancelledError == true)
         evaluator.answer.fulfill(true)
         for task in waiting { #expect(await task.value == nil) }
-        // The one that was cancelled, and one in its place.
+        // One for the cancelled request and one that replaces it.
         #expect(evaluator.asked.withLock { $0.count } <= 2)
     }
 
-    /// The first evaluation ends only when it is cancelled. Later ones accept the server.
+    /// An evaluator whose first evaluation ends only when it is cancelled. Later ones accept the server.
     private final class EndlessAtFirst: AsyncServerTrustEvaluating {
         let count = Locked(0)
 
@@ -473,7 +473,8 @@ import Testing
         }
     }
 
-    /// With two other requests, the connection of the one that is cancelled isn't needed and closes. With 20, another request takes it.
+    /// With two other requests, the connection of the cancelled request isn't needed and closes. With 20, another
+    /// request uses it.
     @Test(arguments: [2, 20])
     func anEvaluationForACancelledRequestIsRepeatedOnceForAllOthers(otherCount: Int) async throws {
         let server = try await SecureServer(
@@ -495,7 +496,7 @@ import Testing
             let log = try String(contentsOf: keyLog, encoding: .utf8)
             return log.split(separator: "\n").count { $0.hasPrefix("CLIENT_TRAFFIC_SECRET_0") }
         }
-        // In the turn in which the log has the end of a handshake, its connection joins the evaluation.
+        // A connection joins the evaluation in the same loop iteration that logs the end of its handshake.
         let connectionCount = min(otherCount + 1, 6)
         while try handshakeCount() < connectionCount { await Task.yield() }
         first.cancel()
@@ -505,7 +506,7 @@ import Testing
         #expect(try handshakeCount() == connectionCount)
     }
 
-    /// Counts its decisions for each certificate.
+    /// Counts its evaluations of each certificate.
     private final class Counting: ServerTrustEvaluating {
         let asked = Locked<[Certificate: Int]>([:])
 
@@ -515,7 +516,7 @@ import Testing
         }
     }
 
-    /// A server whose machines take turns at random, each with a certificate of its own.
+    /// Starts a server with several machines that are chosen at random. Each has its own certificate.
     private func machines(_ count: Int) async throws -> SecureServer {
         let shares = (1..<count).map { "\(String(format: "%.2f", 100 / Double(count)))% \($0);" }.joined()
         return try await SecureServer(
@@ -532,19 +533,19 @@ import Testing
             let response = await get(url, by: session(Counting()))
             #expect(response.error == nil)
         }
-        // Each certificate is decided on once for a session.
+        // Each certificate is evaluated once per session.
         let evaluator = Counting()
         let session = session(evaluator)
         for _ in 0..<60 { #expect(await session.request(url).serializingString().response.error == nil) }
         let asked = evaluator.asked.withLock { $0 }
         #expect(asked.count > count / 2 && asked.values.allSatisfy { $0 == 1 }, "\(asked.values)")
-        // Another evaluator decides for itself.
+        // Another evaluator doesn't reuse this decision.
         let other = Counting()
         _ = await get(url, by: self.session(other))
         #expect(other.asked.withLock { !$0.isEmpty })
     }
 
-    /// A server that shows other certificates on each connection.
+    /// A server that presents different certificates on each connection.
     private final class Restless: Transport {
         let capabilities = TransportCapabilities(name: "restless", features: .serverTrust)
         let count = Locked(0)
@@ -632,7 +633,7 @@ import Testing
         let responses = tasks.map { task in Task { await task.response.error } }
         while await session.connectionStatistics?.inUse ?? 0 < 6 { await Task.yield() }
         while evaluator.asked.withLock({ $0.isEmpty }) { await Task.yield() }
-        // All of them have met the certificates by now, or do so while the first evaluation runs.
+        // By now, all have received the certificates, or will do so during the first evaluation.
         try await Task.sleep(for: .milliseconds(200))
         evaluator.answer.fulfill(false)
         for response in responses { #expect(await response.value?.isServerTrustEvaluationError == true) }
@@ -649,7 +650,7 @@ import Testing
         var texts: [String] = []
         for _ in 0..<3 { texts.append(try await pinned.request(url).serializingString().value) }
         #expect(texts.first?.hasSuffix(".\n") == true && texts.last?.hasSuffix("r\n") == true, "\(texts)")
-        // Another evaluator gets a full handshake, and so does a session after the connections were closed.
+        // Another evaluator requires a full handshake, and closing the connections drops the TLS session.
         let other = session(DefaultTrustEvaluator(), transport: transport)
         #expect(try await other.request(url).serializingString().value.hasSuffix(".\n"))
         transport.closeIdleConnections()
@@ -697,7 +698,7 @@ import Testing
         #expect(response.metrics?.transactionMetrics.last?.countOfRequestBodyBytesBeforeEncoding == 3_000)
     }
 
-    /// A transport of somebody's, which knows nothing of certificates and checks nothing itself.
+    /// A custom transport without support for certificate evaluation.
     private struct Foreign: Transport {
         let capabilities = TransportCapabilities(name: "foreign", features: [])
 

@@ -4,7 +4,7 @@ import Foundation
 import TestServers
 import Testing
 
-/// How connections are secured, and what the metrics say of it.
+/// The TLS settings of connections, and the TLS metrics.
 @Suite(.timeLimit(.minutes(1))) struct TLSSettingsTests {
     private let certificates: TestCertificates
 

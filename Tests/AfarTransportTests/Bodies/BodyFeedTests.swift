@@ -24,7 +24,7 @@ struct BodyFeedTests {
     @Test(arguments: [1, 7, 100_000])
     func memoryAndFilesGiveTheirBytes(_ room: Int) throws {
         let data = Data((0..<10_000).map { UInt8(truncatingIfNeeded: $0 * 7) })
-        // A slice, whose indices do not begin at 0.
+        // A slice, whose indices don't begin at 0.
         let slice = data[100...]
         let memory = BodyFeed(data: slice)
         #expect(try readAll(memory, room: room) == slice)
@@ -82,7 +82,7 @@ struct BodyFeedTests {
         #expect(fault?.systemError == ENOENT)
     }
 
-    /// Opening a pipe waits for its writer, and the whole loop with it.
+    /// Opening a pipe blocks the entire loop until there is a writer.
     @Test func onlyRegularFilesAreOpened() throws {
         let pipe = FileManager.default.temporaryDirectory.appending(path: "pipe-\(UUID().uuidString)")
         #expect(mkfifo(pipe.path, 0o600) == 0)

@@ -38,7 +38,7 @@ struct ChunkBufferTests {
         #expect(first?.count == (highWaterMark > 1 << 20 ? 256 : 16) * 1024)
     }
 
-    /// Bytes that were read into the buffer's memory stay where they are.
+    /// Bytes that were read into the buffer's memory aren't copied.
     @Test func bytesInItsRoomAreNotCopied() async throws {
         let buffer = ChunkBuffer(highWaterMark: 32 * 1024)
         append([1, 2, 3], to: buffer)
@@ -52,7 +52,7 @@ struct ChunkBufferTests {
         #expect(Self.address(of: chunk) == UnsafeRawPointer(room.baseAddress).map { $0 - 3 })
     }
 
-    /// The memory of a chunk that was read is used for the next one.
+    /// The memory of a chunk is reused after the chunk has been released.
     @Test func blocksAreUsedAgain() async throws {
         let buffer = ChunkBuffer(highWaterMark: 32 * 1024)
         var iterator = stream.makeAsyncIterator()
@@ -67,7 +67,7 @@ struct ChunkBufferTests {
         #expect(next == Data(repeating: 2, count: 16 * 1024))
     }
 
-    /// Who keeps many small chunks does not keep as many large blocks.
+    /// Retaining many small chunks doesn't retain as many large blocks.
     @Test func aSmallChunkHoldsNoBlock() {
         let buffer = ChunkBuffer(highWaterMark: 32 * 1024)
         append([1, 2, 3], to: buffer)

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct DeferredTests {
 
     @Test func aBorrowedTaskLosesNoWork() async {
-        // A job piece of work and the value, at the same moment.
+        // A job and the value arrive at the same time.
         for _ in 0..<2_000 {
             let deferred = Deferred<Int>()
             let waiter = Task { await deferred.value }
@@ -17,7 +17,7 @@ import Testing
                 for _ in 0..<Int.random(in: 0..<30) { await Task.yield() }
                 deferred.fulfill(1)
             }
-            // A job that is lost is a task that never ends.
+            // If a job is lost, its task never ends.
             await a.value
             await b.value
             _ = await waiter.value
@@ -25,7 +25,7 @@ import Testing
     }
 }
 
-/// Lends the steps of its tasks as long as somebody waits.
+/// Runs its tasks' jobs inline on the thread that waits for the value, if there is one.
 private final class Lender: TaskExecutor {
     private let inlineRunner: any InlineJobRunner
 

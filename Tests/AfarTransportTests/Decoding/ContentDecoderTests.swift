@@ -18,7 +18,7 @@ import Testing
         return ResponseHead(status: status, fields: fields, url: "http://localhost/")
     }
 
-    /// Decodes a body that arrives in parts of one size into a buffer of another.
+    /// Decodes a body that arrives in chunks of one size into a buffer of another size.
     static func decode(
         _ body: Data, _ codings: String, parts: Int = 16 * 1024, room: Int = 32 * 1024,
         limit: DecompressionLimit? = nil
@@ -103,7 +103,7 @@ import Testing
 
     /// RFC 9659, section 3.
     @Test func aLargeWindowOfZstandardIsRefused() throws {
-        // A frame whose header asks for a window of 16 MiB.
+        // A frame header that requires a window of 16 MiB.
         let large = Data([0x28, 0xB5, 0x2F, 0xFD, 0x00, 14 << 3, 1, 0, 0])
         #expect(code(large, "zstd") == .undecodableContent)
         let allowed = Data([0x28, 0xB5, 0x2F, 0xFD, 0x00, 13 << 3, 1, 0, 0])
@@ -192,7 +192,7 @@ import Testing
         #expect(try Self.decode(encoded, coding, limit: limit).count == 5_000_000)
     }
 
-    /// What is decoded to nothing in the end counts as well, and no step takes long.
+    /// The output of intermediate codings counts toward the limit, too, and no step takes long.
     @Test func aBombBetweenTwoCodingsStopsAtTheLimit() throws {
         let member = try Encoder.encode(Data(), "gzip")
         let members = Data(repeatElement(member, count: 100_000).joined())

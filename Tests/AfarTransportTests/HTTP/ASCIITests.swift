@@ -2,7 +2,7 @@ import Testing
 
 @testable import AfarTransport
 
-/// Each class has exactly the bytes that its standard names.
+/// Each character class contains exactly the bytes in its standard.
 struct ASCIITests {
     private func bytes(where isMember: (UInt8) -> Bool) -> String {
         String(decoding: (UInt8.min...UInt8.max).filter(isMember), as: UTF8.self)

@@ -2,9 +2,9 @@ import Testing
 
 @testable import AfarTransport
 
-/// The pieces of header fields (RFC 9110, sections 5.6 and 11.2).
+/// Parsing of header fields (RFC 9110, sections 5.6 and 11.2).
 struct FieldScannerTests {
-    /// The parameters as text.
+    /// Returns the parameters as text.
     private func parameters(_ value: String) -> [String] {
         var scanner = FieldScanner(value)
         var parameters: [String] = []

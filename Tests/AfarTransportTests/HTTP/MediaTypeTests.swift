@@ -12,7 +12,7 @@ struct MediaTypeTests {
             (#"a/b;charset="";charset=latin1"#, "a/b", "latin1"), ("a/b, c/d;charset=latin1", "a/b", nil),
             (#"a/b;x="y, c/d";charset=latin1"#, "a/b", "latin1"), ("", "", nil), (nil, "", nil),
             (";charset=latin1", "", "latin1"), ("charset=latin1", "charset=latin1", nil),
-            // To a Character these are other letters.
+            // As Characters, these are different letters.
             ("a/b;\u{301}charset=latin1", "a/b", nil), ("a/b;charset=latin1;\u{301}x=y", "a/b", "latin1"),
             ("a/\u{212A}", "a/\u{212A}", nil),
         ] as [(String?, String, String?)])

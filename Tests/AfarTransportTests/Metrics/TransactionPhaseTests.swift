@@ -13,7 +13,7 @@ struct TransactionPhaseTests {
         return metrics
     }
 
-    /// Name and milliseconds, or what stands in their place.
+    /// Returns each phase's name with its times in milliseconds, or with the reason why there are none.
     private func words(_ metrics: TransactionMetrics, isSecure: Bool) -> [String] {
         func milliseconds(_ seconds: Double) -> Int { Int((seconds * 1000).rounded()) }
         return metrics.phases(isSecure: isSecure).map { phase in
@@ -88,7 +88,7 @@ struct TransactionPhaseTests {
             $0.responseEndDate = at(9)
         }
         refused.remoteAddress = "192.0.2.7"
-        #expect(words(refused, isSecure: true)[2] == "TLS: not agreed on, its time is in Connect")
+        #expect(words(refused, isSecure: true)[2] == "TLS: not negotiated, its time is in Connect")
         #expect(words(refused, isSecure: false)[2] == "TLS: none, this is plain HTTP")
     }
 

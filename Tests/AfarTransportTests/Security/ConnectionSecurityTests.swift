@@ -23,7 +23,7 @@ import Testing
         #expect(!security.accepts(chain(1)))
         #expect(isAccepted(await security.decide(on: chain(1)) { .success(trust) }))
         #expect(security.accepts(chain(1)) && !security.accepts(chain(2)))
-        // OCSP responses differ from machine to machine, and are renewed.
+        // The OCSP response is ignored, because it differs between machines and is renewed.
         #expect(security.accepts(chain(1, 1)))
         let refused = await security.decide(on: chain(2)) { .failure(No()) }
         guard case .refused(let error) = refused else {
@@ -96,7 +96,7 @@ import Testing
         let second = Task { await security.decide(on: chain(1)) { .success(trust) } }
         gate.fulfill(())
         guard case .abandoned = await first.value else {
-            Issue.record("the first has decided")
+            Issue.record("the first decision is reused")
             return
         }
         #expect(isAccepted(await second.value))
@@ -115,7 +115,7 @@ import Testing
         let second = Task { await security.decide(on: chain(1)) { .success(trust) } }
         second.cancel()
         guard case .abandoned = await second.value else {
-            Issue.record("it has waited")
+            Issue.record("the request waits for the first decision")
             return
         }
         gate.fulfill(())

@@ -13,11 +13,11 @@ import Testing
         control.suspend()
         #expect(told.withLock { $0 } == [true, false])
         #expect(!control.isSuspended)
-        // The closure holds the control that holds it.
+        // Breaks the retain cycle between the control and the closure.
         control.attach(nil)
     }
 
-    /// A transport may have looked between the two, and must be told to look again.
+    /// The transport may have read the state between the two changes, so it must be notified again.
     @Test func changesThatCancelEachOutWhileOneIsBeingToldAreTold() {
         let control = ExchangeControl()
         let told = Locked<[Bool]>([])

@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 @Suite struct FirstCapableTransportTests {
-    /// Answers with its name.
+    /// A transport that responds with its name.
     private struct Named: Transport {
         let capabilities: TransportCapabilities
         var connectionStatistics: ConnectionStatistics?

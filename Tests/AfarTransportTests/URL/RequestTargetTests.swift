@@ -2,7 +2,7 @@ import AfarTransport
 import Foundation
 import Testing
 
-/// The one reading of a URL on which Foundation, libcurl and servers agree.
+/// URLs that Foundation, libcurl and servers parse in the same way are accepted.
 @Suite struct RequestTargetTests {
     struct Reading: Sendable, CustomTestStringConvertible {
         let url: String
@@ -58,7 +58,7 @@ import Testing
         "http://[v1.x]/", "http://exam$ple.com/", "http://[fe80::1%25]/", "http://[fe80::1%25a%2fb]/",
     ])
     func urlsThatCanBeReadTwoWaysAreRefused(url: String) throws {
-        // Where Foundation itself refuses, nothing is left to decide.
+        // Foundation already rejects some URLs.
         guard let url = URL(string: url) else { return }
         #expect(throws: RequestTarget.Fault.self) { try RequestTarget(url) }
     }
@@ -79,7 +79,7 @@ import Testing
         guard let url = URL(string: url) else { return }
         let fault = #expect(throws: RequestTarget.Fault.self) { try RequestTarget(url) }
         guard case .incomplete = fault else {
-            Issue.record("another fault: \(String(describing: fault))")
+            Issue.record("unexpected error: \(String(describing: fault))")
             return
         }
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import AfarTransport
 
-/// How a reference becomes a URL (RFC 3986, section 5).
+/// Resolution of URL references (RFC 3986, section 5).
 struct URLReferenceTests {
     private func resolve(_ reference: String, at base: String = "http://a/b/c/d;p?q") -> String {
         URLReference(reference).resolved(against: URLReference(base)).text

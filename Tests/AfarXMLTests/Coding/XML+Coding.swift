@@ -1,14 +1,14 @@
 import AfarXML
 import Foundation
 
-/// Reads a value from text.
+/// Decodes a value from XML text.
 func decoded<Value: Decodable>(
     _ type: Value.Type = Value.self, _ text: String, _ decoder: XMLDecoder = XMLDecoder()
 ) throws -> Value {
     try decoder.decode(type, from: Data(text.utf8))
 }
 
-/// Writes a value as text without a declaration.
+/// Encodes a value as XML text without a declaration.
 func encoded(_ value: some Encodable, _ encoder: XMLEncoder = XMLEncoder()) throws -> String {
     var encoder = encoder
     encoder.outputFormatting.insert(.withoutDeclaration)
@@ -16,7 +16,7 @@ func encoded(_ value: some Encodable, _ encoder: XMLEncoder = XMLEncoder()) thro
 }
 
 extension DecodingError {
-    /// What all cases carry.
+    /// The context of any kind of decoding error.
     var context: Context? {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),

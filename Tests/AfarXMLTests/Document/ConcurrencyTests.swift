@@ -2,7 +2,7 @@ import AfarXML
 import Foundation
 import Testing
 
-/// One document, used by many tasks at once. The thread sanitizer looks on.
+/// Many tasks use one document concurrently. The thread sanitizer also runs these tests.
 @Suite struct ConcurrencyTests {
     private struct Feed: Decodable, Equatable {
         struct Entry: Decodable, Equatable {
@@ -12,7 +12,7 @@ import Testing
         let entry: [Entry]
     }
 
-    /// What can be asked of a document, in one value.
+    /// The results of all queries of a document.
     private struct Findings: Equatable {
         var texts: [String] = []
         var attributes: [String] = []

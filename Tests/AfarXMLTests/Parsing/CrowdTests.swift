@@ -3,13 +3,13 @@ import AfarXML
 import Foundation
 import Testing
 
-/// Documents of very much that is small each.
+/// Documents with a large number of small parts.
 @Suite struct CrowdTests {
     private func error(_ text: String, _ options: XML.ParsingOptions = .init()) -> XML.Error? {
         #expect(throws: XML.Error.self) { _ = try XML.Document(text, options: options) }
     }
 
-    /// The failure that a stream ends with.
+    /// Returns the error at the end of a stream.
     private func streamError(_ text: String, _ parser: some DataStreamParser) throws -> XML.Error? {
         var parser = parser
         let last = try #require(parser.all(of: Data(text.utf8), cutAt: 5_000).last)
@@ -19,7 +19,7 @@ import Testing
 
     // MARK: Names
 
-    /// Documents with so many different names.
+    /// Returns documents with the given number of different names.
     private static func documents(names: Int) -> [String] {
         let numbers = 0..<names
         let attributes = stride(from: 0, to: names, by: 100).map { start in
@@ -37,14 +37,14 @@ import Testing
             let found = try #require(error(text, XML.ParsingOptions(maximumNames: 999)))
             #expect(found.kind == .limitExceeded, "\(text.prefix(100))")
             #expect(found.message.contains("999 different names"))
-            // The elements around have names too.
+            // The enclosing elements have names, too.
             #expect(throws: Never.self) { _ = try XML.Document(text, options: .init(maximumNames: 1_010)) }
         }
         let names = (0..<50_001).map { "<a\($0)/>" }.joined()
         #expect(error("<r>\(names)</r>")?.kind == .limitExceeded)
     }
 
-    /// The parser keeps the names of a stream until its end.
+    /// The parser stores the names of a stream until its end.
     @Test func crowdsOfNamesAreRefusedOnStreams() throws {
         let options = XML.ParsingOptions(maximumNames: 999)
         for text in Self.documents(names: 1_000) {
@@ -97,7 +97,7 @@ import Testing
         #expect(
             try streamError(text, XML.ElementParser(matching: "r", options: options) { $0.name })?.kind
                 == .limitExceeded)
-        // Each element of a stream counts for itself, and what belongs to none is not kept.
+        // The limit applies to each streamed element separately. Other nodes aren't stored.
         var parser = XML.ElementParser(matching: "a", options: XML.ParsingOptions(maximumNodes: 3)) { $0.name }
         #expect(throws: Never.self) { for result in parser.all(of: Data(text.utf8), cutAt: 7) { _ = try result.get() } }
     }
@@ -133,7 +133,7 @@ import Testing
         #expect(try streamError(text, XML.EventParser())?.byteOffset == 8)
     }
 
-    /// A parser that looked through the whole tag again with each chunk would take a minute for it.
+    /// A parser that scans the whole tag again for each chunk would take a minute.
     @Test func aTagThatComesInSmallPiecesIsReadOnce() throws {
         let value = String(repeating: ">x", count: 500_000)
         let bytes = Data("<r><a b='\(value)'/><a \(String(repeating: " ", count: 100_000)) c=''/></r>".utf8)
@@ -143,7 +143,7 @@ import Testing
         #expect(ContinuousClock.now - start < .seconds(30))
     }
 
-    /// Limits that nothing keeps refuse everything, and the greatest refuses nothing.
+    /// Limits of 0 or less reject everything, and the maximum rejects nothing.
     @Test(arguments: [Int.min, -1, 0, .max]) func aLimitIsWhateverItIs(limit: Int) throws {
         let text = "<r xmlns:p='u'><a b='1'>x</a><!--c--></r>"
         let all = XML.ParsingOptions(
@@ -163,7 +163,7 @@ import Testing
 
     // MARK: Document types
 
-    /// libxml2 compares each name of such a list with each, before it tells of any.
+    /// libxml2 compares each name in such a list with all others before it reports any.
     @Test(arguments: ["<!ATTLIST a b NOTATION (%) #IMPLIED>", "<!ELEMENT a (%)>", "<!ATTLIST a b (%) #IMPLIED>"])
     func vastDeclarationsAreRefused(declaration: String) throws {
         func text(names: Int) -> String {

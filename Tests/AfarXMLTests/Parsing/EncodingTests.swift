@@ -5,10 +5,10 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Which encoding a document is read in: one that is given, else a byte-order mark's, else the Content-Type's, else the
-/// declared one, else UTF-8.
+/// The encoding of a document. In order of precedence: an explicit option, a byte order mark, the Content-Type, the
+/// declaration, UTF-8.
 @Suite struct EncodingTests {
-    /// A document's bytes, and what they mean. Each is read as a whole and in chunks.
+    /// Parses a document as a whole and in chunks, and checks its text.
     private func check(
         _ data: Data, _ contentType: String? = nil, _ options: XML.ParsingOptions = .init(), is text: String,
         _ location: SourceLocation = #_sourceLocation
@@ -88,7 +88,7 @@ import Testing
             #expect(found.kind == .unsupportedEncoding)
             #expect(found.description.contains(label))
             #expect(try error(document(label, String(repeating: " ", count: 500))).kind == .unsupportedEncoding)
-            // The declaration counts for nothing when the encoding is named from outside.
+            // An external encoding overrides the declaration.
             try check(document(label), "text/xml; charset=utf-8", is: "ä")
         }
     }
@@ -116,7 +116,7 @@ import Testing
         #expect(try error(Data("<a/>".utf8), "text/xml; charset=no-such").description.contains("no-such"))
         let japanese = Data("<?xml version='1.0' encoding='Shift_JIS'?><a>".utf8) + [0x81, 0xFF] + Data("</a>".utf8)
         #expect(try error(japanese).kind == .invalidBytes)
-        // It declares what it cannot be, as it could be read so far.
+        // In UTF-16, the declaration couldn't have been read, so it is ignored.
         try check(Data("<?xml version='1.0' encoding='utf-16'?><a>ä</a>".utf8), is: "ä")
     }
 

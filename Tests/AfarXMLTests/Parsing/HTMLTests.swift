@@ -29,7 +29,7 @@ import Testing
         #expect(try XML.Document(html: bytes, contentType: "text/html; charset=windows-1252").root.text == "ð")
     }
 
-    /// libxml2 compares each attribute with each, and tells of the element only after that.
+    /// libxml2 compares each attribute with all others before it reports the element.
     @Test func crowdsOfAttributesAreRefused() throws {
         let page = "<p " + (0..<100_000).map { "a\($0) " }.joined() + ">x"
         let start = ContinuousClock.now

@@ -4,7 +4,7 @@ import AfarXML
 import Foundation
 import Testing
 
-/// What servers send that mean harm, or do it without meaning to.
+/// Documents that are harmful, intentionally or not.
 @Suite struct HostileDocumentTests {
     private func error(_ data: Data, _ options: XML.ParsingOptions = .init()) -> XML.Error? {
         #expect(throws: XML.Error.self) { _ = try XML.Document(data, options: options) }
@@ -20,13 +20,14 @@ import Testing
         #expect(try XML.Document(marks.prefix(3) + Data("<a/>".utf8)).root.name == "a")
     }
 
-    /// libxml2 goes on after an error, and reads it in another way than who counts attributes beforehand.
+    /// libxml2 continues after an error and then parses the text differently from the code that counts attributes in
+    /// advance.
     @Test(arguments: ["<r><?>", "<r><!'>", "<r><!x '>", "<r><!D '>"])
     func nothingIsComparedAfterAnError(beginning: String) {
         let attributes = (0..<100_000).map { "a\($0)=''" }.joined(separator: " ")
         let start = ContinuousClock.now
         #expect(error("\(beginning)<e \(attributes)/></r>") != nil)
-        // It was some seconds, and grows with the square.
+        // It used to take several seconds, and quadratic time.
         #expect(ContinuousClock.now - start < .seconds(2))
     }
 
@@ -71,7 +72,7 @@ import Testing
         #expect(error(text) != nil)
     }
 
-    @Test(.disabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil, "It keeps what was freed."))
+    @Test(.disabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil, "It retains freed memory."))
     func whatAnIgnoredDocumentTypeHoldsIsNotKept() throws {
         let type = String(repeating: "<!--comment--><?target data?>", count: 2_000)
         let bytes = Data("<!DOCTYPE a [\(type)]><a/>".utf8)
@@ -79,11 +80,11 @@ import Testing
         #expect(try XML.Document(bytes, options: options).root.localName == "a")
         let before = try residentMemory()
         for _ in 0..<400 { _ = try XML.Document(bytes, options: options) }
-        // Kept, they would be 400 × 4,000 nodes of 120 bytes. Other tests take memory meanwhile.
+        // Stored nodes would need 400 × 4,000 × 120 bytes. Other tests allocate memory concurrently.
         #expect(try residentMemory() - before < 100 << 20)
     }
 
-    /// The memory that this process takes now, in bytes.
+    /// Returns the resident memory of this process in bytes.
     private func residentMemory() throws -> Int {
         let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
         return try #require(pages.dropFirst().first.flatMap { Int($0) }) * 4096
@@ -169,7 +170,7 @@ import Testing
         #expect(throws: Never.self) { _ = try XML.Document(text, options: XML.ParsingOptions(maximumElements: 11)) }
     }
 
-    /// libxml2 would tell EBCDIC and UTF-16 by the first bytes, and what counts attributes would not see them.
+    /// libxml2 would detect EBCDIC and UTF-16 from the first bytes, but the code that counts attributes wouldn't.
     @Test func libxml2NeverGuessesAnEncoding() throws {
         let ebcdic = Data([0x4C, 0x6F, 0xA7, 0x94, 0x93, 0x40, 0x6E, 0x4C, 0x81, 0x61, 0x6E])
         _ = try #require(error(ebcdic))
@@ -186,7 +187,7 @@ import Testing
         #expect((22...34).contains(found.byteOffset ?? 0), "\(found)")
     }
 
-    /// Each would be told with all names that are open.
+    /// Each warning would include the names of all open elements.
     @Test func warningsWithoutEndAreBounded() throws {
         let names = (0..<200).map { "n\($0)" + String(repeating: "x", count: 4_000) }
         let text =

@@ -50,7 +50,7 @@ import Testing
         #expect(kept.allSatisfy { $0.parent == nil && $0.document.root == $0 })
     }
 
-    /// Its names are not shared with the parser, so that equal ones are at different addresses.
+    /// The element doesn't share its names with the parser, so equal names have different addresses.
     @Test func aKeptElementIsDecodedLikeAnyOther() throws {
         struct Value: Decodable, Equatable {
             let b: String
@@ -72,7 +72,7 @@ import Testing
         #expect(results.count == 3)
         let error = #expect(throws: AFError.self) { _ = try results[2].get() }
         #expect((error?.underlyingError as? XML.Error)?.line == 1)
-        #expect(parser.parse(Data("<a/>".utf8)).isEmpty, "nothing comes after it")
+        #expect(parser.parse(Data("<a/>".utf8)).isEmpty, "there are no results after the error")
     }
 
     @Test(arguments: ["", " ", "<r><a>1</a>", "<r/><r/>", "<r/>\0", "<!DOCTYPE r><r/>", "<r>&e;</r>", "<r"])
@@ -125,7 +125,7 @@ import Testing
             try parser.all(of: Data(text.utf8), cutAt: 700).map { try $0.get() } == Array(repeating: 1_000, count: 200))
     }
 
-    /// Each element would get a copy of its own.
+    /// Each element would contain its own copy.
     @Test func vastNamespacesAreRefused() throws {
         let text = "<r xmlns:p='\(String(repeating: "u", count: 100_000))'><a/></r>"
         var parser = XML.ElementParser(matching: "a") { $0.text }
@@ -158,7 +158,7 @@ import Testing
 }
 
 extension DataStreamParser {
-    /// Everything that a body gives which comes in chunks of so many bytes.
+    /// Returns all results for a body that arrives in chunks of the given size.
     mutating func all(of body: Data, cutAt step: Int) -> [Result<Value, AFError>] {
         var results: [Result<Value, AFError>] = []
         var rest = body

@@ -1,4 +1,4 @@
-/// Random documents, and random expressions that find something in them.
+/// Generates random documents and expressions that select nodes in them.
 enum RandomXPath {
     static let namespaces = ["p": "urn:p", "q": "urn:q"]
 
@@ -25,7 +25,7 @@ enum RandomXPath {
         }.joined()
     }
 
-    /// An expression of any type.
+    /// Returns an expression of any type.
     static func expression(_ depth: Int, _ random: inout SplitMix) -> String {
         switch Int.random(in: 0..<4, using: &random) {
         case 0: nodes(depth, &random)
@@ -50,7 +50,7 @@ enum RandomXPath {
     }
 
     private static func step(_ depth: Int, _ random: inout SplitMix) -> String {
-        // libxml2 leaves the content of an element out of what follows its attributes.
+        // After an attribute, libxml2 omits the content of its element from the `following` axis.
         if Int.random(in: 0..<12, using: &random) == 0 { return pick(["@i", "@*", "@p:*"], &random) }
         let axis = pick(
             [
@@ -134,7 +134,7 @@ enum RandomXPath {
     }
 }
 
-/// Random numbers that are the same in each run (Steele, Lea and Flood's SplitMix64).
+/// A pseudorandom number generator with a fixed sequence (SplitMix64 by Steele, Lea and Flood).
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

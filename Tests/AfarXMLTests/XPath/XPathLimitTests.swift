@@ -2,7 +2,7 @@ import AfarXML
 import Foundation
 import Testing
 
-/// Expressions that take long, on documents that make them.
+/// Expressions that take a long time to evaluate, with suitable documents.
 @Suite struct XPathLimitTests {
     private func error(
         _ expression: String, in document: XML.Document, maximumSteps: Int = 10_000_000
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    /// Four million pairs of 2,000 elements each, of 8,000 nodes.
+    /// Returns a document with 8,000 nodes. Comparing 2,000 elements with 2,000 others takes four million steps.
     private static func pairs() throws -> XML.Document {
         try XML.Document("<r>" + (0..<2_000).map { "<a>1</a><b>2\($0)</b>" }.joined() + "</r>")
     }
@@ -52,7 +52,7 @@ import Testing
             #expect(error(expression, in: document)?.kind == .xpathTooComplex)
         }
         #expect(try document.xpath("string-length(/)").number == 5_000_000)
-        #expect(try document.xpath("count(//a[/ = 'x'])").number == 0, "as much is read as there is to compare")
+        #expect(try document.xpath("count(//a[/ = 'x'])").number == 0, "only the necessary text is read")
     }
 
     @Test func whatIsSoughtInATextAgainAndAgainIsCounted() throws {
@@ -60,7 +60,7 @@ import Testing
         #expect(error("contains(/r/text(), //b)", in: try XML.Document(text))?.kind == .xpathTooComplex)
     }
 
-    /// The steps bound the memory: eight bytes each.
+    /// The step limit also limits the memory, at eight bytes per step.
     @Test func textThatIsMadeIsBounded() throws {
         let document = try XML.Document("<r>\(String(repeating: "x", count: 1_000_000))</r>")
         let many = (0..<60).map { _ in "/" }.joined(separator: ",")
@@ -83,7 +83,7 @@ import Testing
 
     @Test func anErrorNamesTheLimit() throws {
         let found = error("//b", in: try Self.pairs(), maximumSteps: 1_234)
-        #expect(found?.message == "the XPath expression takes more than the 1234 steps that are allowed")
+        #expect(found?.message == "the XPath expression exceeds the limit of 1234 steps")
     }
 
     @Test(arguments: [("(", ")"), ("a[", "]"), ("not(", ")")])

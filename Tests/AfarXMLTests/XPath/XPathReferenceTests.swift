@@ -4,13 +4,13 @@ import Testing
 
 @testable import AfarXML
 
-/// What expressions give is what libxml2's own evaluator gives, which many have used for long.
+/// The results are the same as those of libxml2's evaluator, which is proven in practice.
 @Suite struct XPathReferenceTests {
     @Test(arguments: 0..<40) func randomExpressionsGiveWhatLibxml2Gives(seed: UInt64) throws {
         var random = SplitMix(state: seed)
         let text = RandomXPath.document(&random)
         let document = try XML.Document(text)
-        // Its evaluator writes into the tree.
+        // libxml2's evaluator modifies the tree.
         let reference = try XML.Document(text)
         for _ in 0..<100 {
             let expression = RandomXPath.expression(.random(in: 0...3, using: &random), &random)
@@ -26,7 +26,7 @@ import Testing
     }
 }
 
-/// libxml2's own evaluator.
+/// libxml2's evaluator.
 private enum Reference {
     enum Result: Equatable {
         case nodes([String])
@@ -40,13 +40,14 @@ private enum Reference {
                 switch result {
                 case .nodes(let nodes): .nodes(nodes.map { Self.place(of: $0.pointer) })
                 case .string(let text): .string(text)
-                // Two that are none are the same here.
+                // NaN isn't equal to itself, but its text is.
                 case .number(let number): .number("\(number)")
                 case .boolean(let value): .boolean(value)
                 }
         }
 
-        /// How many nodes and attributes stand before and around a node, in two trees of one document the same.
+        /// Returns a node's position as the number of siblings before it and before each of its ancestors. It is the
+        /// same in two trees of one document.
         static func place(of node: xmlNodePtr) -> String {
             var steps: [String] = []
             var next: xmlNodePtr? = node

@@ -22,7 +22,7 @@ import Testing
             try document.xpath("//s:item/@y:id", namespaces: names).nodes.compactMap(\.attribute?.value) == ["1", "2"])
         #expect(try items[1].xpath("s:price", namespaces: names).string == "10")
         #expect(try items[1].xpath("../s:other", namespaces: names).nodes.map(\.name) == ["other"])
-        // Neither a name without a prefix nor the document's own prefix means the document's namespace.
+        // The document's namespace matches neither unprefixed names nor the document's own prefix.
         #expect(try document.xpath("//item").nodes.isEmpty)
     }
 
@@ -121,7 +121,7 @@ import Testing
         #expect(error?.kind == .xpathTooComplex)
     }
 
-    /// Without numbers of the elements, libxml2 walks from one to another to sort them: minutes.
+    /// Without element numbers, libxml2 sorts nodes by traversing the tree, which takes minutes.
     @Test func sortingNodesTakesNoSquare() throws {
         let many = try XML.Document("<r>" + String(repeating: "<a/>\n<b/>\n", count: 40_000) + "</r>")
         let start = ContinuousClock.now

@@ -34,7 +34,7 @@ enum AuthenticationSamples {
     }
 
     struct SignatureScheme: AuthenticationScheme {
-        /// HMAC-SHA256 in hexadecimal digits, by swift-crypto for example.
+        /// HMAC-SHA256 in hexadecimal digits, for example from swift-crypto.
         let sign: @Sendable (_ text: String, _ key: String) -> String
 
         func accepts(_ challenge: AuthenticationChallenge) -> Bool {

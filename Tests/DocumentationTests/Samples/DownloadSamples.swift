@@ -26,7 +26,7 @@ enum DownloadSamples {
             .validate()
             .serializingDownloadedFileURL()
             .value
-        print("Whole at \(file.lastPathComponent)")
+        print("Complete at \(file.lastPathComponent)")
     }
 
     static func cancelling(map: URL) async -> AFDownloadResponse<URL> {
@@ -37,13 +37,13 @@ enum DownloadSamples {
         request.cancel(producingResumeData: true)
 
         let response = await file.response
-        print("Cancelled, to go on: \(response.resumeData != nil)")
+        print("Cancelled, can be resumed: \(response.resumeData != nil)")
         return response
     }
 
     static func cancellingWithAHandler(_ request: DownloadRequest) {
         request.cancel(byProducingResumeData: { data in
-            print(data == nil ? "Nothing to go on with" : "To be continued")
+            print(data == nil ? "Nothing to resume" : "Can be resumed")
         })
     }
 
@@ -55,9 +55,9 @@ enum DownloadSamples {
         case .success(let file):
             print(file.path)
         case .failure(.downloadedFileMoveFailed(let error, let source, _)):
-            print("Whole, but still at \(source.lastPathComponent): \(error.localizedDescription)")
+            print("Complete, but still at \(source.lastPathComponent): \(error.localizedDescription)")
         case .failure(let error) where error.downloadResumeData != nil:
-            print("Broke off, and can go on")
+            print("Interrupted, can be resumed")
         case .failure(let error):
             print(error)
         }

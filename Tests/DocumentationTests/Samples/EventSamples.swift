@@ -9,7 +9,7 @@ struct NotANumber: Error {}
 
 struct Measurements: DataStreamParser {
     private var rest = Data()
-    /// Whether the rest of a number that is too long is to be passed over.
+    /// Whether the rest of an oversized number is skipped.
     private var isPassing = false
 
     mutating func parse(_ chunk: Data) -> [Result<Double, AFError>] {
@@ -43,7 +43,7 @@ enum EventSamples {
         for await stream in request.serializing(.jsonLines(of: Note.self)) {
             switch stream.event {
             case .stream(.success(let note)): print("Noted \(note.text)")
-            case .stream(.failure(let error)): print("Left out: \(error.localizedDescription)")
+            case .stream(.failure(let error)): print("Skipped: \(error.localizedDescription)")
             case .complete(let completion): print(completion.error?.localizedDescription ?? "All notes are there")
             }
         }
@@ -51,12 +51,12 @@ enum EventSamples {
 
     static func handler() {
         AF.streamRequest("https://api.example.com/feed").validate().response(.jsonLines(of: Note.self)) { stream in
-            if let note = stream.value { print("Heard of \(note.text)") }
+            if let note = stream.value { print("Received \(note.text)") }
         }
     }
 
     static func badLine(_ error: AFError) {
-        if let error = error.underlyingError as? JSONStreamError { print("Line \(error.number) is at fault") }
+        if let error = error.underlyingError as? JSONStreamError { print("Error in line \(error.number)") }
     }
 
     static func answer() async throws {

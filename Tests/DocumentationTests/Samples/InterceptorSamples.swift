@@ -5,7 +5,7 @@ struct OAuthToken: AuthenticationCredential, Decodable {
     let refresh: String
     let expires: Date
 
-    // A minute early, so that it does not expire on the way.
+    // A minute early, so that it doesn't expire in transit.
     var requiresRefresh: Bool { expires < Date(timeIntervalSinceNow: 60) }
 }
 
@@ -14,7 +14,7 @@ final class OAuthAuthenticator: Authenticator {
         urlRequest.headers.update(.authorization(bearerToken: credential.access))
     }
 
-    // AF has no such interceptor. Over a session that has, the refresh would wait for itself.
+    // AF doesn't have this interceptor. In a session that has it, the refresh would wait for itself.
     func refresh(
         _ credential: OAuthToken,
         for session: Session,

@@ -1,8 +1,8 @@
 import Afar
 
-/// Counts what comes over the network.
+/// Counts bytes received from the network.
 final class TrafficMonitor: EventMonitor, @unchecked Sendable {
-    // Sendable because what changes is touched on the queue only.
+    // Sendable because mutable state is used only on the queue.
     let queue = DispatchQueue(label: "com.example.traffic")
     private var received: Int64 = 0
 
@@ -17,7 +17,7 @@ enum MonitorSamples {
     static func closures() async throws {
         let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "com.example.events"))
         monitor.requestIsRetrying = { request in
-            print("Again, for the \(request.retryCount). time")
+            print("Retry number \(request.retryCount)")
         }
         monitor.requestDidFinish = { request in
             print("Finished: \(request)")
@@ -37,7 +37,7 @@ enum MonitorSamples {
         let delegate = SessionDelegate()
         delegate.taskDidComplete = { [unowned delegate] _, task, error in
             guard let request = delegate[task] else { return }
-            print("The network is done with \(request): \(error?.localizedDescription ?? "no error")")
+            print("The transfer is complete: \(request), \(error?.localizedDescription ?? "no error")")
         }
         delegate.taskWillPerformHTTPRedirection = { _, _, _, request in
             request.url?.scheme == "https" ? request : nil
@@ -50,7 +50,7 @@ enum MonitorSamples {
         let observer = NotificationCenter.default.addObserver(
             forName: Request.didCompleteTaskNotification, object: nil, queue: nil
         ) { notification in
-            if let request = notification.request { print("An attempt is over: \(request)") }
+            if let request = notification.request { print("Attempt finished: \(request)") }
         }
         return observer
     }

@@ -45,9 +45,9 @@ struct YAMLDocuments<T: Decodable & Sendable>: DataStreamParser {
     private let separator = Data("\n---\n".utf8)
     private let limit = 1 << 20
     private var rest = Data()
-    /// How many bytes of the rest have no separator in them.
+    /// The number of bytes already searched for a separator.
     private var searched = 0
-    /// Whether the rest of a document that is too large is to be passed over.
+    /// Whether the rest of an oversized document is skipped.
     private var isPassing = false
 
     mutating func parse(_ chunk: Data) -> [Result<T, AFError>] {
@@ -59,7 +59,7 @@ struct YAMLDocuments<T: Decodable & Sendable>: DataStreamParser {
             searched = 0
             isPassing = false
         }
-        // The rest may end within a separator.
+        // The data can end within a separator.
         let undecided = separator.count - 1
         if !isPassing, rest.count > limit {
             isPassing = true

@@ -13,7 +13,7 @@ enum ReachabilitySamples {
             case .reachable(.cellular): print("mobile")
             case .reachable(.ethernetOrWiFi): print("cable or Wi-Fi")
             case .notReachable: print("offline")
-            case .unknown: print("nobody knows")
+            case .unknown: print("unknown")
             }
         }
     }

@@ -9,7 +9,7 @@ struct WrongVersion: Error {}
 
 enum RequestSamples {
     static func query() {
-        // Asks for /search?limit=10&q=sea%20shells
+        // Requests /search?limit=10&q=sea%20shells
         AF.request("https://api.example.com/search", parameters: ["q": "sea shells", "limit": 10])
             .responseString { response in print(response.value ?? "") }
     }

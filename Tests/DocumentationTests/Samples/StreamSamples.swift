@@ -17,7 +17,7 @@ enum StreamSamples {
     static func handler() {
         AF.streamRequest("https://api.example.com/feed").validate().responseStreamString { stream in
             switch stream.event {
-            case .stream(.success(let text)): print("Heard: \(text)")
+            case .stream(.success(let text)): print("Received: \(text)")
             case .complete(let completion): print(completion.error?.localizedDescription ?? "The feed has ended")
             }
         }
@@ -51,7 +51,7 @@ enum StreamSamples {
     static func throwingHandler() {
         AF.streamRequest("https://api.example.com/feed").responseStream { stream in
             if let data = stream.value, data.first == UInt8(ascii: "{") { throw NotANote() }
-            if let end = stream.completion { print("Ended by us: \(end.error?.underlyingError is NotANote)") }
+            if let end = stream.completion { print("Stopped: \(end.error?.underlyingError is NotANote)") }
         }
     }
 

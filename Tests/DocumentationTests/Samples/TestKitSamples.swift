@@ -7,7 +7,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// The code of an app, which calls `AF`.
+/// An app's code, which uses `AF`.
 enum API {
     struct Order: Codable, Sendable, Equatable {
         var item: Int

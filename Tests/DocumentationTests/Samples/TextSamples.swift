@@ -19,8 +19,8 @@ enum TextSamples {
         let response = await AF.request("https://api.example.com/martian").serializingString().response
         if let error = response.error?.underlyingError as? TextDecodingError {
             switch error.reason {
-            case .unknownCharset(let label): print("Nobody knows \(label)")
-            case .malformedBytes(let encoding, let offset): print("No \(encoding) at byte \(offset)")
+            case .unknownCharset(let label): print("Unknown charset: \(label)")
+            case .malformedBytes(let encoding, let offset): print("Invalid \(encoding) at byte \(offset)")
             }
         }
     }
@@ -29,7 +29,7 @@ enum TextSamples {
         let text = try await AF.request("https://api.example.com/martian")
             .serializing(.text(decoding: .replacing))
             .value
-        if let charset = text.unknownCharset { print("\(charset) was passed over: \(text)") }
+        if let charset = text.unknownCharset { print("\(charset) was ignored: \(text)") }
     }
 
     static func ownRules() async throws {

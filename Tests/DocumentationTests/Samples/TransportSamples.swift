@@ -74,7 +74,7 @@ final class QueueTransport: CallbackTransport {
             case .take: end(with: .success(TransportResponse(head: head, body: .data(Data("hello".utf8)))))
             case .discard: end(with: .success(TransportResponse(head: head, body: .data(Data()))))
             case .refuse(let error): end(with: .failure(failure(.cancelled, "the head was refused", error)))
-            case .ask: break  // whenGiven(_:) never passes it.
+            case .ask: break  // whenGiven(_:) never passes this.
             }
         }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Lines of code without the indentation that all of them have.
+/// Lines of code without their common indentation.
 struct Code: Sendable, Equatable {
     let lines: [String]
 
@@ -9,7 +9,7 @@ struct Code: Sendable, Equatable {
         lines = source.map { Self.isBlank($0) ? "" : String($0.dropFirst(indentation)) }
     }
 
-    /// Whether this code stands in `source`, line by line, whatever its indentation there.
+    /// Returns whether `source` contains these lines, with any indentation.
     func stands(in source: [String]) -> Bool {
         guard !lines.isEmpty, source.count >= lines.count else { return false }
         return (0...(source.count - lines.count)).contains { start in

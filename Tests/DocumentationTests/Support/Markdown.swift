@@ -5,7 +5,7 @@ import Testing
 struct Markdown: Sendable, CustomTestStringConvertible {
     static let root = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
 
-    /// The README, the plug-ins' README and every page under Docs.
+    /// The README, the plug-ins' README, and all pages in Docs.
     static let pages: [Markdown] = {
         let docs = try? FileManager.default.contentsOfDirectory(
             at: root.appending(path: "Docs"), includingPropertiesForKeys: nil)
@@ -28,17 +28,17 @@ struct Markdown: Sendable, CustomTestStringConvertible {
 
     // MARK: Samples
 
-    /// A fenced block of Swift.
+    /// A fenced code block in Swift.
     struct Sample: Sendable, CustomTestStringConvertible {
         let page: String
-        /// The number of its first line, counted from 1.
+        /// The number of the first line, beginning with 1.
         let line: Int
         let code: Code
 
         var testDescription: String { "\(page):\(line)" }
     }
 
-    /// The blocks of Swift that are no package manifests.
+    /// The Swift blocks that aren't package manifests.
     var samples: [Sample] {
         var samples: [Sample] = []
         var start: Int?
@@ -59,7 +59,7 @@ struct Markdown: Sendable, CustomTestStringConvertible {
 
     // MARK: Links
 
-    /// The targets of links, with their line numbers, that are files of this repository.
+    /// The link targets that are files in this repository, with their line numbers.
     var relativeLinks: [(line: Int, target: String)] {
         lines.enumerated().flatMap { index, line in
             line.matches(of: /\]\(([^)\s]+)\)/).map { (index + 1, String($0.output.1)) }
@@ -67,7 +67,7 @@ struct Markdown: Sendable, CustomTestStringConvertible {
         .filter { !$0.1.contains("://") && !$0.1.hasPrefix("mailto:") }
     }
 
-    /// The anchors that headings get.
+    /// The anchors of the headings.
     var anchors: Set<String> {
         Set(
             lines.filter { $0.hasPrefix("#") }.map { heading in

@@ -1,6 +1,6 @@
 import AfarCore
 
-/// What the samples print. This module's `print` hides the standard library's.
+/// The samples' output. This module's `print` function shadows the standard library's.
 enum Output {
     private struct State {
         var lines: [String] = []
@@ -9,12 +9,12 @@ enum Output {
 
     private static let state = Locked(State())
 
-    /// Whether a sample has printed a line, or does before the test is cancelled.
+    /// Returns whether a sample prints a line before the test is cancelled, or already has.
     static func has(_ line: String) async -> Bool {
         await has(where: { $0 == line })
     }
 
-    /// Whether a sample has printed such a line, or does before the test is cancelled.
+    /// Returns whether a sample prints a matching line before the test is cancelled, or already has.
     static func has(where isWanted: (String) -> Bool) async -> Bool {
         let (stream, reader) = AsyncStream.makeStream(of: String.self)
         state.withLock { state in

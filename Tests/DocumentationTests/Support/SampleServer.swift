@@ -2,10 +2,10 @@ import Afar
 import AfarTestServer
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// What the samples mean by `AF`: a session whose `api.example.com` is the server below.
+/// The session that samples use as `AF`. It replaces `api.example.com` with the server below.
 let AF = Session(transport: SampleTransport(base: Session.default.transport))
 
-/// Sends what is meant for `api.example.com` to a server in this process, and leaves everything else alone.
+/// Sends requests for `api.example.com` to a server in this process, and all others unchanged.
 struct SampleTransport: Transport {
     let base: any Transport
 
@@ -18,7 +18,7 @@ struct SampleTransport: Transport {
     }
 }
 
-/// The service that the guides talk about.
+/// The service that the guides use.
 enum SampleServer {
     static let shop = """
         <?xml version="1.0" encoding="UTF-8"?>
@@ -144,7 +144,7 @@ enum SampleServer {
         return server
     }
 
-    /// Stands for a keyed hash. It is none.
+    /// A placeholder for a keyed hash. It isn't secure.
     @Sendable static func standInHMAC(_ message: Data) -> Data {
         let hash = message.reduce(into: UInt64(14_695_981_039_346_656_037)) { hash, byte in
             hash = (hash ^ UInt64(byte)) &* 1_099_511_628_211
@@ -152,7 +152,7 @@ enum SampleServer {
         return withUnsafeBytes(of: hash.bigEndian) { Data($0) }
     }
 
-    /// Says what has been received, and how its length was said.
+    /// Describes the received request and the framing of its body.
     @Sendable private static func receipt(_ request: ServerRequest) -> ServerResponse {
         let type = request.headers["Content-Type"]?.prefix { $0 != ";" } ?? "no type"
         let length = request.headers["Content-Length"].map { "length \($0)" } ?? "chunked"

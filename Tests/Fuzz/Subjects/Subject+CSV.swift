@@ -20,7 +20,7 @@ extension Subject {
             decoder.format.header = .none
             guard let rows = try? decoder.decode([[String]].self, from: input) else { return false }
             let read = try decoder.decodeAgain(rows)
-            try Contradiction.check(read, rows, "CSV, written and read")
+            try Contradiction.check(read, rows, "CSV, encoded and decoded")
             return true
         },
         Subject("csv-stream", seeds: csvSeeds, tokens: csvTokens) { (input, random) throws(Contradiction) in
@@ -30,7 +30,6 @@ extension Subject {
                 maximumRowCount: random.pick([.max, 3]) ?? 0)
             let decoder = CSVDataDecoder(format: csvFormat(&random), limits: limits)
             let isAccepted = try sameHoweverCut(CSVRowsParser<[String]>(decoder: decoder), input, &random)
-            // What comes whole is read as what comes in pieces.
             let rows = results(of: CSVRowsParser<[String]>(decoder: decoder), random.chunks(of: input))
             let whole = try? decoder.decode([[String]].self, from: input)
             try Contradiction.check(try? rows.map { try $0.get() }, whole, "CSV, whole and streamed")
@@ -60,7 +59,7 @@ extension Subject {
     ]
 }
 
-/// One field of each kind.
+/// A row with one field of each kind.
 private struct CSVFields: Decodable {
     var number: Int8?
     var decimal: Decimal?
@@ -78,7 +77,8 @@ private struct CSVFields: Decodable {
 }
 
 extension CSVDataDecoder {
-    /// Writes rows and reads what was written; as they are when they cannot be written without quotation marks.
+    /// Encodes rows and decodes the output. Returns the rows unchanged if they can't be encoded without quotation
+    /// marks.
     fileprivate func decodeAgain(_ rows: [[String]]) throws(Contradiction) -> [[String]] {
         do {
             let request = URLRequest(url: URL(filePath: "/"))
@@ -89,7 +89,7 @@ extension CSVDataDecoder {
         {
             return rows
         } catch {
-            throw Contradiction("what was read is not written: \(error)")
+            throw Contradiction("decoded rows can't be encoded: \(error)")
         }
     }
 }

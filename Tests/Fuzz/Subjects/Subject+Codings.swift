@@ -31,7 +31,7 @@ extension Subject {
         "Gx0A+MUNxuYljRgqFEBQTmfvAQ==", "KLUv/QRYhQAAUDAxMjM0NTY3ODkBAKULEuIug/A=",
     ].compactMap { Data(base64Encoded: $0) }
 
-    /// What a body is decoded to; nil if it is refused.
+    /// Decodes a body. Returns `nil` if it is rejected.
     private static func decoded(_ chunks: [Data], _ names: String, room: Int) -> Data? {
         var options = ExchangeOptions()
         options.decompressionLimit = DecompressionLimit(size: 1 << 20, ratio: 1)

@@ -13,19 +13,19 @@ extension Subject {
             do {
                 value = try FastJSONDecoder().decode(JSONValue.self, from: input)
             } catch {
-                // What is no JSON has a fault; half surrogate pairs, and numbers that no double stands for, are none.
+                // Unpaired surrogates and numbers beyond the range of a double have no fault.
                 _ = "\(error)"
                 guard let problem = ((error as? DecodingError)?.underlying as? InvalidJSON)?.problem else {
                     return false
                 }
                 let hasFault = JSONText.fault(in: text) != nil
-                try Contradiction.check(hasFault || problem.contains("surrogate"), true, "refused for \(problem)")
+                try Contradiction.check(hasFault || problem.contains("surrogate"), true, "rejected for \(problem)")
                 return false
             }
-            try Contradiction.check(JSONText.fault(in: text), nil, "accepted, and there is a fault")
-            // A JSONDecoder refuses some numbers that are 0.
+            try Contradiction.check(JSONText.fault(in: text), nil, "accepted despite a fault")
+            // JSONDecoder rejects some representations of 0.
             guard let other = try? JSONDecoder().decode(JSONValue.self, from: text) else { return true }
-            try Contradiction.check("\(value)", "\(other)", "another value than JSONDecoder's")
+            try Contradiction.check("\(value)", "\(other)", "the value differs from JSONDecoder's")
             return true
         }
     ]

@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 
 extension Subject {
-    /// Responses of HTTP/1.1. However the bytes are divided, the outcome is the same.
+    /// HTTP/1.1 responses. The outcome doesn't depend on how the bytes are split.
     static let responses = [
         Subject("http1-response", seeds: responseSeeds, tokens: responseTokens) {
             (input, random) throws(Contradiction) in
@@ -66,7 +66,7 @@ extension Subject {
             }
             if let event = try parser.receiveEndOfInput(isClean: isClean) { note(event) }
         } catch let error as HTTP1Error {
-            // A message quotes what was received up to the error, which depends on the division.
+            // The message quotes the bytes before the error, which depend on the split.
             text += String(error.message.unicodeScalars.prefix { $0 != "\"" })
             do {
                 _ = try parser.receiveEndOfInput(isClean: true)

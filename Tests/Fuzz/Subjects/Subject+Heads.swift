@@ -81,7 +81,7 @@ extension Subject {
         } ?? Data(),
     ]
 
-    /// Lines with their ends, the last one perhaps without.
+    /// Splits the input into lines including their line breaks. The last line may have none.
     private static func lines(of input: Data) -> [Data] {
         var lines: [Data] = []
         var rest = input[...]

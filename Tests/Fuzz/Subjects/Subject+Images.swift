@@ -4,14 +4,14 @@ import Foundation
 extension Subject {
     static let images = [
         Subject("image", seeds: imageSeeds, tokens: imageTokens) { (input, random) throws(Contradiction) in
-            // No change to a PNG image would get past its checksums.
+            // Without correct checksums, all modified images would be rejected.
             let data = random.isOne(in: 4) ? input : input.withPNGChecksums
             let whole = try image(data, target: nil)
             let reduced = try image(data, target: CGSize(width: 5, height: 3))
             guard let whole else { return false }
             try Contradiction.check(reduced == nil, false, "an image, decoded smaller")
             try Contradiction.check(
-                whole.width * whole.height <= imageLimits.maximumPixels, true, "the limit of pixels")
+                whole.width * whole.height <= imageLimits.maximumPixels, true, "the pixel limit")
             let again = (try? whole.pngData()).flatMap { try? Image(data: $0) }
             try Contradiction.check(again?.width, whole.width, "the width of an image written as PNG")
             let filter = DynamicCompositeImageFilter(
@@ -28,7 +28,7 @@ extension Subject {
         } catch is ImageError {
             return nil
         } catch {
-            throw Contradiction("\(error) is no error of an image")
+            throw Contradiction("\(error) isn't an image error")
         }
     }
 
@@ -53,7 +53,7 @@ extension Subject {
         return encoded + [interlaced, inks].compactMap { Data(base64Encoded: $0) }
     }()
 
-    // A PNG image with a palette, interlaced, of 5 × 5 pixels, and a JPEG image in CMYK of 8 × 8 pixels.
+    // An interlaced PNG image of 5 × 5 pixels with a palette; a CMYK JPEG image of 8 × 8 pixels.
     private static let interlaced =
         "iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFAgMAAAGHBv7gAAAADFBMVEUAAQIDBAUGBwgJCgvcTDicAAAAA3RSTlP/gAB/bWh4AAAAGklE"
         + "QVR42mNgAIMGIOxgKGC4AMQ5DgzHDgAAK5gFawY6lFkAAAAASUVORK5CYII="
@@ -71,7 +71,7 @@ extension Subject {
 }
 
 extension Data {
-    /// The same PNG file with the checksums that its chunks should have.
+    /// The PNG file with correct checksums.
     fileprivate var withPNGChecksums: Data {
         guard starts(with: [0x89, 0x50, 0x4E, 0x47]) else { return self }
         var bytes = [UInt8](self)

@@ -22,18 +22,18 @@ extension Subject {
         "99999999999999999999", "\u{FEFF}", "\0", "/*", "NaN", "[[[[", "[{\"a\":",
     ]
 
-    /// A text in the encodings that JSON may come in.
+    /// Returns a text in all encodings that JSON can have.
     private static func inEncodings(_ text: String) -> [Data] {
         [.utf8, .utf16BigEndian, .utf16LittleEndian, .utf32BigEndian, .utf16].compactMap { text.data(using: $0) }
     }
 
-    /// Whether a serializer makes something of a response.
+    /// Returns whether a serializer accepts a response.
     static func serialized(
         _ body: Data, _ serializer: some ResponseSerializer, _ contentType: String
     ) throws(Contradiction) -> Bool {
         let head = ResponseHead(status: 200, fields: [.contentType: contentType], url: "http://localhost/")
         do {
-            // What is read can be printed, too.
+            // Printing must work, too.
             _ = "\(try serializer.serialize(SerializationInput(request: nil, head: head, data: body, error: nil)))"
             return true
         } catch {
@@ -44,7 +44,7 @@ extension Subject {
     }
 }
 
-/// Any JSON, or what looks like it in other formats.
+/// Any JSON value, or an equivalent value in another format.
 enum JSONValue: Decodable, Sendable {
     case null, bool(Bool), number(Double), string(String)
     case array([JSONValue])
@@ -83,7 +83,7 @@ enum JSONValue: Decodable, Sendable {
 }
 
 extension JSONValue: CustomStringConvertible {
-    /// The members in the order of their names, so that equal values have equal words.
+    /// A description with the members sorted by name, so that equal values have equal descriptions.
     var description: String {
         switch self {
         case .null: "null"

@@ -24,7 +24,8 @@ import Foundation
             },
         ]
 
-        /// Reads a message in both formats. What is read in the binary one is written and read again.
+        /// Parses a message in both formats. Encoding a message from the binary format and parsing it again must return
+        /// the same message.
         private static func read<M: Message>(_ type: M.Type, _ input: Data) throws(Contradiction) -> Bool {
             let json = try serialized(input, .protobuf(of: type), "application/json")
             guard try serialized(input, .protobuf(of: type), "application/x-protobuf") else { return json }
@@ -33,7 +34,7 @@ import Foundation
             let bytes = (try? M(serializedBytes: input)).flatMap { try? $0.serializedBytes(options: options) as Data }
             let again = bytes.flatMap { try? M(serializedBytes: $0) }
             let bytesAgain = try? again?.serializedBytes(options: options) as Data?
-            try Contradiction.check(bytesAgain, bytes, "\(M.protoMessageName), written and read")
+            try Contradiction.check(bytesAgain, bytes, "\(M.protoMessageName), encoded and decoded")
             return true
         }
 
@@ -73,7 +74,7 @@ import Foundation
     }
 #else
     extension Subject {
-        /// AfarProtobuf is not built without the package trait Protobuf.
+        /// AfarProtobuf is built only with the package trait Protobuf.
         static let protobuf: [Subject] = []
     }
 #endif

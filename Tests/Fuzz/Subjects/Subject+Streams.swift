@@ -41,7 +41,7 @@ extension Subject {
         },
     ]
 
-    /// Checks that chunks change nothing. Tells whether there was a value.
+    /// Checks that the results don't depend on the chunks. Returns whether there was a value.
     static func sameHoweverCut<Parser: DataStreamParser>(
         _ parser: Parser, _ input: Data, _ random: inout SeededGenerator
     ) throws(Contradiction) -> Bool {
@@ -51,7 +51,7 @@ extension Subject {
         return whole.contains { if case .success = $0 { true } else { false } }
     }
 
-    /// All that a parser makes of chunks.
+    /// Returns all results of a parser for the given chunks.
     static func results<Parser: DataStreamParser>(
         of parser: Parser, _ chunks: [Data]
     ) -> [Result<Parser.Value, AFError>] {
@@ -59,7 +59,7 @@ extension Subject {
         return chunks.flatMap { parser.parse($0) } + parser.finish()
     }
 
-    /// A result in words.
+    /// Describes a result.
     static func outcome<Value>(_ result: Result<Value, AFError>) -> String {
         switch result {
         case .success(let value): "\(value)"

@@ -3,7 +3,7 @@ import AfarSerializers
 import Foundation
 
 extension Subject {
-    /// Each encoding, and the choice between them.
+    /// All encodings, and their detection.
     static let text =
         TextEncoding.all.map { encoding in
             Subject("text-\(encoding.name)", seeds: textSeeds, tokens: textTokens) {
@@ -25,7 +25,7 @@ extension Subject {
                 _ = try? TextDecoding.automatic.decode(input, contentType: type)
                 _ = try? TextDecoding.charsetOrLatin1.decode(input, contentType: type)
                 guard let text = try? TextDecoding.replacing.decode(input, contentType: type) else {
-                    throw Contradiction("there is no text, as there is in browsers")
+                    throw Contradiction("the text can't be decoded, although browsers can")
                 }
                 let count = text.text.unicodeScalars.count
                 try Contradiction.check(count <= 2 * input.count + 1, true, "length of \(input.count) bytes: \(count)")
@@ -38,7 +38,7 @@ extension Subject {
                     scalar.value < 9 || (0x7F..<0xA0).contains(scalar.value) || scalar.properties.isBidiControl
                         || scalar.properties.generalCategory == .lineSeparator
                 }
-                try Contradiction.check(steers, false, "whether the terminal is steered")
+                try Contradiction.check(steers, false, "whether the text contains terminal control characters")
                 return text.malformedOffset == nil
             }
         ]

@@ -138,7 +138,7 @@ extension Subject {
         </library>
         """)
 
-    // MARK: Looking at what came out
+    // MARK: Checks
 
     private static func parsingOptions(_ random: inout SeededGenerator) -> XML.ParsingOptions {
         XML.ParsingOptions(documentType: random.isOne(in: 2) ? .ignored : .refused)
@@ -149,7 +149,7 @@ extension Subject {
             ?? nil
     }
 
-    /// Asks for everything that can be asked for.
+    /// Accesses all properties of a document.
     private static func visit(_ document: XML.Document) {
         for element in chain([document.root], document.root.descendants) {
             _ = (
@@ -169,7 +169,7 @@ extension Subject {
         [AnySequence(first), AnySequence(rest)].joined()
     }
 
-    /// What is written must be read again, and be the same.
+    /// Parsing the serialized document must return the same document.
     private static func checkSerialization(
         of document: XML.Document, prettyPrinted: Bool
     ) throws(Contradiction) {
@@ -177,14 +177,14 @@ extension Subject {
         let options = XML.ParsingOptions(documentType: .ignored)
         do throws(XML.Error) {
             let again = try XML.Document(text, options: options).xmlString(prettyPrinted: prettyPrinted)
-            guard again == text else { throw XML.Error(.malformed, "it is not the same: \(again)") }
+            guard again == text else { throw XML.Error(.malformed, "the document differs: \(again)") }
         } catch {
-            throw Contradiction("what was written, pretty: \(prettyPrinted), is not read again: \(error): \(text)")
+            throw Contradiction("serialized XML (pretty-printed: \(prettyPrinted)) can't be parsed: \(error): \(text)")
         }
     }
 
-    /// Checks that a document gives the same however it is cut, and tells whether it is one. What is none gives the same too,
-    /// but may be given up a little earlier when more of it is there.
+    /// Checks that the results don't depend on the chunks, and returns whether the input is a valid document. An
+    /// invalid document may be rejected earlier if more of it has arrived.
     private static func checkCuts<Parser: DataStreamParser, Shape: Equatable>(
         _ parser: Parser, _ input: Data, _ chunks: [Data], _ shape: ([Parser.Value]) -> [Shape]
     ) throws(Contradiction) -> Bool {
@@ -198,7 +198,7 @@ extension Subject {
         return isWhole[0]
     }
 
-    /// The events with texts made whole, which may come in several pieces. One at the end is left out.
+    /// Joins consecutive text events, because text can arrive in several pieces. Omits text at the end.
     private static func joined(_ events: [XML.Event]) -> [XML.Event] {
         var joined: [XML.Event] = []
         var text = ""

@@ -16,7 +16,7 @@ import Foundation
             },
             Subject("yaml-stream", seeds: yamlSeeds, tokens: yamlTokens + ["\n---\n", "\n...\n", "%YAML 1.1\n"]) {
                 (input, random) throws(Contradiction) in
-                // The words of errors name keys in any order.
+                // Error messages list keys in any order.
                 let chunks = random.chunks(of: input)
                 let runs = [[input], chunks].map { results(of: YAMLDocumentsParser<JSONValue>(), $0) }
                 let values = runs.map { $0.map { (try? $0.get()).map { "\($0)" } } }
@@ -43,7 +43,7 @@ import Foundation
     }
 #else
     extension Subject {
-        /// AfarYAML is not built without the package trait YAML.
+        /// AfarYAML is built only with the package trait YAML.
         static let yaml: [Subject] = []
     }
 #endif

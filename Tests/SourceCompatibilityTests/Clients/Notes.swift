@@ -1,6 +1,6 @@
 import Foundation
 
-/// Words in the order in which they came.
+/// Notes in the order in which they were added.
 final class Notes: @unchecked Sendable {
     private let lock = NSLock()
     private var list: [String] = []

@@ -1,7 +1,7 @@
 import AfarTestServer
 import Foundation
 
-/// The service, as far as the client needs one.
+/// A fake of the service, with the features that the client needs.
 enum FakeHub {
     private struct StoredIssue: Codable {
         var number: Int
@@ -22,7 +22,6 @@ enum FakeHub {
         }
         server.route("/repos/{owner}/{name}") { request in
             guard isKnown(request) else { return refusal("who are you?", 401) }
-            // The first answer is that there is none.
             guard server.requestCount(path: request.path) > 2 else { return refusal("busy", 503) }
             guard request.parameters["owner"] == "ada" else { return refusal("no such thing", 404) }
             return .content(
@@ -71,7 +70,6 @@ enum FakeHub {
         server.route("/events") { _ in
             ServerResponse(headers: ["Content-Type": "application/json"]) { writer in
                 try writer.write(#"{"kind":"push","actor":"ada"}"#)
-                // More would come if somebody waited for it.
                 try writer.wait(seconds: 600)
             }
         }

@@ -8,7 +8,7 @@ struct HubCredential: AuthenticationCredential {
     var requiresRefresh: Bool { Date(timeIntervalSinceNow: 60) > expiration }
 }
 
-/// Gets a new access token when the old one is refused, or about to be.
+/// Requests a new access token when the old one is rejected or about to expire.
 final class HubAuthenticator: Authenticator {
     private struct Answer: Decodable, Sendable {
         let accessToken: String

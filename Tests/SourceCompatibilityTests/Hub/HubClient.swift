@@ -1,6 +1,6 @@
 import Afar
 
-/// A client of a service where code is kept.
+/// A client of a code hosting service.
 final class HubClient: Sendable {
     private let session: Session
     private let base: String
@@ -25,7 +25,7 @@ final class HubClient: Sendable {
             eventMonitors: monitors)
     }
 
-    /// A request whose refusals carry the service's own words.
+    /// Creates a request whose errors contain the service's message.
     private func request(_ convertible: URLRequestConvertible) -> DataRequest {
         session.request(convertible)
             .validate { _, response, data in
@@ -122,7 +122,7 @@ final class HubClient: Sendable {
         return file
     }
 
-    // MARK: What happens now
+    // MARK: Current activity
 
     func events(_ limit: Int) async throws -> [Event] {
         var events: [Event] = []

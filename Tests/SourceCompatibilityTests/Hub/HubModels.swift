@@ -48,7 +48,7 @@ struct Event: Decodable, Equatable, Sendable {
     let actor: String
 }
 
-/// What the service says when it refuses something.
+/// The body of the service's error responses.
 struct Refusal: Decodable, Sendable {
     let message: String
 }

@@ -1,12 +1,12 @@
 import Afar
 
-/// Counts and notes what the client does.
+/// Counts and records the client's events.
 final class HubMonitor: EventMonitor, @unchecked Sendable {
     let queue = DispatchQueue(label: "hub.monitor")
     private var lines: [String] = []
     private var retries = 0
 
-    /// Everything up to now.
+    /// The events so far.
     var log: (lines: [String], retries: Int) { queue.sync { (lines, retries) } }
 
     func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {

@@ -1,6 +1,6 @@
 import Afar
 
-/// All that can be asked of the service.
+/// The requests that the service supports.
 enum HubRouter: URLRequestConvertible {
     case repository(owner: String, name: String)
     case issues(repository: String, filter: IssueFilter)

@@ -2,7 +2,7 @@ import Afar
 import AfarTestServer
 import Testing
 
-/// A whole client, written as for Alamofire 5, at work.
+/// A complete client, written as for Alamofire 5.
 @Suite(.serialized) struct HubTests {
     private func withClient(
         expiresIn seconds: TimeInterval = 3600,
@@ -67,13 +67,13 @@ import Testing
     @Test func refusalsCarryTheServicesWords() async throws {
         try await withClient(expiresIn: 1) { client, server, _ in
             guard case let .failure(.refused(status, message)) = await client.createIssue("", in: "ada/engine") else {
-                Issue.record("it was not refused")
+                Issue.record("the request was not rejected")
                 return
             }
             #expect(status == 422)
             #expect(message == "An issue needs a title.")
             let count = server.requestCount(path: "/repos/ada/engine/issues")
-            #expect(count == 1, "a refusal is not asked for again")
+            #expect(count == 1, "a rejected request isn't retried")
         }
     }
 

@@ -2,7 +2,7 @@ import AfarCharsets
 
 // MARK: - Chinese
 
-/// gb18030, and GBK, which is decoded alike (Encoding Standard, sections 10.1.1 and 10.2.1).
+/// gb18030 and GBK, which has the same decoder (Encoding Standard, sections 10.1.1 and 10.2.1).
 struct GB18030Rules: DecodingRules {
     private let table = CodePointTable.gb18030
     private let ranges = CodePointTable.gb18030Ranges
@@ -67,7 +67,8 @@ struct GB18030Rules: DecodingRules {
         third = nil
     }
 
-    /// The code point of a character of four bytes (Encoding Standard, section 5, "index gb18030 ranges code point").
+    /// Returns the code point of a four-byte character (Encoding Standard, section 5, "index gb18030 ranges code
+    /// point").
     private func codePoint(at pointer: Int) -> UInt32 {
         if pointer > 39419 && pointer < 189_000 || pointer > 1_237_575 { return 0 }
         if pointer == 7457 { return 0xE7C7 }
@@ -175,10 +176,10 @@ struct ISO2022JPRules: DecodingRules {
     let isReadyForASCII = false
     private let table = CodePointTable.jis0208
     private var state = State.ascii
-    /// The state to go back to after an escape sequence that means nothing.
+    /// The state to return to after an invalid escape sequence.
     private var outputState = State.ascii
     private var lead: UInt8 = 0
-    /// Whether an escape sequence was the last thing that came. A second one makes the first malformed.
+    /// Whether the previous item was an escape sequence. A second one makes the first malformed.
     private var hasJustSwitched = false
 
     mutating func take(_ byte: UInt8) -> DecodingStep {
@@ -289,7 +290,7 @@ struct ShiftJISRules: DecodingRules {
         }
         let row = Int(lead) - (lead < 0xA0 ? 0x81 : 0xC1)
         let pointer = row * 188 + Int(byte) - (byte < 0x7F ? 0x40 : 0x41)
-        // Windows' characters of the user's own.
+        // Windows' user-defined characters.
         if (8836...10715).contains(pointer) { return .scalar(0xE000 - 8836 + UInt32(pointer)) }
         return .scalar(table[pointer], orMalformedBefore: byte)
     }
@@ -333,10 +334,10 @@ struct EUCKRRules: DecodingRules {
     }
 }
 
-// MARK: - Encodings not decoded
+// MARK: - Unsupported encodings
 
-/// The encodings that are not to be decoded, because they can hide what is in a text: whatever the bytes, one U+FFFD
-/// (Encoding Standard, section 14.1).
+/// The encodings that aren't decoded because they can hide content. Any input becomes a single U+FFFD (Encoding
+/// Standard, section 14.1).
 struct ReplacementRules: DecodingRules {
     let isReadyForASCII = false
     private var hasBegun = false

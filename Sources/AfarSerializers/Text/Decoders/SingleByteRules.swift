@@ -1,9 +1,9 @@
 import AfarCharsets
 
-/// The encodings whose characters are single bytes (Encoding Standard, section 9.1).
+/// Rules for encodings with single-byte characters (Encoding Standard, section 9.1).
 struct SingleByteRules: DecodingRules {
     let isReadyForASCII = true
-    /// What bytes from 0x80 mean; 0 for those that mean nothing.
+    /// The code points of the bytes from 0x80, or 0 for invalid bytes.
     private let upperHalf: [UInt32]
 
     init(_ upperHalf: [UInt32]) {
@@ -20,7 +20,7 @@ struct SingleByteRules: DecodingRules {
 }
 
 extension TextEncoding {
-    /// What the bytes from 0x80 mean in an encoding whose characters are single bytes; 0 for those that mean nothing.
+    /// The code points of the bytes from 0x80 in a single-byte encoding, or 0 for invalid bytes.
     var upperHalf: [UInt32] {
         switch kind {
         case .isoLatin1: Array(0x80...0xFF)

@@ -1,10 +1,10 @@
-/// Decodes by an encoding's rules. Runs of ASCII are copied.
+/// A decoder that follows the rules of an encoding. Runs of ASCII are copied.
 struct SteppingDecoder<Rules: DecodingRules>: ChunkDecoder {
     private(set) var malformedOffset: Int?
     private var rules: Rules
-    /// The number of bytes that were taken.
+    /// The number of bytes processed.
     private var taken = 0
-    /// Where the character begins whose bytes are taken now.
+    /// The offset at which the current character begins.
     private var start = 0
 
     init(_ rules: Rules) {
@@ -96,34 +96,34 @@ struct SteppingDecoder<Rules: DecodingRules>: ChunkDecoder {
 
 // MARK: - Rules
 
-/// How an encoding reads bytes, one after the other: the Encoding Standard's "decoder".
+/// The rules for decoding the bytes of an encoding, called "decoder" in the Encoding Standard.
 protocol DecodingRules: Sendable {
-    /// Whether the next byte begins a character and stands for itself if it is ASCII.
+    /// Whether the next byte begins a character, and stands for itself if it is ASCII.
     var isReadyForASCII: Bool { get }
 
-    /// Takes a byte.
+    /// Processes a byte.
     mutating func take(_ byte: UInt8) -> DecodingStep
 
-    /// Called at the end, repeatedly until it returns nil.
+    /// Ends the input. It is called repeatedly until it returns `nil`.
     mutating func end() -> DecodingStep?
 }
 
-/// What a byte has led to.
+/// The result of processing a byte.
 enum DecodingStep {
     /// The character needs more bytes.
     case more
-    /// What was taken is whole, and stands for no character.
+    /// The processed bytes are complete and produce no character.
     case nothing
     case scalar(UInt32)
     case scalars(UInt32, UInt32)
-    /// What was taken since the last character is malformed.
+    /// The bytes since the last character are malformed.
     case malformed
-    /// The same, but these bytes, the last that were taken, are to be taken again.
+    /// The bytes before these are malformed, and these must be processed again.
     case malformedBefore(UInt8)
     case malformedBeforeTwo(UInt8, UInt8)
     case malformedBeforeThree(UInt8, UInt8, UInt8)
 
-    /// The step that a code point of an index means, where a malformed pair gives back its second byte if that is ASCII.
+    /// Returns the step for a code point of an index. In a malformed pair, an ASCII second byte is processed again.
     static func scalar(_ codePoint: UInt32, orMalformedBefore byte: UInt8) -> DecodingStep {
         if codePoint != 0 { return .scalar(codePoint) }
         return byte < 0x80 ? .malformedBefore(byte) : .malformed
@@ -132,9 +132,10 @@ enum DecodingStep {
 
 // MARK: - Output
 
-/// Takes code points and makes UTF-8 of them, in memory that is large enough for what a block of input can become.
+/// A buffer that encodes code points as UTF-8, large enough for the output of one block of input.
 struct UTF8Output: ~Copyable {
-    /// The size of a block of input. No encoding makes more than three bytes of one, besides what was held back before.
+    /// The size of an input block. Each byte produces at most three bytes of output, in addition to bytes kept from
+    /// earlier blocks.
     static let bytesAtATime = 4096
 
     private let memory: UnsafeMutableBufferPointer<UInt8>
@@ -155,7 +156,7 @@ struct UTF8Output: ~Copyable {
         for byte in run { put(byte) }
     }
 
-    /// Appends what is no surrogate and at most U+10FFFF.
+    /// Appends a code point, which must be at most U+10FFFF and not a surrogate.
     mutating func append(_ scalar: UInt32) {
         switch scalar {
         case ..<0x80:
@@ -175,7 +176,7 @@ struct UTF8Output: ~Copyable {
         }
     }
 
-    /// Gives away what was appended.
+    /// Moves the output to a text.
     mutating func move(to text: inout [UInt8]) {
         text.append(contentsOf: memory.prefix(count))
         count = 0
@@ -192,7 +193,7 @@ struct UTF8Output: ~Copyable {
 // MARK: - ASCII
 
 extension UnsafeBufferPointer<UInt8> {
-    /// How many bytes at the beginning are below 0x80.
+    /// The number of leading bytes below 0x80.
     var lengthOfASCIIPrefix: Int {
         let raw = UnsafeRawBufferPointer(self)
         var index = 0

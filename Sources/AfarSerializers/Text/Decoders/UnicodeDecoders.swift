@@ -1,9 +1,9 @@
-/// Decodes UTF-8. Bytes that are well-formed cost what the standard library's own check of them costs.
+/// A decoder for UTF-8. For valid input, its cost is that of the standard library's validation.
 struct UTF8Decoder: ChunkDecoder {
     private(set) var malformedOffset: Int?
-    /// The bytes of a character whose rest has not come.
+    /// The bytes of an incomplete character.
     private var rest: [UInt8] = []
-    /// The number of bytes that were decoded.
+    /// The number of bytes decoded.
     private var decoded = 0
 
     mutating func decode(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
@@ -29,7 +29,7 @@ struct UTF8Decoder: ChunkDecoder {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The number of bytes at the end that begin a character which needs more (RFC 3629, section 4).
+    /// Returns the number of bytes of an incomplete character at the end (RFC 3629, section 4).
     private static func lengthOfPartAtEnd(of bytes: UnsafeBufferPointer<UInt8>) -> Int {
         for length in 1...3 where length <= bytes.count {
             let first = bytes[bytes.count - length]

@@ -3,14 +3,14 @@ import CLibxml2
 import CStack
 import Foundation
 
-/// What all places of one document share while a value is read. Used by one thread at a time.
+/// The state shared by all decoders of one document. It isn't thread-safe.
 final class Decoding {
     let options: XMLDecoder
-    /// Whether the names in the document are the keys.
+    /// Whether keys equal the names in the document.
     let usesDefaultKeys: Bool
-    /// Whether only keys and wrappers say where values stand.
+    /// Whether only keys and property wrappers specify placements.
     let placesAutomatically: Bool
-    /// The nodes live as long as this.
+    /// The document, which keeps the nodes alive.
     private let document: XML.Document
     private var kinds = TypeTable<DecodedKind>()
     private var names: [String: String] = [:]
@@ -21,7 +21,7 @@ final class Decoding {
 
     private struct Choice: Hashable {
         let type: ObjectIdentifier
-        // The document has each name once.
+        // Unique because the document stores each name once.
         let name: UnsafePointer<xmlChar>?
     }
 
@@ -32,7 +32,7 @@ final class Decoding {
         placesAutomatically = if case .automatic = options.placementStrategy { true } else { false }
     }
 
-    /// What the decoder must know of a type.
+    /// Returns how to decode a type.
     func kind(of type: any Decodable.Type) -> DecodedKind {
         let identifier = ObjectIdentifier(type)
         return kinds.recentValue(for: identifier) ?? kinds.value(for: identifier) { Self.kind(of: type) }
@@ -56,14 +56,14 @@ final class Decoding {
         }
     }
 
-    /// Whether keys of a type say themselves where values stand.
+    /// Returns whether keys of a type specify their own placements.
     func haveKeysPlacements(_ type: any CodingKey.Type) -> Bool {
         let identifier = ObjectIdentifier(type)
         return keyTypes.recentValue(for: identifier)
             ?? keyTypes.value(for: identifier) { type is any XMLCodingKey.Type }
     }
 
-    /// The name in the document that a key stands for, where names are not changed by a closure.
+    /// Returns the name in the document for a key, unless a closure converts the names.
     func name(of key: some CodingKey) -> String {
         if usesDefaultKeys { return key.stringValue }
         let text = key.stringValue
@@ -78,18 +78,19 @@ final class Decoding {
         return name
     }
 
-    /// Whether a node's name is a case of an enum.
+    /// Returns whether a node's name is a case of an enum.
     func isChoice(_ place: Place, of type: any Decodable.Type) -> Bool {
         let choice = Choice(type: ObjectIdentifier(type), name: place.node.pointee.name)
         if let known = choices[choice] { return known }
         let probe = ChoiceProbe(place, self)
-        // What it throws is no failure: it has asked for its cases, and that was all.
+        // Errors are expected: the probe only checks the requested cases.
         _ = try? type.init(from: probe)
         choices[choice] = probe.isCase
         return probe.isCase
     }
 
-    /// Adds the place to an error that a value's own initializer made, once.
+    /// Adds the location to an error of a value's own initializer. Errors that already include it are returned
+    /// unchanged.
     func located(_ error: any Error, at place: Place) -> any Error {
         guard let error = error as? DecodingError, error.context.debugDescription != lastLocated else { return error }
         let located = "\(error.context.debugDescription) The element is \(place.location)."
@@ -97,7 +98,7 @@ final class Decoding {
         return error.described(as: located)
     }
 
-    /// An error that says where it happened.
+    /// Returns an error that includes its location.
     func failure(
         _ description: String, at place: Place, _ make: (DecodingError.Context) -> DecodingError,
         _ codingPath: [any CodingKey]
@@ -111,7 +112,7 @@ final class Decoding {
 // MARK: - Values
 
 extension Decoding {
-    /// Reads the value at a place.
+    /// Decodes the value at a place.
     func value<Value: Decodable>(
         _ type: Value.Type, at place: Place, inside parent: ElementDecoder?, key: (any CodingKey)?
     ) throws -> Value {
@@ -120,14 +121,14 @@ extension Decoding {
         return try composite(type, kind, ElementDecoder(place, self, inside: parent, key: key))
     }
 
-    /// Reads the value at a decoder's place.
+    /// Decodes the value at a decoder's place.
     func value<Value: Decodable>(_ type: Value.Type, here decoder: ElementDecoder) throws -> Value {
         let kind = kind(of: type)
         if kind.isLeaf { return try leaf(type, kind, decoder.place, decoder) }
         return try composite(type, kind, decoder)
     }
 
-    /// Has the type's own initializer read the value.
+    /// Decodes a value with its type's initializer.
     private func composite<Value: Decodable>(
         _ type: Value.Type, _ kind: DecodedKind, _ decoder: ElementDecoder
     ) throws -> Value {
@@ -141,12 +142,13 @@ extension Decoding {
         }
     }
 
-    /// Reads a value that is one piece of text. In a function of its own, since the one above is on the stack many times.
+    /// Decodes a value that is a single text. It isn't inlined because its caller is part of the recursion and must have
+    /// a small stack frame.
     @inline(never)
     private func leaf<Value: Decodable>(
         _ type: Value.Type, _ kind: DecodedKind, _ place: Place, _ decoder: @autoclosure () -> ElementDecoder
     ) throws -> Value {
-        // Types that are compared cost less than a dynamic cast of each of a long list's values.
+        // For the values of long lists, comparing types is faster than a dynamic cast.
         if type == String.self {
             if !place.isNil, !place.isList { return unsafeBitCast(place.text, to: type) }
         } else if type == Int.self {
@@ -167,7 +169,7 @@ extension Decoding {
         throw place.isNil ? decoder.nothing(type) : decoder.mismatch(type, "Expected text, found a list")
     }
 
-    /// A date as the strategy reads it.
+    /// Decodes a date with the date strategy.
     private func date(_ decoder: ElementDecoder) throws -> Date {
         switch options.dateDecodingStrategy {
         case .deferredToDate: return try Date(from: decoder)
@@ -191,7 +193,7 @@ extension Decoding {
         }
     }
 
-    /// Bytes as the strategy reads them.
+    /// Decodes bytes with the data strategy.
     private func data(_ decoder: ElementDecoder) throws -> Data {
         let read: (UnsafeBufferPointer<UInt8>) -> Data?
         switch options.dataDecodingStrategy {
@@ -220,20 +222,20 @@ extension XMLDecoder.DataDecodingStrategy {
 
 // MARK: - Kinds of types
 
-/// What the decoder must know of a type.
+/// The way in which a type is decoded.
 enum DecodedKind {
-    /// Its own initializer reads it.
+    /// By the type's own initializer.
     case own
     case text
     case scalar(any XMLScalar.Type)
     case date
     case data
-    /// An array or set.
+    /// As an array or a set.
     case list(element: any Decodable.Type, isOfChoices: Bool)
     case choice
     case placed(XMLPlacement)
 
-    /// Whether a value is one piece of text.
+    /// Whether values of the type are a single text.
     var isLeaf: Bool {
         switch self {
         case .text, .scalar, .date, .data: true
@@ -242,7 +244,7 @@ enum DecodedKind {
     }
 }
 
-/// Arrays and sets, of whatever.
+/// An array or a set.
 protocol XMLList {
     static var element: Any.Type { get }
 }
@@ -252,12 +254,12 @@ extension ArraySlice: XMLList { static var element: Any.Type { Element.self } }
 extension ContiguousArray: XMLList { static var element: Any.Type { Element.self } }
 extension Set: XMLList { static var element: Any.Type { Element.self } }
 
-/// What is known of types. Most values have few, which are found without hashing them.
+/// A table of values by type. Recently used types are found without hashing.
 struct TypeTable<Value> {
     private var recent: [(type: ObjectIdentifier, value: Value)?] = Array(repeating: nil, count: 32)
     private var all: [ObjectIdentifier: Value] = [:]
 
-    /// What is known of a type that was asked for not long ago.
+    /// Returns the value of a recently used type.
     @inline(__always)
     func recentValue(for type: ObjectIdentifier) -> Value? {
         guard let entry = recent[Self.slot(of: type)], entry.type == type else { return nil }
@@ -273,7 +275,7 @@ struct TypeTable<Value> {
 
     @inline(__always)
     private static func slot(of type: ObjectIdentifier) -> Int {
-        // By the address: its lowest bits are the same for all.
+        // The lowest bits of addresses are always equal.
         Int(truncatingIfNeeded: (UInt64(UInt(bitPattern: type)) &* 0x9E37_79B9_7F4A_7C15) >> 59)
     }
 }
@@ -302,20 +304,20 @@ extension DecodingError {
     }
 }
 
-// MARK: - Room on the stack
+// MARK: - Stack space
 
-/// Checks whether the stack of the thread has room for another level of a nested value. The code of users' types needs room too, so a
-/// fixed number of levels is no measure.
+/// Checks whether the thread's stack has room for another level of nested values. The code of users' types needs stack
+/// space too, so a fixed limit isn't enough.
 struct StackSpace {
-    /// How many levels are always possible, so that nothing needs to be checked.
+    /// The number of levels that are always safe, for which no check is made.
     private static let safeDepth = 24
-    /// The bytes that one level leaves for the code of users' types.
+    /// The number of bytes to reserve for the code of users' types.
     private static let reserve: UInt = 64 << 10
 
     private(set) var depth = 0
     private var end: UInt?
 
-    /// Begins a level. Returns whether there is room for it.
+    /// Enters a level. Returns whether the stack has room for it.
     mutating func enter() -> Bool {
         depth += 1
         guard depth >= Self.safeDepth else { return true }

@@ -1,6 +1,6 @@
 import CLibxml2
 
-/// The children and attributes of an element, by key.
+/// A keyed container for the children and attributes of an element.
 struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let element: ElementDecoder
     private let keysHavePlacements: Bool
@@ -34,7 +34,7 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         guard let place = place(of: type, key) else { return nil }
         if place.isNothing {
-            // A list whose first element is nil is no nil.
+            // Only the first of several elements is nil.
             guard case .list = element.decoding.kind(of: type), place.hasNamesake else { return nil }
         }
         return try element.decoding.value(type, at: place, inside: element, key: key)
@@ -52,7 +52,7 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try element.inner(find(key) ?? element.absence, key).unkeyedContainer()
     }
 
-    /// What a superclass decodes stands beside the fields of the subclass.
+    /// Returns the same decoder, because the fields of a superclass are in the same element.
     func superDecoder() throws -> any Decoder { element }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
@@ -73,9 +73,9 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
         }
     }
 
-    // MARK: What most fields are
+    // MARK: Common field types
     //
-    // Without these, they would go through the generic method, which must find out their type.
+    // These avoid the generic method, which must determine the type.
 
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
         guard let place = find(key), !place.isNil, !place.isList else { return try decodeOther(type, key) }
@@ -109,7 +109,7 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return value
     }
 
-    /// Finds out what is wrong.
+    /// Decodes through the generic path, which throws the specific error.
     @inline(never)
     private func decodeOther<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value {
         guard let place = find(key) else { throw element.missing(key) }
@@ -120,14 +120,15 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
 // MARK: Choices
 
 extension KeyedElements {
-    /// The first child that is a case of an enum; where the key says that it has an element of its own, in that.
+    /// Returns the first child that is a case of an enum. If the key has a placement of its own, the case is inside the
+    /// key's element.
     private func find(_ key: Key, isChoice type: any Decodable.Type) -> Place? {
         let placement = element.placement(of: key)
         guard placement.kind == .automatic else { return find(key, placement) }
         return element.choice(of: type)
     }
 
-    /// As ``find(_:isChoice:)``, for all children that are.
+    /// Returns the place of all children that are cases of an enum.
     private func find(_ key: Key, areChoices type: any Decodable.Type) -> Place? {
         let placement = element.placement(of: key)
         guard placement.kind == .automatic else { return find(key, placement).map { Place($0.node, .item) } }
@@ -135,8 +136,7 @@ extension KeyedElements {
     }
 }
 
-// The standard library answers for the rest of the primitive types with three look-ups each, and for the widest integers
-// with an error.
+// The defaults perform three lookups per type and throw an error for 128-bit integers.
 
 extension KeyedElements {
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try decodeScalar(key) }
@@ -157,7 +157,7 @@ extension KeyedElements {
 
 // MARK: - Lists
 
-/// The elements of a list.
+/// An unkeyed container for the elements of a list.
 struct ListedElements: UnkeyedDecodingContainer {
     private let list: ElementDecoder
     private let walk: Walk
@@ -233,20 +233,20 @@ struct ListedElements: UnkeyedDecodingContainer {
     }
 }
 
-/// The way through a list's elements.
+/// The traversal of a list's elements.
 struct Walk {
     private let list: ElementDecoder
     private let route: Route
 
     private enum Route {
         case nothing
-        /// The children.
+        /// The children of the element.
         case children
-        /// The children that are a case of an enum.
+        /// The children that are cases of an enum.
         case choices(any Decodable.Type)
-        /// What bears the same name in the same namespace.
+        /// The siblings with the same name in the same namespace.
         case namesakes
-        /// The same, found before.
+        /// The siblings with the same name, taken from the index.
         case listed([xmlNodePtr])
         /// The words of a text.
         case words(UnsafeBufferPointer<UInt8>)
@@ -283,7 +283,7 @@ struct Walk {
         }
     }
 
-    /// What follows an element; `index` is its place in the list.
+    /// Returns the place after another one, which has the given index in the list.
     func after(_ place: Place, at index: Int) -> Place? {
         switch route {
         case .nothing: return nil

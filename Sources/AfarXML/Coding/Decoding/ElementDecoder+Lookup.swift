@@ -1,9 +1,9 @@
 import CLibxml2
 
 extension ElementDecoder {
-    /// Where the value of a key stands; nil where there is nothing.
+    /// Returns the place of a key's value, or `nil` if the document has none.
     ///
-    /// - Parameter placement: What the type of the value says about it; goes before what the key says.
+    /// - Parameter placement: The placement that the value's type specifies. It overrides the key's placement.
     @inline(__always)
     func find(_ key: some CodingKey, _ placement: XMLPlacement?, keysHavePlacements: Bool) -> Place? {
         if placement == nil, !keysHavePlacements, decoding.placesAutomatically {
@@ -13,7 +13,7 @@ extension ElementDecoder {
     }
 
     private func name(of key: some CodingKey) -> String {
-        // The keys of a dictionary are names as they are.
+        // Keys of dictionaries are unmodified names.
         if let index, index.nodes[key.stringValue] != nil { return key.stringValue }
         return decoding.name(of: key)
     }
@@ -40,7 +40,7 @@ extension ElementDecoder {
         }
     }
 
-    /// The first child of this that is a case of an enum.
+    /// Returns the first child that is a case of an enum.
     func choice(of type: any Decodable.Type) -> Place? {
         var next = place.isElement ? place.node.pointee.children : nil
         while let node = next {
@@ -50,7 +50,7 @@ extension ElementDecoder {
         return nil
     }
 
-    /// The key of this itself, where it is the case of an enum.
+    /// The key for this element's own name, if the element is a case of an enum.
     private var ownKey: String { decoding.key(of: place, in: codingPath) }
 
     private var ownContent: Place {
@@ -69,7 +69,7 @@ extension ElementDecoder {
         var name = name
         return name.withUTF8 { name in
             var other: xmlNodePtr?
-            // From where the last look-up ended to the end.
+            // Search from the end of the last lookup.
             var next = cursor
             var passed = passedNames
             while let node = next {
@@ -85,7 +85,6 @@ extension ElementDecoder {
                 passed |= node.nameBit
                 next = node.pointee.next
             }
-            // Then from the start to there.
             guard passedNames & name.nameBit != 0 else { return other }
             if let node = preferred(from: first, to: cursor, name, namespace) { return node }
             guard namespace == nil else { return nil }
@@ -113,7 +112,7 @@ extension ElementDecoder {
         nodes.first { isPreferred($0, namespace) } ?? (namespace == nil ? nodes.first : nil)
     }
 
-    /// Whether a child is of the namespace asked for, or else of this element's own.
+    /// Returns whether a child is in the given namespace or, without one, in this element's namespace.
     @inline(__always)
     private func isPreferred(_ node: xmlNodePtr, _ namespace: String?) -> Bool {
         if let namespace { return node.isIn(namespace) }
@@ -152,7 +151,7 @@ extension ElementDecoder {
 // MARK: Keys
 
 extension ElementDecoder {
-    /// The keys of the children and attributes, each once; and the text's, if it is more than white space.
+    /// The unique keys of the children and attributes. They include the text's key if the text isn't only white space.
     var keys: [String] {
         if case .choice = place.role { return [ownKey] }
         guard place.isElement else { return [Place.textKey] }
@@ -162,7 +161,7 @@ extension ElementDecoder {
         return hasText && index.nodes[Place.textKey] == nil ? index.keys + [Place.textKey] : index.keys
     }
 
-    /// The index, where one is needed or there already.
+    /// The index, if it exists or is required.
     private var currentIndex: NodeIndex? {
         if let index { return index }
         guard decoding.hasCustomKeys, place.isElement else { return nil }
@@ -177,12 +176,12 @@ extension ElementDecoder {
     }
 }
 
-/// The children and attributes of an element by key.
+/// An index of an element's children and attributes by key.
 ///
-/// Made where all keys are asked for, as a dictionary does, so that looking up each takes no look at all others; and where a
-/// closure makes the keys.
+/// It is created if all keys are requested, as by a dictionary, to make each lookup fast, or if a closure converts the
+/// keys.
 struct NodeIndex {
-    /// The keys in the order of the document.
+    /// The keys in document order.
     private(set) var keys: [String] = []
     private(set) var nodes: [String: [xmlNodePtr]] = [:]
 
@@ -211,20 +210,20 @@ struct NodeIndex {
 // MARK: - Names as keys
 
 extension Decoding {
-    /// Whether a closure makes the keys.
+    /// Whether a closure converts the keys.
     var hasCustomKeys: Bool {
         guard !usesDefaultKeys, case .custom = options.keyDecodingStrategy else { return false }
         return true
     }
 
-    /// The key that a name in the document is.
+    /// Returns the key for a name in the document.
     func key(of place: Place, in codingPath: @autoclosure () -> [any CodingKey]) -> String {
         let name = place.name
         guard case .custom(let convert) = options.keyDecodingStrategy, name != Place.textKey else { return name }
         return convert(codingPath() + [XMLKey(stringValue: name)]).stringValue
     }
 
-    /// A key as the type has it: of the name itself, or of the name in camel case where the strategy changes it so.
+    /// Creates a key from a name or, if the strategy requires it, from the name in camel case.
     func key<Key: CodingKey>(_ type: Key.Type, for name: String) -> Key? {
         Key(stringValue: name)
             ?? {
@@ -236,12 +235,12 @@ extension Decoding {
             }()
     }
 
-    /// The place of an enum's value at a child or a text, if that is a case; nil for white space.
+    /// Returns the place of an enum's value at a child or text, or `nil` if that is white space or not a case.
     func choice(at node: xmlNodePtr, of type: any Decodable.Type) -> Place? {
         switch node.pointee.type {
         case XML_ELEMENT_NODE: break
         case XML_TEXT_NODE, XML_CDATA_SECTION_NODE:
-            // Only the first of a run, in which comments may be.
+            // Only the first node of a run counts. A run can contain comments.
             var before = node.pointee.prev
             while let other = before, other.pointee.type == XML_COMMENT_NODE || other.pointee.type == XML_PI_NODE {
                 before = other.pointee.prev
@@ -256,7 +255,7 @@ extension Decoding {
 }
 
 extension String {
-    /// Words in camel case.
+    /// Returns the words of the string in camel case.
     fileprivate func camelCased(wordsJoinedBy separator: Character) -> String {
         let words = split(separator: separator)
         return words.dropFirst().reduce(words.first?.lowercased() ?? self) {
@@ -265,7 +264,7 @@ extension String {
     }
 }
 
-/// A decoder that finds out whether a name is a case of an enum: it is asked for a container with the enum's keys.
+/// A decoder that determines whether a name is a case of an enum. The enum requests a container with its coding keys.
 struct ChoiceProbe: Decoder {
     private let place: Place
     private let decoding: Decoding

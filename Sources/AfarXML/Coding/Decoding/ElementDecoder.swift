@@ -1,20 +1,20 @@
 import CLibxml2
 
-/// The decoder of one place, which is also its single-value container and the state that its keyed container has.
+/// The decoder of one place, which is also its single-value container and stores the state of its keyed container.
 ///
-/// It is the link of the coding path too, so that a path is made only when somebody asks.
+/// Decoders are linked to their parents, so coding paths are only created on demand.
 final class ElementDecoder: Decoder {
     let decoding: Decoding
     let place: Place
     let parent: ElementDecoder?
     let key: (any CodingKey)?
-    /// Where the last look-up ended: the next key's element comes next in most documents.
+    /// The position at which the last lookup ended. In most documents, the element of the next key follows.
     var cursor: xmlNodePtr?
-    /// A bit for the name of each node before the cursor.
+    /// A set of bits for the names of the nodes before the cursor.
     var passedNames: UInt64 = 0
-    /// The children and attributes by key, once there has been a reason to list them.
+    /// The index of children and attributes by key, if it was required.
     var index: NodeIndex?
-    /// How many elements this has as a list, once they have been counted.
+    /// The number of elements of the list, once counted.
     var listCount: Int?
     private var joinedText: UnsafeMutableBufferPointer<UInt8>?
 
@@ -28,7 +28,7 @@ final class ElementDecoder: Decoder {
 
     deinit { joinedText?.deallocate() }
 
-    /// The text, which lives as long as this.
+    /// The text, which remains valid as long as this decoder.
     var keptText: UnsafeBufferPointer<UInt8> {
         if let text = place.onlyText { return text }
         let text =
@@ -72,7 +72,7 @@ final class ElementDecoder: Decoder {
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-    /// The elements of a list, where they are known from the index.
+    /// Returns the elements of a list from the index, if it exists.
     func indexedNamesakes(of node: xmlNodePtr, _ key: (any CodingKey)?) -> [xmlNodePtr]? {
         guard let index, let key else { return nil }
         return (index.nodes[key.stringValue] ?? index.nodes[decoding.name(of: key)])?.filter {
@@ -80,7 +80,8 @@ final class ElementDecoder: Decoder {
         }
     }
 
-    /// The decoder for a type at this place: an enum's cases are names of elements, not what is in them.
+    /// Returns the decoder for a type at this place. For an enum, it refers to the element's name instead of its
+    /// content.
     @inline(never)
     func adjusted(to kind: DecodedKind) -> ElementDecoder {
         guard case .item = place.role else { return self }
@@ -93,10 +94,11 @@ final class ElementDecoder: Decoder {
         }
     }
 
-    /// The place of a value that is not there.
+    /// The place of a missing value.
     var absence: Place { Place(place.node, .absent) }
 
-    /// The place of a value that may be missing all the same: a list, which is empty then, or a wrapper, which may hold one.
+    /// Returns the place for types that can decode a missing value: a list, which is then empty, or a property wrapper,
+    /// which can contain a list.
     func absence(for kind: DecodedKind) -> Place? {
         switch kind {
         case .list, .placed: absence
@@ -104,7 +106,7 @@ final class ElementDecoder: Decoder {
         }
     }
 
-    /// The decoder of a place in this one.
+    /// Returns the decoder of a place inside this one.
     func inner(_ place: Place, _ key: any CodingKey) -> ElementDecoder {
         ElementDecoder(place, decoding, inside: self, key: key)
     }
@@ -126,12 +128,12 @@ extension ElementDecoder: SingleValueDecodingContainer {
 // MARK: - Errors
 
 extension ElementDecoder {
-    /// The error for what is of another kind than the type.
+    /// Returns the error for a value of the wrong kind.
     func mismatch(_ type: any Any.Type, _ description: String) -> DecodingError {
         decoding.failure(description, at: place, { .typeMismatch(type, $0) }, codingPath)
     }
 
-    /// The error for text that is not of the type's form.
+    /// Returns the error for text in an invalid format.
     func unreadable(_ expectation: String) -> DecodingError {
         let text = place.text
         let excerpt = text.count > 40 ? text.prefix(40) + "…" : text
@@ -141,20 +143,20 @@ extension ElementDecoder {
             "Expected \(expectation), found \(found)", at: place, DecodingError.dataCorrupted, codingPath)
     }
 
-    /// The error for a value that must be there, and is nil or missing here.
+    /// Returns the error for a required value that is nil or missing.
     func nothing(_ type: any Any.Type) -> DecodingError {
         if place.isAbsent, let key, let parent { return parent.missing(key) }
         return decoding.failure("Expected \(type), found xsi:nil", at: place, { .valueNotFound(type, $0) }, codingPath)
     }
 
-    /// The error for a value that lies in more others than this thread has room for.
+    /// Returns the error for a value that is nested more deeply than the thread's stack allows.
     func tooDeep(_ depth: Int) -> DecodingError {
         decoding.failure(
-            "The value lies in \(depth) others, and this thread's stack has no room for more", at: place,
+            "The value is nested \(depth) levels deep, and this thread's stack has no room for more", at: place,
             DecodingError.dataCorrupted, codingPath)
     }
 
-    /// The error for a key that nothing was found for.
+    /// Returns the error for a missing key.
     func missing(_ key: any CodingKey) -> DecodingError {
         let name = decoding.name(of: key)
         return decoding.failure(

@@ -1,10 +1,10 @@
 import CLibxml2
 import Foundation
 
-/// A part of the document that a value is read from.
+/// A part of the document from which a value is decoded.
 struct Place {
-    /// An element, an attribute, or the first node of a run of text. libxml2's attributes begin as its nodes do, as far as
-    /// the namespace.
+    /// An element, an attribute, or the first node of a run of text. libxml2's attributes have the same layout as its
+    /// nodes up to the namespace.
     let node: xmlNodePtr
     let role: Role
 
@@ -13,25 +13,25 @@ struct Place {
         self.role = role
     }
 
-    /// What the node stands for.
+    /// The part of the node that the value occupies.
     enum Role {
-        /// Itself; for a list, itself and the siblings that bear the same name.
+        /// The node. For a list, the node and its siblings with the same name.
         case value
-        /// Itself; for a list, its children.
+        /// The node. For a list, its children.
         case item
-        /// As `item`, and the key `_0` is itself too: the content of an enum's case.
+        /// Like `item`, but the key `_0` also refers to the node: the content of an enum's case.
         case content
-        /// Its own text, without that of the elements in it.
+        /// The text of the element, without that of nested elements.
         case ownText
-        /// The text that begins with this text node and ends before the next that is none.
+        /// The run of text that begins with this text node and ends before the next node that isn't text.
         case run
-        /// A word of its text.
+        /// A word of the node's text.
         case word(UnsafeBufferPointer<UInt8>)
-        /// Not itself: its name is a key, the only one.
+        /// The name of the node, which is the only key.
         case choice
-        /// For a list: those of its children that are a case of an enum.
+        /// For a list, the children that are cases of an enum.
         case choices(any Decodable.Type)
-        /// Nothing was found in this element.
+        /// Nothing. The element doesn't contain the value.
         case absent
     }
 }
@@ -44,7 +44,7 @@ extension Place {
     var isList: Bool { if case .choices = role { true } else { false } }
     var isAbsent: Bool { if case .absent = role { true } else { false } }
 
-    /// The local name; `#text` for text.
+    /// The local name, or `#text` for text.
     var name: String {
         isElement || isAttribute ? node.pointee.name.map { String(cString: $0) } ?? "" : Place.textKey
     }
@@ -53,7 +53,7 @@ extension Place {
 
     func bears(_ name: String) -> Bool { self.name == name }
 
-    /// Whether this is an element that says it is nil (XML Schema Part 1, section 2.6.2), or nothing at all.
+    /// Whether the place is absent or an element with `xsi:nil` (XML Schema Part 1, section 2.6.2).
     var isNil: Bool {
         if case .absent = role { return true }
         guard isElement, var attribute = node.pointee.properties else { return false }
@@ -72,7 +72,7 @@ extension Place {
 }
 
 extension Place {
-    /// Whether this is nil for an optional value: the text of an element without any is.
+    /// Whether the place is nil for an optional value. This includes the text of an element without text.
     var isNothing: Bool {
         guard case .ownText = role else { return isNil }
         var next = node.pointee.children
@@ -83,7 +83,7 @@ extension Place {
         return true
     }
 
-    /// Whether a sibling after this bears the same name.
+    /// Whether a later sibling has the same name.
     var hasNamesake: Bool {
         var next = node.pointee.next
         while let sibling = next {
@@ -97,7 +97,7 @@ extension Place {
 // MARK: Text
 
 extension Place {
-    /// The text, as it is.
+    /// The text, including white space.
     var text: String {
         if !isPart, let text = onlyText { return String(decoding: text, as: UTF8.self) }
         switch role {
@@ -110,13 +110,13 @@ extension Place {
         }
     }
 
-    /// A value of its text; nil where the text is not of that form, or where there are elements in it.
+    /// Returns a value from the text, or `nil` if the format doesn't match or the node contains elements.
     @inline(__always)
     func scalar<Value: XMLScalar>(_ type: Value.Type) -> Value? {
         withTrimmedText { Value(xml: $0) }
     }
 
-    /// A value of its text, of a type that is not known here.
+    /// Returns a value of a dynamic type from the text.
     func value(_ type: any XMLScalar.Type) -> (any XMLScalar)? {
         func read<Value: XMLScalar>(_ type: Value.Type) -> (any XMLScalar)? {
             guard let value = scalar(type) else { return nil }
@@ -125,14 +125,14 @@ extension Place {
         return read(type)
     }
 
-    /// Works on the text without the white space around it; nil where there are elements in it.
+    /// Calls a closure with the text without surrounding white space. Returns `nil` if the node contains elements.
     @inline(__always)
     func withTrimmedText<Result>(_ work: (UnsafeBufferPointer<UInt8>) -> Result?) -> Result? {
         if !isPart, let text = onlyText { return work(text.trimmed) }
         return withOwnText { text, isAlone in isAlone ? work(text.trimmed) : nil }
     }
 
-    /// Works on all text that is directly in here, and is told whether no element is.
+    /// Calls a closure with the text directly inside the node, and with whether the node contains no elements.
     func withOwnText<Result>(_ work: (UnsafeBufferPointer<UInt8>, _ isAlone: Bool) -> Result) -> Result {
         if case .word(let word) = role { return work(word, true) }
         var joined: [UInt8] = []
@@ -156,7 +156,7 @@ extension Place {
         }
     }
 
-    /// The text, where that is one piece and all that is in here, as in most elements and attributes.
+    /// The text, if it is the node's only content and in one piece, as in most elements and attributes.
     var onlyText: UnsafeBufferPointer<UInt8>? {
         guard let child = node.pointee.children else {
             return isElement || isAttribute ? UnsafeBufferPointer(start: nil, count: 0) : nil
@@ -176,13 +176,13 @@ extension Place {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// libxml2's text, which ends in NUL.
+    /// Creates a buffer from libxml2's null-terminated text.
     init(xml text: UnsafePointer<xmlChar>?) {
         self.init(
             start: text, count: text.map { strlen(UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) } ?? 0)
     }
 
-    /// This without the white space around it.
+    /// The text without surrounding white space.
     @inline(__always)
     var trimmed: UnsafeBufferPointer<UInt8> {
         var start = 0
@@ -196,43 +196,44 @@ extension UnsafeBufferPointer<UInt8> {
 // MARK: - Location
 
 extension Place {
-    /// Where this is, for a person: `at /feed/entry[3]/title, line 12`.
+    /// The location for error messages: `at /feed/entry[3]/title, line 12`.
     var location: String {
         let element = isElement ? node : node.pointee.parent ?? node
         return "at \(node.path), line \(xmlGetLineNo(element))"
     }
 }
 
-// MARK: - Names of nodes
+// MARK: - Node names
 
-/// What is asked of nodes all the time. Asked of the pointer: libxml2's attributes are shorter than its nodes, and would be
-/// copied as if they were as long.
+/// Properties of nodes that are read frequently. They extend the pointer because libxml2's attributes are shorter than
+/// its nodes, so copying one as a node would read out of bounds.
 extension UnsafeMutablePointer<xmlNode> {
     var isText: Bool { pointee.type == XML_TEXT_NODE || pointee.type == XML_CDATA_SECTION_NODE }
 
-    /// Whether this bears a local name.
+    /// Returns whether the node has a local name.
     @inline(__always)
     func bears(_ other: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let name = pointee.name else { return false }
-        // The name ends in NUL; a key that has one in it is no name.
+        // A key that contains NUL never matches.
         for index in other.indices where name[index] != other[index] || other[index] == 0 { return false }
         return name[other.count] == 0
     }
 
-    /// One of 64 bits for the name, by how it begins. Not by its address: in what a stream keeps, equal names are apart.
+    /// One of 64 bits, chosen by the first characters of the name. The name's address isn't used because equal names
+    /// can have different addresses in elements of a stream.
     @inline(__always)
     var nameBit: UInt64 {
         guard let name = pointee.name, name[0] != 0 else { return 1 }
         return .bit(ofNameBeginning: name[0], name[1])
     }
 
-    /// Whether this is of a namespace; "" is none.
+    /// Returns whether the node is in a namespace. An empty string stands for no namespace.
     func isIn(_ namespace: String) -> Bool {
         guard let href = pointee.ns?.pointee.href else { return namespace.isEmpty }
         return namespace.isEmpty ? href.pointee == 0 : xmlStrEqual(href, namespace) != 0
     }
 
-    /// Whether both are of the same namespace, or of none.
+    /// Returns whether both nodes are in the same namespace or in none.
     @inline(__always)
     func isInNamespace(of other: xmlNodePtr) -> Bool {
         if pointee.ns == other.pointee.ns { return true }
@@ -240,7 +241,7 @@ extension UnsafeMutablePointer<xmlNode> {
         return xmlStrEqual(own.pointee.href, theirs.pointee.href) != 0
     }
 
-    /// Whether both bear the same name in the same namespace.
+    /// Returns whether both nodes have the same name in the same namespace.
     @inline(__always)
     func isNamesake(of other: xmlNodePtr) -> Bool {
         guard pointee.name == other.pointee.name || xmlStrEqual(pointee.name, other.pointee.name) != 0
@@ -250,7 +251,7 @@ extension UnsafeMutablePointer<xmlNode> {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// The bit that a node of this name has.
+    /// The `nameBit` of nodes with this name.
     @inline(__always)
     var nameBit: UInt64 { isEmpty ? 1 : .bit(ofNameBeginning: self[0], count > 1 ? self[1] : 0) }
 }

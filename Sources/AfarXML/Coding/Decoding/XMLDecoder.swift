@@ -1,38 +1,39 @@
 import AfarSerializers
 public import Foundation
 
-/// Reads `Decodable` values from XML, straight from the parser's tree.
+/// A decoder that decodes `Decodable` values from XML, directly from the parser's tree.
 ///
 /// By default:
-/// - A key is the local name of a child element, or else of an attribute; prefixes don't matter. Where names are the same, a
-///   child in the namespace of its parent goes first. ``XMLAttribute``, ``XMLChild``, ``XMLText``, ``XMLWrapped``,
-///   ``XMLCodingKey`` and ``placementStrategy`` say where a value stands else.
-/// - An array is all children of its name, also with others between them; where there is none, it is empty. The array at the
-///   top, or inside of another, is the children of its element, whatever their names.
-/// - A value is nil where there is no element, or where it has `xsi:nil="true"`. `<x/>` is empty text.
-/// - The key `#text` is an element's own text. A `String` is all text in an element and in the elements in it; comments are
-///   left out, CDATA is text. White space belongs to strings, and is trimmed off all other values.
-/// - An enum with associated values is an element that holds the element of its case; see ``XMLChoice``.
-/// - What a superclass decodes by `superDecoder()` stands in the same element as the fields of the subclass.
 ///
-/// Numbers, booleans and dates have the forms of XML Schema.
+/// - A key is the local name of a child element or, if there is no such child, of an attribute. Prefixes are ignored.
+///   Among children with the same name, one in its parent's namespace takes precedence. ``XMLAttribute``, ``XMLChild``,
+///   ``XMLText``, ``XMLWrapped``, ``XMLCodingKey`` and ``placementStrategy`` specify other placements.
+/// - An array consists of all children with its name, even if other children are between them. If there are none, it is
+///   empty. A top-level or nested array consists of all children of its element, regardless of their names.
+/// - A value is nil if its element is missing or has `xsi:nil="true"`. `<x/>` is empty text.
+/// - The key `#text` is an element's own text. A `String` is all text in an element, including that of nested elements
+///   and CDATA, without comments. White space is preserved in strings and trimmed from other values.
+/// - An enum with associated values is an element that contains the element of its case. See ``XMLChoice``.
+/// - The values that a superclass decodes with `superDecoder()` are in the same element as those of the subclass.
+///
+/// Numbers, Boolean values and dates have the formats of XML Schema.
 public struct XMLDecoder: Sendable {
-    /// How names become keys. The default is as they are.
+    /// The conversion of names to keys. The default is ``KeyDecodingStrategy/useDefaultKeys``.
     public var keyDecodingStrategy: KeyDecodingStrategy
-    /// How dates are written. The default is ``DateDecodingStrategy/iso8601``.
+    /// The format of dates. The default is ``DateDecodingStrategy/iso8601``.
     public var dateDecodingStrategy: DateDecodingStrategy
-    /// How bytes are written. The default is ``DataDecodingStrategy/base64``.
+    /// The format of bytes. The default is ``DataDecodingStrategy/base64``.
     public var dataDecodingStrategy: DataDecodingStrategy
-    /// Where the values of keys stand that don't say so themselves. The default is ``XMLPlacement/automatic``.
+    /// The placement of values whose keys don't specify one. The default is ``XMLPlacement/automatic``.
     public var placementStrategy: XMLPlacementStrategy
-    /// The local name that the outermost element must have. The default, nil, is any.
+    /// The required local name of the outermost element. The default, `nil`, accepts any name.
     public var rootName: String?
-    /// What a document may be and hold that is decoded from data.
+    /// The options for parsing documents, if they are decoded from data.
     public var parsingOptions: XML.ParsingOptions
-    /// What the values that are decoded find in their decoder's `userInfo`.
+    /// The `userInfo` of the decoder that each value receives.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
-    /// Makes a decoder.
+    /// Creates a decoder.
     public init(
         keyDecodingStrategy: KeyDecodingStrategy = .useDefaultKeys,
         dateDecodingStrategy: DateDecodingStrategy = .iso8601,
@@ -51,16 +52,15 @@ public struct XMLDecoder: Sendable {
         self.userInfo = userInfo
     }
 
-    /// Reads a value from a document.
+    /// Decodes a value from a document.
     ///
     /// - Parameters:
-    ///   - type: What to read.
-    ///   - data: The document's bytes.
-    ///   - contentType: The Content-Type that they came with, whose charset outranks the document's own declaration;
-    ///     nil for none.
-    /// - Throws: `DecodingError` with the path and the line of what was wrong; for a document that is not well-formed or
-    ///   goes past a limit, `DecodingError.dataCorrupted` with an ``XML/Error`` as its underlying error; what the value's
-    ///   own initializer throws.
+    ///   - type: The type to decode.
+    ///   - data: The bytes of the document.
+    ///   - contentType: The `Content-Type` of the bytes, if any. Its charset overrides the document's own declaration.
+    /// - Throws: `DecodingError` with the path and the line. If the document isn't well-formed or exceeds a limit, it
+    ///   is `DecodingError.dataCorrupted` with an underlying ``XML/Error``. Also throws the errors of the value's own
+    ///   initializer.
     public func decode<Value: Decodable>(
         _ type: Value.Type, from data: Data, contentType: String?
     ) throws -> Value {
@@ -75,25 +75,25 @@ public struct XMLDecoder: Sendable {
         return try decode(type, from: document.root)
     }
 
-    /// Reads a value from a document that says itself how it is encoded, or is UTF-8.
+    /// Decodes a value from a document that declares its encoding or is UTF-8.
     ///
-    /// - Throws: As ``decode(_:from:contentType:)``.
+    /// - Throws: The same errors as ``decode(_:from:contentType:)``.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try decode(type, from: data, contentType: nil)
     }
 
-    /// Reads a value from a document that is text already.
+    /// Decodes a value from a string that contains a document.
     ///
-    /// - Throws: As ``decode(_:from:contentType:)``.
+    /// - Throws: The same errors as ``decode(_:from:contentType:)``.
     public func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
         var decoder = self
         decoder.parsingOptions.encoding = .utf8
         return try decoder.decode(type, from: Data(text.utf8), contentType: nil)
     }
 
-    /// Reads a value from an element.
+    /// Decodes a value from an element.
     ///
-    /// - Throws: `DecodingError` with the path and the line of what was wrong; what the value's own initializer throws.
+    /// - Throws: `DecodingError` with the path and the line, or the errors of the value's own initializer.
     public func decode<Value: Decodable>(_ type: Value.Type, from element: XML.Element) throws -> Value {
         let decoding = Decoding(element.document, self)
         let place = Place(element.pointer, .item)
@@ -110,46 +110,47 @@ public struct XMLDecoder: Sendable {
 // MARK: - Strategies
 
 extension XMLDecoder {
-    /// How the names of elements and attributes become keys.
+    /// The conversion of element and attribute names to keys.
     ///
-    /// The keys of dictionaries are names as they are, unless a closure changes them.
+    /// The keys of dictionaries aren't converted, except by a closure.
     public enum KeyDecodingStrategy: Sendable {
-        /// As they are.
+        /// Uses names as keys.
         case useDefaultKeys
-        /// From words joined by `_`: the key `oneTwo` reads `one_two`, `feedURL` reads `feed_url`.
+        /// Matches names with words joined by `_`: the key `oneTwo` reads `one_two`, and `feedURL` reads `feed_url`.
         case convertFromSnakeCase
-        /// From words joined by `-`: the key `oneTwo` reads `one-two`, `feedURL` reads `feed-url`.
+        /// Matches names with words joined by `-`: the key `oneTwo` reads `one-two`, and `feedURL` reads `feed-url`.
         case convertFromKebabCase
-        /// As a closure says for the path of keys that ends with the local name of an element or attribute.
+        /// Uses the key that a closure returns for a coding path whose last key is the local name of an element or
+        /// attribute.
         @preconcurrency case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
     }
 
-    /// How dates are written.
+    /// The format of dates.
     public enum DateDecodingStrategy: Sendable {
-        /// As `Date` decodes itself: the seconds since 2001.
+        /// The format of `Date` itself: seconds since 2001.
         case deferredToDate
-        /// As the seconds since 1970.
+        /// Seconds since 1970.
         case secondsSince1970
-        /// As the milliseconds since 1970.
+        /// Milliseconds since 1970.
         case millisecondsSince1970
-        /// As XML Schema's `dateTime` or `date`: `2024-05-06T07:08:09.5+02:00`, `2024-05-06`. Without a time zone, a date
-        /// is in UTC.
+        /// The XML Schema types `dateTime` and `date`: `2024-05-06T07:08:09.5+02:00`, `2024-05-06`. Without a time
+        /// zone, the date is in UTC.
         case iso8601
-        /// As a formatter reads them.
+        /// The format of a date formatter.
         case formatted(DateFormatter)
-        /// As a closure reads them.
+        /// The result of a closure.
         @preconcurrency case custom(@Sendable (_ decoder: any Decoder) throws -> Date)
     }
 
-    /// How bytes are written.
+    /// The format of bytes.
     public enum DataDecodingStrategy: Sendable {
-        /// As `Data` decodes itself: each byte is an element with a number.
+        /// The format of `Data` itself: each byte is an element with a number.
         case deferredToData
-        /// In base64, with white space anywhere.
+        /// Base64. White space is allowed anywhere.
         case base64
-        /// In two hexadecimal digits a byte.
+        /// Two hexadecimal digits per byte.
         case hexadecimal
-        /// As a closure reads them.
+        /// The result of a closure.
         @preconcurrency case custom(@Sendable (_ decoder: any Decoder) throws -> Data)
     }
 }

@@ -6,11 +6,11 @@ final class ElementEncoder: Encoder {
     private var made: OutputElement?
     private var hasContent = false
 
-    /// Where a value is written.
+    /// The destination of a value.
     enum Target {
-        /// An element; for a list, one for each of its elements, or one around them.
+        /// An element. For a list, one element for each of its elements or one that contains them.
         case element(in: OutputElement, name: String, namespace: String?, list: ListForm)
-        /// The inside of an element that is there already.
+        /// The content of an existing element.
         case content(OutputElement, items: String)
         case attribute(of: OutputElement, name: String, namespace: String?)
         case text(in: OutputElement)
@@ -18,11 +18,11 @@ final class ElementEncoder: Encoder {
     }
 
     enum ListForm {
-        /// The elements of the list are all called as the list is.
+        /// The elements of the list have the list's name.
         case repeated
-        /// The list is an element with its elements in it.
+        /// An element contains the elements of the list.
         case wrapped(items: String)
-        /// The same, for a list that is an element of another.
+        /// An element contains the elements of a list that is itself an element of a list.
         case item(items: String)
     }
 
@@ -53,17 +53,17 @@ final class ElementEncoder: Encoder {
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    /// An element that holds nothing is written too.
+    /// Adds the element even if it is empty.
     func finish() {
         if !hasContent, case .element = target { _ = element }
     }
 
-    /// The encoder of a place in this one.
+    /// Returns the encoder of a destination inside this one.
     func inner(_ target: Target, _ key: any CodingKey) -> ElementEncoder {
         ElementEncoder(target, encoding, codingPath: codingPath + [key])
     }
 
-    /// The element whose inside this is; it is made when it is first needed.
+    /// The element that contains the value. It is created on first use.
     private var element: OutputElement {
         if let made { return made }
         let element =
@@ -78,13 +78,13 @@ final class ElementEncoder: Encoder {
         return element
     }
 
-    /// An element that is in no document: there can be none here.
+    /// Records an error and returns a detached element, because an attribute or a word can't contain elements.
     private func refused(_ name: String, in element: OutputElement?) -> OutputElement {
-        encoding.fail(name, "An attribute or a list of words holds text only, and this value has keys", codingPath)
+        encoding.fail(name, "Attributes and lists of words can only contain text, but this value has keys", codingPath)
         return OutputElement(QualifiedName(text: name), depth: (element?.depth ?? 0) + 1)
     }
 
-    /// How the elements of a list are written that stands here.
+    /// The destination of the elements of a list at this place.
     private var list: ListedOutput.Form {
         switch target {
         case .element(let parent, let name, let namespace, .repeated):
@@ -130,7 +130,6 @@ extension ElementEncoder: SingleValueEncodingContainer {
             "nil", XMLNamespaces.schemaInstance, of: element, to: .text("true"), codingPath: codingPath)
     }
 
-    /// Writes text.
     func write(_ text: String) throws {
         hasContent = true
         switch target {
@@ -147,21 +146,20 @@ extension ElementEncoder: SingleValueEncodingContainer {
 
 // MARK: - Keyed values
 
-// The generic methods serve for each primitive type too that the protocols name, but for encodeIfPresent and the widest
-// integers.
+// Generic methods also serve primitive types, except for encodeIfPresent and 128-bit integers.
 
-/// Writes the children and attributes of an element by key.
+/// A keyed container that writes the children and attributes of an element.
 struct KeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let element: OutputElement
     let encoder: ElementEncoder
     let form: Form
 
-    /// What the keys are of.
+    /// The context of the keys.
     enum Form {
         case element
-        /// The content of an enum's case: the key `_0` is all of it.
+        /// The content of an enum's case. The key `_0` stands for all of it.
         case content
-        /// The same, where the case is text.
+        /// The content of an enum's case that is text.
         case text
     }
 
@@ -193,14 +191,14 @@ struct KeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
         encoder.inner(target(key), key).unkeyedContainer()
     }
 
-    /// What a superclass writes stands beside the fields of the subclass.
+    /// Returns an encoder for the same element, because the fields of a superclass are in the same element.
     func superEncoder() -> any Encoder {
         ElementEncoder(.content(element, items: encoding.options.itemName), encoding, codingPath: codingPath)
     }
 
     func superEncoder(forKey key: Key) -> any Encoder { encoder.inner(target(key), key) }
 
-    /// Where the value of a key is written.
+    /// Returns the destination of a key's value.
     private func target(_ key: Key, _ type: any Any.Type = Any.self) -> ElementEncoder.Target {
         let items = encoding.options.itemName
         if key.stringValue == "_0" {
@@ -230,11 +228,10 @@ struct KeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 }
 
-// For nil, the standard library's own answers write nothing at all, where `nilEncodingStrategy` may want something. It has
-// one for each of the primitive types, and prefers it to a generic method.
+// The defaults omit nil regardless of nilEncodingStrategy, and take precedence over a generic method.
 
 extension KeyedOutput {
-    /// Writes a value, or nil as `nilEncodingStrategy` says.
+    /// Writes a value, or handles nil according to `nilEncodingStrategy`.
     func encodeOrNil<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
         if let value {
             try encode(value, forKey: key)
@@ -263,13 +260,13 @@ extension KeyedOutput {
 
 // MARK: - Lists
 
-/// Writes the elements of a list.
+/// An unkeyed container that writes the elements of a list.
 struct ListedOutput: UnkeyedEncodingContainer {
     private let encoder: ElementEncoder
     private let form: Form
     private(set) var count = 0
 
-    /// What the elements of the list are.
+    /// The form of the list's elements.
     enum Form {
         case elements(in: OutputElement, name: String, namespace: String?)
         case words(WordList)

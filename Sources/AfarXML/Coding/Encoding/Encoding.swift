@@ -1,16 +1,16 @@
 import AfarCore
 import Foundation
 
-/// What all places of one document share while a value is written.
+/// The state shared by all encoders of one document.
 final class Encoding {
     let options: XMLEncoder
     var namespaces: OutputNamespaces
-    /// What went wrong where nothing could be thrown. It is thrown as soon as that can be.
+    /// The error of a method that can't throw. It is thrown at the next opportunity.
     private var failure: EncodingError?
     private var stack = StackSpace()
     private var validNames: Set<String> = []
 
-    /// The parser's limit, so that what is written can be read.
+    /// The parser's limit, so that documents can be read back.
     static let maximumDepth = XML.ParsingOptions().maximumDepth
 
     init(_ options: XMLEncoder) throws {
@@ -18,13 +18,13 @@ final class Encoding {
         namespaces = try OutputNamespaces(options.namespaces)
     }
 
-    /// Writes a value as the outermost element.
+    /// Encodes a value as the outermost element.
     func root<Value: Encodable>(of value: Value) throws -> OutputElement {
         if Value.self is any XMLChoice.Type {
             let holder = OutputElement(QualifiedName(text: ""), depth: 0)
             try write(value, to: ElementEncoder(.content(holder, items: options.itemName), self, codingPath: []))
             guard let root = holder.onlyElement else {
-                throw error(value, "The case of the enum is no element, and a document is one", [])
+                throw error(value, "The case of the enum isn't an element, but a document requires one", [])
             }
             return root
         }
@@ -35,14 +35,14 @@ final class Encoding {
         return root
     }
 
-    /// Writes a value at an encoder's place.
+    /// Encodes a value at an encoder's destination.
     func write<Value: Encodable>(_ value: Value, to encoder: ElementEncoder) throws {
         try check()
         if try !writeLeaf(value, encoder) {
             guard stack.enter() else {
                 throw error(
                     "\(Value.self)",
-                    "The value lies in \(stack.depth) others, and this thread's stack has no room for more",
+                    "The value is nested \(stack.depth) levels deep, and this thread's stack has no room for more",
                     encoder.codingPath)
             }
             defer { stack.leave() }
@@ -52,8 +52,8 @@ final class Encoding {
         try check()
     }
 
-    /// Writes a value that is one piece of text; false for one that must encode itself. In a function of its own, since the
-    /// one above is on the stack many times.
+    /// Encodes a value that is a single text. Returns `false` if the value must encode itself. It isn't inlined because
+    /// its caller is part of the recursion and must have a small stack frame.
     @inline(never)
     private func writeLeaf(_ value: some Encodable, _ encoder: ElementEncoder) throws -> Bool {
         if let text = try text(of: value, encoder) {
@@ -84,12 +84,12 @@ final class Encoding {
                 codingPath: codingPath, debugDescription: description + (path.isEmpty ? "." : " (at \(path)).")))
     }
 
-    /// The text of a value that is one by itself; nil for one that must encode itself.
+    /// Returns the text of a value that is a single text, or `nil` if the value must encode itself.
     private func text(of value: some Encodable, _ encoder: ElementEncoder) throws -> String? {
         switch value {
         case let value as String: return value
         case let value as Decimal where value.isNaN:
-            throw error("NaN", "XML Schema has no decimal number that is none", encoder.codingPath)
+            throw error("NaN", "XML Schema can't represent NaN as a decimal number", encoder.codingPath)
         case let value as any XMLScalar: return value.xmlText
         case let value as Date:
             switch options.dateEncodingStrategy {
@@ -99,7 +99,7 @@ final class Encoding {
             case .formatted(let formatter): return formatter.string(from: value)
             case .iso8601:
                 guard let text = XMLDateTime.text(value) else {
-                    // Not the date itself: Foundation traps when it describes one that is far away.
+                    // Foundation traps when it describes a very distant date.
                     throw error(
                         value.timeIntervalSinceReferenceDate, "The date can't be written in ISO 8601",
                         encoder.codingPath)
@@ -120,7 +120,7 @@ final class Encoding {
 // MARK: Elements
 
 extension Encoding {
-    /// A new element, which stands in its parent unless something is wrong with it.
+    /// Returns a new element and adds it to its parent unless its name or depth is invalid.
     func element(
         _ name: String, _ namespace: String?, in parent: OutputElement?, codingPath: [any CodingKey]
     ) -> OutputElement {
@@ -128,14 +128,14 @@ extension Encoding {
         let element = OutputElement(
             namespaces.elementName(name, namespace, in: parent), depth: depth)
         if depth > Self.maximumDepth {
-            fail(name, "Elements would lie deeper in each other than \(Self.maximumDepth)", codingPath)
+            fail(name, "Elements would be nested more than \(Self.maximumDepth) levels deep", codingPath)
         } else if isValid(name, codingPath) {
             parent?.append(.element(element))
         }
         return element
     }
 
-    /// Sets an attribute of an element, unless something is wrong with it.
+    /// Sets an attribute of an element unless its name is invalid.
     func setAttribute(
         _ name: String, _ namespace: String?, of element: OutputElement, to value: OutputElement.Value,
         codingPath: [any CodingKey]
@@ -143,32 +143,32 @@ extension Encoding {
         guard isValid(name, codingPath) else { return }
         let qualified = namespaces.attributeName(name, namespace)
         if qualified == "xmlns" {
-            fail(name, "No attribute is called xmlns; XMLEncoder.namespaces declares namespaces", codingPath)
+            fail(name, "An attribute can't be named xmlns. Use XMLEncoder.namespaces to declare namespaces", codingPath)
         } else if !element.set(qualified, to: value) {
-            fail(name, "The element has an attribute \(name) already", codingPath)
+            fail(name, "The element already has an attribute \(name)", codingPath)
         }
     }
 
-    /// Whether a type is an enum whose cases are elements, or a list of such.
+    /// Returns whether a type is an enum whose cases are elements, or a list of them.
     func isChoice(_ type: any Any.Type) -> Bool {
         (type as? any XMLList.Type)?.element is any XMLChoice.Type || type is any XMLChoice.Type
     }
 
-    /// Text that can stand in a document.
+    /// Returns the text if a document can contain it; otherwise throws an error.
     func checked(_ text: String, _ codingPath: [any CodingKey]) throws -> String {
         guard let character = XMLCharacters.firstForbidden(in: text) else { return text }
         let code = String(character.value, radix: 16, uppercase: true)
         throw error(
             text,
-            "XML 1.0 can't carry the character U+\(String(repeating: "0", count: 4 - code.count))\(code); send it as Data",
+            "XML 1.0 can't represent the character U+\(String(repeating: "0", count: 4 - code.count))\(code). Encode it as Data",
             codingPath)
     }
 
     private func isValid(_ name: String, _ codingPath: [any CodingKey]) -> Bool {
         if validNames.contains(name) { return true }
         guard XMLName.isValid(name) else {
-            let hint = name.contains(":") ? "; a namespace is given by XMLPlacement, not by a prefix" : ""
-            fail(name, "\(name.debugDescription) is no name for an element or attribute in XML\(hint)", codingPath)
+            let hint = name.contains(":") ? ". Use XMLPlacement instead of a prefix for its namespace" : ""
+            fail(name, "\(name.debugDescription) isn't a valid XML name for an element or attribute\(hint)", codingPath)
             return false
         }
         validNames.insert(name)

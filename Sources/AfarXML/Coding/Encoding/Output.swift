@@ -1,21 +1,21 @@
-/// An element that is being written.
+/// An element to be written.
 final class OutputElement {
     let name: String
-    /// How many elements this is in, itself included.
+    /// The nesting depth of the element. The outermost element has depth 1.
     let depth: Int
-    /// Whether `xmlns=""` stands on this or around it.
+    /// Whether `xmlns=""` applies to the element.
     let isOutsideDefaultNamespace: Bool
     private(set) var attributes: [(name: String, value: Value)] = []
     private(set) var content: [Content] = []
     private var attributeNames: Set<String> = []
 
-    /// An attribute's value.
+    /// The value of an attribute.
     enum Value {
         case text(String)
         case words(WordList)
     }
 
-    /// What can be in an element.
+    /// The content of an element.
     enum Content {
         case element(OutputElement)
         case text(String)
@@ -34,14 +34,14 @@ final class OutputElement {
         content.append(part)
     }
 
-    /// Whether the attribute is a new one.
+    /// Sets an attribute. Returns `false` if it already exists.
     func set(_ name: String, to value: Value) -> Bool {
         guard attributeNames.insert(name).inserted else { return false }
         attributes.append((name, value))
         return true
     }
 
-    /// The one element in here; nil where there is something else.
+    /// The only child element, or `nil` if the content is anything else.
     var onlyElement: OutputElement? {
         guard content.count == 1, case .element(let element) = content[0] else { return nil }
         return element
@@ -52,14 +52,14 @@ final class OutputElement {
     }
 }
 
-/// A list in an attribute or a text: words with spaces between them (XML Schema Part 2, section 2.5.1.2).
+/// A list of words in an attribute or text, separated by spaces (XML Schema Part 2, section 2.5.1.2).
 final class WordList {
     private(set) var count = 0
     private(set) var text = ""
 
     func append(_ word: String, _ encoding: Encoding, _ codingPath: [any CodingKey]) throws {
         guard !word.isEmpty, !word.utf8.contains(where: \.isXMLSpace) else {
-            throw encoding.error(word, "A word of a list is not empty and has no white space in it", codingPath)
+            throw encoding.error(word, "A word of a list can't be empty or contain white space", codingPath)
         }
         if count > 0 { text += " " }
         text += try encoding.checked(word, codingPath)
@@ -69,42 +69,43 @@ final class WordList {
 
 // MARK: - Namespaces
 
-/// The namespaces that a document declares, all on its outermost element.
+/// The namespaces of a document, which are all declared on its outermost element.
 struct OutputNamespaces {
     private let defaultNamespace: String?
     private var prefixes: [String: String] = [XMLNamespaces.xml: "xml"]
     private var declared: [(prefix: String, namespace: String)] = []
     private let taken: Set<String>
 
-    /// - Throws: `EncodingError.invalidValue` for a prefix that is none.
+    /// - Throws: `EncodingError.invalidValue` if a prefix or namespace is invalid.
     init(_ namespaces: [String: String]) throws {
         defaultNamespace = namespaces[""].flatMap { $0.isEmpty ? nil : $0 }
         taken = Set(namespaces.keys)
         for (prefix, namespace) in namespaces.sorted(by: { $0.key < $1.key }) where !prefix.isEmpty && prefix != "xml" {
             guard XMLName.isValid(prefix), prefix != "xmlns" else {
-                throw Self.failure(prefix, "is no prefix for a namespace")
+                throw Self.failure(prefix, "isn't a valid namespace prefix")
             }
             guard !namespace.isEmpty, namespace != XMLNamespaces.xml, XMLCharacters.firstForbidden(in: namespace) == nil
             else {
-                throw Self.failure(namespace, "is no namespace that the prefix \(prefix) can stand for")
+                throw Self.failure(namespace, "isn't a valid namespace for the prefix \(prefix)")
             }
             prefixes[namespace] = prefixes[namespace] ?? prefix
             declared.append((prefix, namespace))
         }
         if let defaultNamespace {
             guard XMLCharacters.firstForbidden(in: defaultNamespace) == nil else {
-                throw Self.failure(defaultNamespace, "is no namespace")
+                throw Self.failure(defaultNamespace, "isn't a valid namespace")
             }
             declared.insert(("", defaultNamespace), at: 0)
         }
     }
 
-    /// The declarations, as attributes.
+    /// The namespace declarations as attributes.
     var declarations: [(name: String, value: OutputElement.Value)] {
         declared.map { ($0.prefix.isEmpty ? "xmlns" : "xmlns:\($0.prefix)", .text($0.namespace)) }
     }
 
-    /// The name of an element in a namespace; nil means the default one, "" none.
+    /// Returns the name of an element in a namespace. `nil` stands for the default namespace and an empty string for
+    /// none.
     mutating func elementName(_ name: String, _ namespace: String?, in parent: OutputElement?) -> QualifiedName {
         let isOutside = parent?.isOutsideDefaultNamespace ?? false
         switch namespace {
@@ -121,7 +122,7 @@ struct OutputNamespaces {
         }
     }
 
-    /// The name of an attribute in a namespace; nil and "" mean none.
+    /// Returns the name of an attribute in a namespace. `nil` and an empty string stand for none.
     mutating func attributeName(_ name: String, _ namespace: String?) -> String {
         guard let namespace, !namespace.isEmpty else { return name }
         return "\(prefix(for: namespace)):\(name)"
@@ -155,7 +156,7 @@ struct QualifiedName {
 
 // MARK: - Writing
 
-/// Writes a tree of elements as text in UTF-8.
+/// A writer that converts a tree of elements to UTF-8.
 struct OutputWriter {
     private(set) var bytes: [UInt8] = []
     private let isPretty: Bool
@@ -216,8 +217,8 @@ struct OutputWriter {
 
     private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-    /// A parser makes spaces of an attribute's line ends and tabs (XML 1.0, section 3.3.3), and line feeds of all line ends
-    /// (section 2.11), unless they are references. `>` is escaped because of `]]>`.
+    /// Escapes text. Parsers normalize line ends and tabs in attributes to spaces (XML 1.0, section 3.3.3) and all
+    /// other line ends to line feeds (section 2.11), except in character references. `>` is escaped because of `]]>`.
     private mutating func escape(_ text: String, isAttribute: Bool) {
         for byte in text.utf8 {
             switch byte {
@@ -248,7 +249,7 @@ extension OutputElement.Value {
 }
 
 extension [OutputElement.Content] {
-    /// The elements by their names; those of one name in the order that they have.
+    /// The elements sorted by name. Elements with the same name keep their order.
     fileprivate var sortedByName: Self {
         enumerated().sorted { one, other in
             guard case .element(let first) = one.element, case .element(let second) = other.element else {

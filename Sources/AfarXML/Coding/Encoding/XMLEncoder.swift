@@ -1,46 +1,47 @@
 import AfarCore
 public import Foundation
 
-/// Writes `Encodable` values as XML, so that an ``XMLDecoder`` with the same settings reads them.
+/// An encoder that encodes `Encodable` values as XML. An ``XMLDecoder`` with the same settings can decode them.
 ///
 /// By default:
-/// - A key is a child element. ``XMLAttribute``, ``XMLChild``, ``XMLText``, ``XMLWrapped``, ``XMLCodingKey`` and
-///   ``placementStrategy`` say where a value stands else. The key `#text` is the element's own text.
-/// - An array is an element of its name for each of its elements, and nothing where it is empty. The array at the top, or
-///   inside of another, is an element that holds elements called ``itemName``.
-/// - What is nil leaves no trace, but in arrays: there it is an element with `xsi:nil="true"`.
-/// - An enum with associated values is an element that holds the element of its case; see ``XMLChoice``.
-/// - What a superclass writes by `superEncoder()` stands in the same element as the fields of the subclass.
 ///
-/// The document is in UTF-8, and has a declaration that says so. Its elements stand in the order in which the values are
-/// encoded. Numbers, booleans and dates have the forms of XML Schema.
+/// - A key is a child element. ``XMLAttribute``, ``XMLChild``, ``XMLText``, ``XMLWrapped``, ``XMLCodingKey`` and
+///   ``placementStrategy`` specify other placements. The key `#text` is the element's own text.
+/// - An array is written as one element with its name for each of its elements. An empty array is omitted. A top-level
+///   or nested array is an element that contains elements with the name ``itemName``.
+/// - A nil value is omitted. In arrays, it is an element with `xsi:nil="true"`.
+/// - An enum with associated values is an element that contains the element of its case. See ``XMLChoice``.
+/// - The values that a superclass encodes with `superEncoder()` are in the same element as those of the subclass.
+///
+/// The document is encoded in UTF-8 and declares that encoding. Elements are in the order in which values are encoded.
+/// Numbers, Boolean values and dates have the formats of XML Schema.
 public struct XMLEncoder: Sendable {
-    /// The name of the outermost element. The default, nil, is the name of the value's type, or `root` where that is no name
-    /// in XML, such as a dictionary's. The element of an ``XMLChoice`` bears the name of its case.
+    /// The name of the outermost element. The default, `nil`, uses the name of the value's type, or `root` if that
+    /// isn't a valid XML name, as for a dictionary. An ``XMLChoice`` uses the name of its case.
     public var rootName: String?
-    /// The namespace of the outermost element: a URI. The default, nil, is the default namespace, if there is one.
+    /// The namespace URI of the outermost element. The default, `nil`, uses the default namespace, if any.
     public var rootNamespace: String?
-    /// The namespaces that the outermost element declares: URIs by prefixes. "" is the default namespace, of elements that
-    /// have no other.
+    /// The namespaces to declare on the outermost element, as URIs by prefix. An empty prefix declares the default
+    /// namespace, which applies to elements without another namespace.
     public var namespaces: [String: String]
-    /// How keys become names. The default is as they are.
+    /// The conversion of keys to names. The default is ``KeyEncodingStrategy/useDefaultKeys``.
     public var keyEncodingStrategy: KeyEncodingStrategy
-    /// How dates are written. The default is ``DateEncodingStrategy/iso8601``.
+    /// The format of dates. The default is ``DateEncodingStrategy/iso8601``.
     public var dateEncodingStrategy: DateEncodingStrategy
-    /// How bytes are written. The default is ``DataEncodingStrategy/base64``.
+    /// The format of bytes. The default is ``DataEncodingStrategy/base64``.
     public var dataEncodingStrategy: DataEncodingStrategy
-    /// How nil is written. The default is not at all.
+    /// The handling of nil. The default is ``NilEncodingStrategy/omit``.
     public var nilEncodingStrategy: NilEncodingStrategy
-    /// Where the values of keys stand that don't say so themselves. The default is ``XMLPlacement/automatic``.
+    /// The placement of values whose keys don't specify one. The default is ``XMLPlacement/automatic``.
     public var placementStrategy: XMLPlacementStrategy
-    /// The name of an array's elements where no key gives one. The default is `item`.
+    /// The name of an array's elements if no key specifies one. The default is `item`.
     public var itemName: String
-    /// How the document is laid out.
+    /// The layout of the document.
     public var outputFormatting: OutputFormatting
-    /// What the values that are encoded find in their encoder's `userInfo`.
+    /// The `userInfo` of the encoder that each value receives.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
-    /// Makes an encoder.
+    /// Creates an encoder.
     public init(
         rootName: String? = nil,
         rootNamespace: String? = nil,
@@ -67,18 +68,18 @@ public struct XMLEncoder: Sendable {
         self.userInfo = userInfo
     }
 
-    /// The value as a document in UTF-8.
+    /// Returns the value as a UTF-8 document.
     ///
-    /// - Throws: `EncodingError.invalidValue` for a name that is none in XML, a character that XML 1.0 cannot carry, an
-    ///   attribute that is no text, or values nested more than 256 levels deep; what the value or a strategy's closure
-    ///   throws.
+    /// - Throws: `EncodingError.invalidValue` if a name isn't valid in XML, XML 1.0 can't represent a character, an
+    ///   attribute isn't text, or values are nested more than 256 levels deep. Also throws the errors of the value and
+    ///   of a strategy's closure.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
         Data(try bytes(of: value))
     }
 
-    /// The value as a document.
+    /// Returns the value as a string that contains a document.
     ///
-    /// - Throws: As ``encode(_:)`` does.
+    /// - Throws: The same errors as ``encode(_:)``.
     public func encodeToString<Value: Encodable>(_ value: Value) throws -> String {
         String(decoding: try bytes(of: value), as: UTF8.self)
     }
@@ -95,17 +96,17 @@ public struct XMLEncoder: Sendable {
 // MARK: - Strategies
 
 extension XMLEncoder {
-    /// How keys become the names of elements and attributes.
+    /// The conversion of keys to element and attribute names.
     ///
-    /// The keys of dictionaries are names as they are, unless a closure changes them.
+    /// The keys of dictionaries aren't converted, except by a closure.
     public enum KeyEncodingStrategy: Sendable {
-        /// As they are.
+        /// Uses keys as names.
         case useDefaultKeys
-        /// In words joined by `_`: `feedURL` becomes `feed_url`.
+        /// Converts keys to words joined by `_`: `feedURL` becomes `feed_url`.
         case convertToSnakeCase
-        /// In words joined by `-`: `feedURL` becomes `feed-url`.
+        /// Converts keys to words joined by `-`: `feedURL` becomes `feed-url`.
         case convertToKebabCase
-        /// As a closure says for the path of keys that ends with the key asked about.
+        /// Uses the name that a closure returns for a coding path that ends with the key.
         @preconcurrency case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
 
         func name(of key: any CodingKey, in codingPath: [any CodingKey]) -> String {
@@ -120,64 +121,65 @@ extension XMLEncoder {
         }
     }
 
-    /// How dates are written.
+    /// The format of dates.
     public enum DateEncodingStrategy: Sendable {
-        /// As `Date` encodes itself: the seconds since 2001.
+        /// The format of `Date` itself: seconds since 2001.
         case deferredToDate
-        /// As the seconds since 1970.
+        /// Seconds since 1970.
         case secondsSince1970
-        /// As the milliseconds since 1970.
+        /// Milliseconds since 1970.
         case millisecondsSince1970
-        /// As XML Schema's `dateTime` in UTC, `2024-05-06T07:08:09.5Z`, with up to nine digits after the second.
+        /// The XML Schema type `dateTime` in UTC, `2024-05-06T07:08:09.5Z`, with up to nine fractional digits.
         case iso8601
-        /// As a formatter writes them.
+        /// The format of a date formatter.
         case formatted(DateFormatter)
-        /// As a closure writes them.
+        /// The result of a closure.
         @preconcurrency case custom(@Sendable (_ date: Date, _ encoder: any Encoder) throws -> Void)
     }
 
-    /// How bytes are written.
+    /// The format of bytes.
     public enum DataEncodingStrategy: Sendable {
-        /// As `Data` encodes itself: each byte is an element with a number.
+        /// The format of `Data` itself: each byte is an element with a number.
         case deferredToData
-        /// In base64.
+        /// Base64.
         case base64
-        /// In two hexadecimal digits a byte.
+        /// Two hexadecimal digits per byte.
         case hexadecimal
-        /// As a closure writes them.
+        /// The result of a closure.
         @preconcurrency case custom(@Sendable (_ data: Data, _ encoder: any Encoder) throws -> Void)
     }
 
-    /// How nil is written. In an attribute it is never written.
+    /// The handling of nil. In attributes, nil is always omitted.
     public enum NilEncodingStrategy: Sendable {
-        /// Not at all.
+        /// Omits nil.
         case omit
-        /// As an element with `xsi:nil="true"`.
+        /// Writes nil as an element with `xsi:nil="true"`.
         case xsiNil
     }
 
-    /// How a document is laid out.
+    /// The layout of a document.
     public struct OutputFormatting: OptionSet, Hashable, Sendable {
-        /// Which options are in here, in bits.
+        /// The options as bits.
         public let rawValue: Int
 
-        /// Makes options of bits.
+        /// Creates options from bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Each element on a line of its own, indented by two spaces. An element that has text in it is left as it is, since
-        /// its white space may mean something.
+        /// Writes each element on a separate line, indented by two spaces per level. An element that contains text
+        /// isn't changed because its white space can be significant.
         public static let prettyPrinted = OutputFormatting(rawValue: 1)
-        /// Children, and attributes, sorted by their names. Those of one name keep their order, and an element that has
-        /// text in it is left as it is.
+        /// Sorts children and attributes by name. Those with the same name keep their order. An element that contains
+        /// text isn't changed.
         public static let sortedKeys = OutputFormatting(rawValue: 2)
-        /// No `<?xml version="1.0" encoding="UTF-8"?>` before the document.
+        /// Omits `<?xml version="1.0" encoding="UTF-8"?>`.
         public static let withoutDeclaration = OutputFormatting(rawValue: 4)
     }
 }
 
 extension String {
-    /// The words of a camel-case name in lower case, joined by a separator. A run of capitals is one word, but a capital before a
-    /// lowercase letter starts the next one: `myURLLoader` has the words my, url and loader.
+    /// Returns the words of a camel-case name in lowercase, joined by a separator. A run of capital letters is one
+    /// word, but a capital letter before a lowercase letter begins the next one: `myURLLoader` consists of my, url and
+    /// loader.
     func lowercasedWords(joinedBy separator: String) -> String {
         let letters = Array(self)
         return letters.indices.reduce(into: "") { result, index in

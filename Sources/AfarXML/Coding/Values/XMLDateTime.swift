@@ -1,12 +1,12 @@
 import Foundation
 
-/// A date as XML Schema writes one: `2024-05-06T07:08:09.5+02:00`, or `2024-05-06` for the beginning of a day.
+/// Dates in XML Schema format: `2024-05-06T07:08:09.5+02:00`, or `2024-05-06` for the beginning of a day.
 ///
-/// Without a time zone it is in UTC (XML Schema Part 2, sections 3.2.7 and 3.2.9).
+/// Dates without a time zone are in UTC (XML Schema Part 2, sections 3.2.7 and 3.2.9).
 enum XMLDateTime {
     static let expectation = "a date such as 2024-05-06 or 2024-05-06T07:08:09Z"
 
-    /// Reads a date; nil where the text is none.
+    /// Parses a date. Returns `nil` if the text is invalid.
     static func date(_ text: UnsafeBufferPointer<UInt8>) -> Date? {
         var reader = DateReader(text)
         let isBeforeChrist = reader.skip("-")
@@ -26,10 +26,10 @@ enum XMLDateTime {
         return Date(timeIntervalSinceReferenceDate: Double(seconds - zone - secondsTo2001) + fraction)
     }
 
-    /// A date in UTC, with as many digits after the second as it takes to read the same date again, at most nine.
+    /// Returns a date in UTC with at most nine fractional digits, as many as are needed to parse the same date again.
     static func text(_ date: Date) -> String? {
         let interval = date.timeIntervalSinceReferenceDate
-        // Years of up to nine digits.
+        // Limit the year to nine digits.
         guard interval.isFinite, abs(interval) < 3e16 else { return nil }
         var seconds = Int(interval.rounded(.down))
         var digits = ""
@@ -40,7 +40,7 @@ enum XMLDateTime {
                 scale *= 10
                 let part = (fraction * scale).rounded()
                 guard count == 9 || Double(seconds) + part / scale == interval else { continue }
-                // What is a second when rounded is one more second.
+                // Carry over to the seconds.
                 if part == scale {
                     seconds += 1
                 } else {
@@ -79,7 +79,7 @@ extension XMLDateTime {
         }
     }
 
-    /// Days, counted in years that begin in March, so that the leap day is the last: 146,097 make up 400 years.
+    /// Returns the days since 1970. Years begin in March so that the leap day is last, and 400 years have 146,097 days.
     private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
         let marchYear = month > 2 ? year : year - 1
         let era = floorDivide(marchYear, 400)
@@ -107,7 +107,7 @@ extension XMLDateTime {
 
 // MARK: Reading
 
-/// Reads a date's parts from the left.
+/// Parses the parts of a date from left to right.
 private struct DateReader {
     private let text: UnsafeBufferPointer<UInt8>
     private var index = 0
@@ -122,7 +122,7 @@ private struct DateReader {
         return true
     }
 
-    /// All digits that follow, if there are as many.
+    /// Parses all digits that follow. Returns `nil` if their number is out of range.
     mutating func number(_ count: ClosedRange<Int>) -> Int? {
         let start = index
         var value = 0
@@ -135,7 +135,7 @@ private struct DateReader {
         return index - start >= count.lowerBound ? value : nil
     }
 
-    /// The time of day; 24:00:00 is the end of the day.
+    /// Parses the time of day. 24:00:00 is the end of the day.
     mutating func time() -> (seconds: Int, fraction: Double)? {
         guard let hour = number(2...2), skip(":"), let minute = number(2...2), skip(":"), let second = number(2...2),
             hour <= 24, minute < 60, second < 60
@@ -145,7 +145,7 @@ private struct DateReader {
             var scale = 1.0
             let start = index
             while index < text.count, case let digit = text[index] &- UInt8(ascii: "0"), digit < 10 {
-                // A date holds no more than these.
+                // `Date` isn't more precise than 12 digits.
                 if index - start < 12 {
                     scale *= 10
                     fraction = fraction * 10 + Double(digit)
@@ -159,7 +159,7 @@ private struct DateReader {
         return (hour * 3600 + minute * 60 + second, fraction)
     }
 
-    /// The time zone's seconds east of UTC.
+    /// Parses the time zone and returns its offset from UTC in seconds, positive to the east.
     mutating func zone() -> Int? {
         if isAtEnd || skip("Z") { return 0 }
         let isWest = skip("-")

@@ -1,17 +1,17 @@
 import AfarCore
 import Foundation
 
-/// A value that is one piece of text in XML, with white space around it that means nothing.
+/// A value that is a single text in XML and ignores surrounding white space.
 ///
-/// The forms are those of XML Schema's data types (XML Schema Part 2, section 3).
+/// The formats are those of the XML Schema data types (XML Schema Part 2, section 3).
 protocol XMLScalar: Codable, Sendable {
-    /// What the text must be, for a person.
+    /// A description of the expected text for error messages.
     static var expectation: String { get }
 
-    /// Reads text that has no white space around it.
+    /// Parses text without surrounding white space.
     init?(xml text: UnsafeBufferPointer<UInt8>)
 
-    /// The text.
+    /// The text of the value.
     var xmlText: String { get }
 }
 
@@ -35,7 +35,7 @@ extension Decimal: XMLScalar {
     static var expectation: String { "a decimal number" }
 
     init?(xml text: UnsafeBufferPointer<UInt8>) {
-        // Foundation reads as far as it understands, and takes that.
+        // Foundation ignores trailing text that it can't parse.
         guard let digits = XMLNumber(text), let value = Decimal(string: digits.description), value.isFinite else {
             return nil
         }
@@ -88,7 +88,7 @@ extension XMLScalar where Self: FixedWidthInteger {
         let isNegative = first == UInt8(ascii: "-")
         let digits = UnsafeBufferPointer(rebasing: text[(isNegative || first == UInt8(ascii: "+") ? 1 : 0)...])
         guard !digits.isEmpty else { return nil }
-        // Up to 18 digits fit in 64 bits whatever they are.
+        // Up to 18 digits always fit in 64 bits.
         if digits.count <= 18 {
             var sum: Int64 = 0
             for digit in digits {
@@ -103,7 +103,7 @@ extension XMLScalar where Self: FixedWidthInteger {
                 let value = digit &- UInt8(ascii: "0")
                 guard value < 10 else { return nil }
                 let product = sum.multipliedReportingOverflow(by: 10)
-                // The smallest number is no greatest number with a sign: the sum goes down from the start.
+                // The absolute value of the minimum doesn't fit, so subtract.
                 let next =
                     isNegative
                     ? product.partialValue.subtractingReportingOverflow(Self(value))
@@ -144,7 +144,7 @@ extension Float: XMLScalar {
 extension XMLScalar where Self: BinaryFloatingPoint & LosslessStringConvertible {
     static var expectation: String { "a number, INF, -INF or NaN" }
 
-    /// Reads what is no number in digits.
+    /// Creates one of the special values, which have no digits.
     fileprivate init?(xmlName text: UnsafeBufferPointer<UInt8>) {
         switch String(decoding: text, as: UTF8.self) {
         case "INF", "+INF": self = .infinity
@@ -161,17 +161,17 @@ extension XMLScalar where Self: BinaryFloatingPoint & LosslessStringConvertible 
     }
 }
 
-/// A number in digits, perhaps with a sign, a point and an exponent, and nothing else.
+/// A number in decimal digits, optionally with a sign, a point and an exponent.
 struct XMLNumber {
     private let text: UnsafeBufferPointer<UInt8>
     private let isNegative: Bool
-    /// The digits as one number, while they fit.
+    /// The digits as an integer, as long as they fit.
     private var digits: UInt64 = 0
     private var digitCount = 0
-    /// The power of ten that `digits` is multiplied with.
+    /// The power of ten by which to multiply `digits`.
     private var exponent = 0
 
-    /// Nil where the text is no such number.
+    /// Returns `nil` if the text isn't a number in this format.
     init?(_ text: UnsafeBufferPointer<UInt8>) {
         self.text = text
         isNegative = text.first == UInt8(ascii: "-")
@@ -198,8 +198,8 @@ struct XMLNumber {
         exponent = exponent.addingReportingOverflow(power).partialValue
     }
 
-    /// The number, where it can be had exactly by one multiplication or division: its digits and the power of ten are
-    /// both numbers that a `Double` holds.
+    /// The number, if one multiplication or division yields it exactly. That is the case if a `Double` can represent
+    /// both the digits and the power of ten.
     var double: Double? {
         guard digitCount <= 18, digits <= 1 << 53, exponent >= -22, exponent <= 22 else { return nil }
         let magnitude =
@@ -214,20 +214,20 @@ struct XMLNumber {
 }
 
 extension XMLNumber: CustomStringConvertible {
-    /// The number as written.
+    /// The number as it was written.
     var description: String { String(decoding: text, as: UTF8.self) }
 }
 
 // MARK: - Bytes
 
-/// Bytes as XML Schema writes them (XML Schema Part 2, sections 3.2.15 and 3.2.16).
+/// Bytes in XML Schema format (XML Schema Part 2, sections 3.2.15 and 3.2.16).
 enum XMLBinary {
-    /// Reads base64, with white space anywhere.
+    /// Parses Base64 with white space anywhere.
     static func base64(_ text: UnsafeBufferPointer<UInt8>) -> Data? {
         Data(base64Encoded: Data(text.filter { !$0.isXMLSpace }))
     }
 
-    /// Reads two hexadecimal digits a byte.
+    /// Parses two hexadecimal digits per byte.
     static func hexadecimal(_ text: UnsafeBufferPointer<UInt8>) -> Data? {
         guard text.count % 2 == 0 else { return nil }
         var data = Data(capacity: text.count / 2)
@@ -246,7 +246,7 @@ enum XMLBinary {
         }
     }
 
-    /// Two digits in upper case a byte, as XML Schema's canonical form is.
+    /// Returns two uppercase digits per byte, which is the canonical form of XML Schema.
     static func hexadecimalText(_ data: Data) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         return String(decoding: data.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

@@ -2,12 +2,12 @@ import AfarCore
 import Foundation
 import Testing
 
-/// What the containers and super encoders of `URLEncodedFormEncoder` write, read without percent-encoding.
-@Suite("Containers of a form")
+/// The output of `URLEncodedFormEncoder`'s containers and super encoders, without percent-encoding.
+@Suite("Form containers")
 struct FormContainersTests {
     enum Keys: CodingKey { case a, b, c, d }
 
-    /// A value that writes what a closure says.
+    /// A value that a closure encodes.
     struct Written: Encodable {
         let write: (any Encoder) throws -> Void
         func encode(to encoder: any Encoder) throws { try write(encoder) }
@@ -19,7 +19,7 @@ struct FormContainersTests {
         return text.removingPercentEncoding
     }
 
-    @Test("objects and lists nest by hand")
+    @Test("manually nested objects and lists")
     func nesting() throws {
         let text = try plain { encoder in
             var root = encoder.container(keyedBy: Keys.self)
@@ -39,7 +39,7 @@ struct FormContainersTests {
         #expect(text == "a[b]=x&b[0]=1&b[1][0]=1&b[1][1]=y&b[1][2]=z&b[2][c]=2")
     }
 
-    @Test("a container that is asked for twice goes on where the first left off")
+    @Test("a container that is requested twice continues after the existing elements")
     func twice() throws {
         let text = try plain { encoder in
             var first = encoder.container(keyedBy: Keys.self)
@@ -59,7 +59,7 @@ struct FormContainersTests {
         #expect(text == "a[a]=1&a[b]=2&a[c]=3&b[0]=x&b[1]=y&b[2]=z")
     }
 
-    @Test("a value written twice for one key is the second one, nothing of both")
+    @Test("a second value for the same key replaces the first one completely")
     func replaces() throws {
         let text = try plain { encoder in
             var root = encoder.container(keyedBy: Keys.self)
@@ -75,7 +75,7 @@ struct FormContainersTests {
         #expect(text == "a[0]=3&b[y]=2&c[z]=3")
     }
 
-    @Test("asking for a container of another kind loses nothing until something is written")
+    @Test("requesting a different kind of container discards nothing before a value is encoded")
     func anotherKind() throws {
         let text = try plain { encoder in
             var root = encoder.container(keyedBy: Keys.self)
@@ -93,7 +93,7 @@ struct FormContainersTests {
         let a = 1
     }
 
-    @Test("a superclass's fields stand beside the subclass's, however it is asked to encode itself")
+    @Test("a superclass's fields are next to the subclass's, however they are encoded")
     func inheritance() throws {
         final class Direct: Base {
             override func encode(to encoder: any Encoder) throws {
@@ -122,7 +122,7 @@ struct FormContainersTests {
         #expect(try plain { try ["k": [BySuperEncoder()]].encode(to: $0) } == "k[0][a]=1&k[0][b][0]=2")
     }
 
-    @Test("the super encoder of a list writes one more element")
+    @Test("the super encoder of a list appends an element")
     func superOfAList() throws {
         let text = try plain { encoder in
             var root = encoder.container(keyedBy: Keys.self)
@@ -136,7 +136,7 @@ struct FormContainersTests {
         #expect(text == "a[0]=1&a[1][a]=1&a[2]=last")
     }
 
-    @Test("the super encoders of one key write into one object, text before them yields")
+    @Test("super encoders of the same key share an object and replace earlier text")
     func superEncodersOfOneKey() throws {
         let text = try plain { encoder in
             var root = encoder.container(keyedBy: Keys.self)
@@ -151,7 +151,7 @@ struct FormContainersTests {
         #expect(text == "a[b]=2&a[c]=one")
     }
 
-    @Test("arrays in arrays keep their order and their levels")
+    @Test("nested arrays keep their order and nesting")
     func arraysInArrays() throws {
         let value = ["m": [[[3, 1], [2]], [[9]], []]]
         #expect(
@@ -162,7 +162,7 @@ struct FormContainersTests {
     enum Color: String, Codable, CodingKeyRepresentable { case red, green }
     enum Plain: String, Codable { case x }
 
-    @Test("dictionaries have the keys that their types stand for")
+    @Test("dictionaries use the keys that their key types specify")
     func dictionaryKeys() throws {
         #expect(try plain { try [10: "ten", 9: "nine"].encode(to: $0) } == "10=ten&9=nine")
         #expect(try plain { try [Color.red: 1, .green: 2].encode(to: $0) } == "green=2&red=1")

@@ -2,15 +2,15 @@ import AfarCore
 import Foundation
 import Testing
 
-/// What `URLEncodedFormEncoder` tells the values that it encodes, and how it writes each kind of value.
-@Suite("Values of a form")
+/// The properties of `URLEncodedFormEncoder` that values can read, and the encoding of each kind of value.
+@Suite("Form values")
 struct FormEncodingTests {
     func plain(_ value: any Encodable, _ encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()) throws -> String? {
         let text: String = try encoder.encode(value)
         return text.removingPercentEncoding
     }
 
-    @Test("floating-point numbers are written so that they can be read back")
+    @Test("floating-point numbers can be parsed without loss")
     func floats() throws {
         struct Floats: Encodable {
             let a = Double.nan, b = Double.infinity, c = -Double.infinity, d = -0.0, e = 1e300,
@@ -24,7 +24,7 @@ struct FormEncodingTests {
                 + "&l=9007199254740992.0&m=0.30000000000000004")
     }
 
-    @Test("every primitive in an Optional is written like the primitive, or as nil")
+    @Test("optional primitives are encoded like the primitive, or as nil")
     func optionals() throws {
         struct All: Encodable {
             var a: Bool?, b: String?, c: Double?, d: Float?
@@ -73,7 +73,7 @@ struct FormEncodingTests {
                 + "&a=-170141183460469231731687303715884105728&a=13&a=0.1&a=AQ==")
     }
 
-    /// Fails with what its encoder says of the place.
+    /// A value that throws an error with the encoder's coding path.
     struct Failing: Encodable {
         struct Failure: Error, Equatable { let path: [String] }
         func encode(to encoder: any Encoder) throws {
@@ -83,7 +83,7 @@ struct FormEncodingTests {
         }
     }
 
-    @Test("a value that fails knows where it is, by the keys of its types")
+    @Test("a failing value has a coding path with the keys of its types")
     func codingPaths() throws {
         struct Outer: Encodable {
             var theList = [["one": Failing?.none], ["two": Failing()]]
@@ -100,7 +100,7 @@ struct FormEncodingTests {
         #expect(throws: Failing.Failure(path: [])) { try plain(Failing()) }
     }
 
-    @Test("values find the user's info at every level")
+    @Test("user info is available at every level")
     func userInfo() throws {
         let key = try #require(CodingUserInfoKey(rawValue: "test"))
         struct Reader: Encodable {

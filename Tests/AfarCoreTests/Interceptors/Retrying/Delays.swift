@@ -3,7 +3,7 @@ import Foundation
 
 @testable import AfarCore
 
-/// The delays that a policy asks for, one for each retry until it gives up. They are not waited for.
+/// Returns the delay before each retry until the policy gives up, without waiting.
 func delays(
     of policy: RetryPolicy, method: HTTPMethod = .get,
     _ answer: @escaping @Sendable () -> MockResponse = { .status(503) }

@@ -11,7 +11,7 @@ import Testing
 @Suite struct OfflineRetrierTests {
     private let provider = ManualConnectivity(.offline)
 
-    /// Reaches its server as long as there is a network.
+    /// Creates a transport that succeeds only while there is a network.
     private func transport(_ code: TransportError.Code = .notConnected) -> MockTransport {
         MockTransport { [provider] _ in provider.connectivity.isOnline ? .text("ok") : .failure(code) }
     }
@@ -44,7 +44,7 @@ import Testing
         let session = Session(
             interceptor: .offlineRetrier(maximumWait: .never), transport: transport(), connectivity: provider)
         let task = session.request("http://mock/").serializingResponse(using: Bytes())
-        // The session listens too.
+        // The session is a listener, too.
         await provider.hasListeners(2)
         provider.set(.unknown)
         #expect(await task.response.error == nil)
@@ -150,7 +150,7 @@ import Testing
         #expect(code(of: await task.response) == .notConnectedToInternet)
     }
 
-    // MARK: Where there seems to be a network
+    // MARK: Apparent connectivity
 
     @Test(arguments: [(Connectivity.Status.online, DispatchTimeInterval.milliseconds(20)), (.unknown, .never)])
     func aNetworkThatIsThereIsTriedOnceMoreAndNotInACircle(
@@ -222,7 +222,7 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
-    // MARK: Which errors
+    // MARK: Errors
 
     @Test func aNameThatCannotBeFoundWithoutANetworkCounts() async {
         let session = Session(interceptor: retrier(), transport: transport(.cannotFindHost))
@@ -291,7 +291,7 @@ import Testing
 
     // MARK: Interfaces
 
-    /// Fails once, so that the retrier has its say.
+    /// Performs a request whose first attempt fails, so that the retrier is called.
     private func response(
         with retrier: OfflineRetrier, over types: Set<Connectivity.InterfaceType>
     ) async -> DataResponse<Data, AFError> {
@@ -345,7 +345,7 @@ import Testing
 }
 
 extension Request {
-    /// Returns once what adapters and retriers do in tasks of their own is over.
+    /// Returns when the tasks of adapters and retriers have finished.
     fileprivate func workIsOver() async {
         for task in mutable.withLock({ $0.attempt.work }) { await task.value }
     }

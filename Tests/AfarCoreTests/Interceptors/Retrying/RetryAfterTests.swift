@@ -10,7 +10,7 @@ import Testing
         ResponseHead(status: 503, fields: fields, url: "http://mock/")
     }
 
-    // MARK: Reading it
+    // MARK: Parsing
 
     @Test(arguments: [("0", 0.0), ("7", 7), ("120", 120), ("0003", 3)])
     func secondsAreRead(text: String, seconds: Double) {
@@ -42,7 +42,7 @@ import Testing
         #expect(head([.retryAfter: String(repeating: "9", count: 500)]).retryAfter == .infinity)
     }
 
-    // MARK: Keeping to it
+    // MARK: Waiting
 
     private func answer(_ status: Int, retryAfter: String) -> @Sendable () -> MockResponse {
         { .status(status, fields: [.retryAfter: retryAfter]) }

@@ -32,7 +32,7 @@ import Testing
         #expect(await delays(of: RetryPolicy(jitter: .none)) == [0.5, 1])
     }
 
-    /// A policy of which only Alamofire's initializer is overridden.
+    /// A subclass that overrides only Alamofire's initializer.
     private final class Insisting: RetryPolicy, @unchecked Sendable {
         override init(
             retryLimit: UInt = 3,
@@ -61,7 +61,7 @@ import Testing
     @Test func fullJitterIsRandomFromNoneToTheWhole() {
         let delays = (0..<1000).map { _ in RetryPolicy.Jitter.full.vary(8) }
         #expect(delays.allSatisfy { (0...8).contains($0) })
-        // That a thousand even ones leave out a quarter has a chance of 1 to 10 to the power of 124.
+        // The probability that 1,000 uniform values miss a quarter is about 10⁻¹²⁴.
         for quarter in 0..<4 {
             let start = Double(quarter) * 2
             #expect(delays.contains { (start..<(start + 2)).contains($0) })
@@ -73,7 +73,7 @@ import Testing
         #expect(RetryPolicy.Jitter.full.vary(delay) >= 0)
     }
 
-    // MARK: What is retried
+    // MARK: Retried requests
 
     @Test(arguments: ["DELETE", "GET", "HEAD", "OPTIONS", "PUT", "TRACE"])
     func idempotentMethodsAreRetried(method: String) async {

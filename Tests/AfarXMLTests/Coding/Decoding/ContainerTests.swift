@@ -2,7 +2,7 @@ import AfarXML
 import Foundation
 import Testing
 
-/// Types that read and write themselves by hand.
+/// Types with custom implementations of decoding and encoding.
 @Suite struct ContainerTests {
     struct Nested: Codable, Equatable {
         var city: String

@@ -2,7 +2,7 @@ import AfarXML
 import Foundation
 import Testing
 
-/// What an error tells.
+/// The contents of decoding errors.
 @Suite struct DecodingErrorTests {
     struct Entry: Decodable {
         var title: String

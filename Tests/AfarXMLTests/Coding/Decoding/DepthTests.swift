@@ -2,7 +2,7 @@ import AfarXML
 import Foundation
 import Testing
 
-/// Values as deep as a document may be.
+/// Values nested up to the maximum depth of a document.
 @Suite struct DepthTests {
     final class Node: Codable {
         var node: [Node]
@@ -19,7 +19,7 @@ import Testing
         case end
     }
 
-    /// What a thread with a stack of so many KB finds.
+    /// Runs work on a thread with the given stack size in KB.
     private func onAStack<Value: Sendable>(
         of kilobytes: Int, _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
@@ -62,7 +62,7 @@ import Testing
 
     @Test(arguments: ["node", "next"])
     func aSmallStackIsAnErrorAndNoCrash(name: String) async throws {
-        // How deep they come depends on how the types are compiled.
+        // The stack space per level depends on the compiler's optimizations.
         let texts = [16, 64, depth].map { nested(name, depth: $0) }
         #expect(try await onAStack(of: 512) { try decoded(Node.self, texts[0]).depth } == 16)
         #expect(try await onAStack(of: 512) { try decoded(Node.self, texts[1]).depth } == 64)

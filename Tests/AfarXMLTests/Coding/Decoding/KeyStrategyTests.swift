@@ -2,7 +2,7 @@ import AfarXML
 import Foundation
 import Testing
 
-/// How names become keys, and back.
+/// Conversion between names and keys.
 @Suite struct KeyStrategyTests {
     struct Feed: Codable, Equatable {
         var feedURL: String

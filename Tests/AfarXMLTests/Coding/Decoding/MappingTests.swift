@@ -2,7 +2,7 @@ import AfarXML
 import Foundation
 import Testing
 
-/// What a key finds in an element.
+/// Mapping of keys to attributes and child elements.
 @Suite struct MappingTests {
     struct Book: Decodable, Equatable {
         var title: String
@@ -53,7 +53,7 @@ import Testing
         let declaration = #"xmlns:i="http://www.w3.org/2001/XMLSchema-instance""#
         #expect(try decoded(Two.self, #"<x \#(declaration)><number i:nil="true"/><text i:nil=" 1 "/></x>"#) == nothing)
         #expect(try decoded(Two.self, #"<x \#(declaration)><text i:nil="false">a</text></x>"#).text == "a")
-        // Another namespace's nil is an attribute as any.
+        // A `nil` attribute in another namespace has no special meaning.
         #expect(try decoded(Two.self, #"<x xmlns:i="urn:i"><text i:nil="true">a</text></x>"#).text == "a")
     }
 
@@ -162,6 +162,6 @@ import Testing
 }
 
 extension DecodingError {
-    /// For a test that expected another.
+    /// A placeholder for tests that expect another error.
     static var empty: DecodingError { .dataCorrupted(Context(codingPath: [], debugDescription: "no error")) }
 }

@@ -2,7 +2,7 @@ import AfarXML
 import Foundation
 import Testing
 
-/// Names in namespaces: what counts is the URI and the local name.
+/// Names in namespaces. The URI and the local name are significant, but not the prefix.
 @Suite struct NamespaceTests {
     static let media = "http://search.yahoo.com/mrss/"
 

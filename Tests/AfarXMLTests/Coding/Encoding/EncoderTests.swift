@@ -2,7 +2,7 @@ import AfarXML
 import Foundation
 import Testing
 
-/// What is written.
+/// The encoder's output.
 @Suite struct EncoderTests {
     struct Item: Codable, Equatable {
         @XMLAttribute var id: Int
@@ -180,7 +180,7 @@ import Testing
 }
 
 extension EncodingError {
-    /// What all cases carry.
+    /// The context of any kind of encoding error.
     var context: Context? {
         switch self {
         case .invalidValue(_, let context): context

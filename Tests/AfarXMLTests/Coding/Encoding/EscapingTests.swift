@@ -2,7 +2,7 @@ import AfarXML
 import Foundation
 import Testing
 
-/// Text and names that XML cannot carry as they are, or at all.
+/// Text and names that XML requires to be escaped or doesn't support.
 @Suite struct EscapingTests {
     struct Both: Codable, Equatable {
         @XMLAttribute var attribute: String
@@ -66,7 +66,7 @@ import Testing
             func encode(to encoder: any Encoder) throws {
                 var container = encoder.container(keyedBy: Name.self)
                 var nested = container.nestedContainer(keyedBy: Name.self, forKey: Name("a b"))
-                // Nothing is thrown before there is something that can throw.
+                // The error is thrown by the first method that can throw.
                 _ = nested.nestedUnkeyedContainer(forKey: Name("c"))
                 try nested.encode(1, forKey: Name("d"))
             }

@@ -2,7 +2,7 @@ import AfarXML
 import Foundation
 import Testing
 
-/// What says where a value stands.
+/// The placement of values in attributes, elements and text.
 @Suite struct PlacementTests {
     struct Wrapped: Codable, Equatable {
         @XMLAttribute var id: Int

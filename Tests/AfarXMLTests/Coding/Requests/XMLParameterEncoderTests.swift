@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// XML as a request's body.
+/// XML as a request body.
 @Suite struct XMLParameterEncoderTests {
     struct Order: Codable, Sendable, Equatable { var number: Int }
 

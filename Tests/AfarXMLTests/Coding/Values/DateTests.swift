@@ -2,7 +2,7 @@ import AfarXML
 import Foundation
 import Testing
 
-/// Dates in XML Schema's form and others.
+/// Dates in the XML Schema format and in other formats.
 @Suite struct DateTests {
     private func date(_ text: String, _ decoder: XMLDecoder = XMLDecoder()) throws -> Date {
         try decoded(Date.self, "<x>\(text)</x>", decoder)

@@ -2,7 +2,7 @@ import AfarXML
 import Foundation
 import Testing
 
-/// The forms of single values.
+/// The text formats of single values.
 @Suite struct ScalarTests {
     private func value<Value: Decodable>(_ text: String, _ decoder: XMLDecoder = XMLDecoder()) throws -> Value {
         try decoded(Value.self, "<x>\(text)</x>", decoder)

@@ -3,7 +3,7 @@ import Afar
 @main
 struct AppConsumer {
     static func main() async {
-        // Nothing listens on the discard port.
+        // The discard port is closed.
         let error = await AF.request("http://127.0.0.1:9").serializingData().response.error
         print(
             (error?.underlyingError as? URLError)?.code == .cannotConnectToHost

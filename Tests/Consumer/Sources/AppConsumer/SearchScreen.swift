@@ -1,7 +1,7 @@
 import Afar
 
-/// Code of an app's main actor in closures that Afar may call anywhere. As with Alamofire, the compiler warns of it, so it has
-/// no place among the tests, where a warning is an error; it must not refuse it.
+/// Code of an app's main actor in closures that Afar can call on any thread. As with Alamofire, the compiler warns
+/// about it but must accept it. The tests treat warnings as errors, so this code isn't one of them.
 @MainActor final class SearchScreen {
     private var count = 0
 

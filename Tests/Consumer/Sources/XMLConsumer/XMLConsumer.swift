@@ -2,7 +2,7 @@ import AfarCore
 import AfarXML
 import Foundation
 
-/// Answers everything with the same document: what fetches it is not a matter of AfarXML.
+/// A transport that returns the same document for every request. AfarXML works with any transport.
 struct Library: Transport {
     let capabilities = TransportCapabilities(name: "library", features: [])
 

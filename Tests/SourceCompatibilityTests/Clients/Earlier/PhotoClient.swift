@@ -1,7 +1,7 @@
 import Afar
 import Foundation
 
-/// A client that was written for the 4.x generation, with the changes that the guide for it names.
+/// A client written for Alamofire 4.x, with the changes that the migration guide describes.
 class PhotoClient {
     enum PhotoRouter: URLRequestConvertible {
         case search(query: String, page: Int)
@@ -92,7 +92,7 @@ class PhotoClient {
     }
 }
 
-/// A token that is asked for anew when it is refused; those who wait are told together.
+/// Refreshes a rejected token, and then completes all waiting requests together.
 class TokenHandler: RequestInterceptor, @unchecked Sendable {
     private let lock = NSLock()
     private var accessToken = "old"

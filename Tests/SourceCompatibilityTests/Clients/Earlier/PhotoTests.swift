@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// A client of the 4.x generation.
+/// A client written for Alamofire 4.x.
 @Suite(.serialized) struct PhotoTests {
     private func withPhotos(_ body: (TestServer) async throws -> Void) async throws {
         let server = try await TestServer.start()

@@ -1,7 +1,7 @@
 import Afar
 import Foundation
 
-/// What an app says about each failure.
+/// An app's message for each failure.
 enum FailureMessage: Equatable {
     case ownFault(String)
     case offline

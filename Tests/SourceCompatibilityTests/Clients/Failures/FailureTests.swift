@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Which failure is which case.
+/// The error cases of failures.
 @Suite struct FailureTests {
     private struct Refusing: URLRequestConvertible, Error {
         func asURLRequest() throws -> URLRequest { throw self }

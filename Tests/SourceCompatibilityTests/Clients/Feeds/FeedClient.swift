@@ -6,7 +6,7 @@ struct FeedLine: Decodable, Equatable, Sendable {
     let text: String
 }
 
-/// Reads what a service never ends to say.
+/// Reads an endless stream from a service.
 final class FeedClient: @unchecked Sendable {
     private let session: Session
     private let base: String

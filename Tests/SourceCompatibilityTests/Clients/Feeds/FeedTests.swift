@@ -54,7 +54,7 @@ import Testing
         }
         #expect(count == 1)
         guard case let .responseSerializationFailed(.customSerializationFailed(error: thrown))? = error else {
-            Issue.record("another error: \(String(describing: error))")
+            Issue.record("unexpected error: \(String(describing: error))")
             return
         }
         #expect(thrown is URLError)

@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Requests as introductions show them: few lines, most arguments left out.
+/// Requests as in introductory guides: a few lines, with most arguments omitted.
 @Suite struct GuideTests {
     private struct Login: Encodable {
         let email: String

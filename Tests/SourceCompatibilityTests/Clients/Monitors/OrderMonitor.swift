@@ -1,7 +1,7 @@
 import Afar
 import Foundation
 
-/// Writes down what happens to requests, in order.
+/// Records the events of requests in order.
 final class OrderMonitor: EventMonitor, @unchecked Sendable {
     let queue = DispatchQueue(label: "order")
     private var list: [String] = []

@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What comes before what: monitors, states, handlers.
+/// The order of monitor events, state changes and handler calls.
 @Suite struct OrderTests {
     private let monitor = OrderMonitor()
     private func session(interceptor: RequestInterceptor? = nil, startRequestsImmediately: Bool = true) -> Session {
@@ -11,7 +11,7 @@ import Testing
             startRequestsImmediately: startRequestsImmediately, interceptor: interceptor, eventMonitors: [monitor])
     }
 
-    // `validate()` is two validations: of the status and of the content type.
+    // `validate()` adds two validators, for the status code and the content type.
     @Test func aRequestThatSucceeds() async throws {
         let server = try await TestServer.start()
         let session = session(interceptor: TokenInterceptor())
@@ -42,7 +42,7 @@ import Testing
         let session = session()
         let invalid = await session.request("http://[broken").serializingData().response
         guard case let .invalidURL(url: url)? = invalid.error else {
-            Issue.record("another error: \(invalid)")
+            Issue.record("unexpected error: \(invalid)")
             return
         }
         #expect(url as? String == "http://[broken")
@@ -107,7 +107,7 @@ import Testing
         #expect(request.isFinished && request.error == nil)
         request.cancel()
         #expect(request.isFinished && request.error == nil)
-        // A late handler gets what has come, and nothing is sent again.
+        // A late handler receives the existing response, and no request is sent again.
         let late = await withCheckedContinuation { continuation in
             request.responseString(queue: queue) { continuation.resume(returning: $0.value) }
         }

@@ -1,7 +1,7 @@
 import Afar
 import Foundation
 
-/// What a library for pictures reads: here only a size.
+/// A picture as an image library parses it, here only its size.
 final class Picture: @unchecked Sendable {
     let width: Int
     let height: Int
@@ -15,7 +15,7 @@ final class Picture: @unchecked Sendable {
     }
 }
 
-// The library's own members stand in the same namespace as this package's.
+// The library's members are in the same namespace as this package's.
 extension Picture: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType == Picture {
@@ -48,7 +48,7 @@ enum PictureError: Error {
 typealias PictureResult<T> = Result<T, PictureError>
 typealias PictureDataResponse<T> = DataResponse<T, PictureError>
 
-/// Bytes to a picture.
+/// Converts bytes to a picture.
 final class PictureResponseSerializer: ResponseSerializer {
     static nonisolated(unsafe) var acceptableImageContentTypes: Set<String> = ["image/png", "image/jpeg"]
 

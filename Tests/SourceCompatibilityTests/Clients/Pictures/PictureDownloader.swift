@@ -1,7 +1,7 @@
 import Afar
 import Foundation
 
-/// What is given back for each download.
+/// A receipt for a download.
 final class RequestReceipt {
     let request: DataRequest
     let receiptID: String
@@ -12,7 +12,7 @@ final class RequestReceipt {
     }
 }
 
-/// Fetches pictures, each once at a time, whoever asks for it.
+/// Downloads pictures. Concurrent requests for the same picture share one download.
 class PictureDownloader: @unchecked Sendable {
     typealias CompletionHandler = @Sendable (PictureDataResponse<Picture>) -> Void
 

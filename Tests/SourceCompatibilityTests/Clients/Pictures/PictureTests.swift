@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// A library for pictures: a serializer of its own, a downloader with errors of its own, members in `.af`.
+/// An image library with its own serializer, a downloader with its own errors, and members in `.af`.
 @Suite struct PictureTests {
     @Test func aPictureIsReadInEachForm() async throws {
         let server = try await TestServer.start()
@@ -31,17 +31,17 @@ import Testing
         guard case let .responseSerializationFailed(.customSerializationFailed(error))? = broken.error,
             case PictureError.imageSerializationFailed = error
         else {
-            Issue.record("another error: \(broken)")
+            Issue.record("unexpected error: \(broken)")
             return
         }
-        // An AFError thrown by a serializer stays what it is.
+        // An AFError that a serializer throws is passed on unchanged.
         let text = await AF.request(server.url("/text")).serializingResponse(using: .picture).response
         #expect(text.error?.isResponseValidationError == true)
         #expect(text.error?.responseContentType == "text/plain")
         #expect(text.error?.acceptableContentTypes?.sorted() == ["image/jpeg", "image/png"])
         let empty = await AF.request(server.url("/empty")).serializingResponse(using: .picture).response
         guard case .responseSerializationFailed(reason: .inputDataNilOrZeroLength)? = empty.error else {
-            Issue.record("another error: \(empty)")
+            Issue.record("unexpected error: \(empty)")
             return
         }
         await server.stop()
@@ -78,7 +78,7 @@ import Testing
             box.receipt.map(downloader.cancelRequest)
         }
         guard case .failure(.requestCancelled) = response.result else {
-            Issue.record("another result: \(response)")
+            Issue.record("unexpected result: \(response)")
             return
         }
         let ended = await receipt.receipt?.request.serializingData().response

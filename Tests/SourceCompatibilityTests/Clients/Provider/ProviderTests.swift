@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// A library that puts its own words around requests of all kinds.
+/// A library that wraps all kinds of requests in its own types.
 @Suite struct ProviderTests {
     private struct Target: TargetType {
         let baseURL: URL
@@ -103,7 +103,7 @@ import Testing
                 }
             }
             guard case let .failure(.underlying(error, response?)) = refused else {
-                Issue.record("not refused: \(refused)")
+                Issue.record("not rejected: \(refused)")
                 return
             }
             #expect(response.statusCode == 404)

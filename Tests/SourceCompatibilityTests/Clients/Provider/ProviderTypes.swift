@@ -1,7 +1,7 @@
 import Afar
 import Foundation
 
-// A library between an app and this one, which gives everything its own name.
+// A library between an app and this package, with its own name for every type.
 
 typealias Method = Afar.HTTPMethod
 typealias ParameterEncoding = Afar.ParameterEncoding
@@ -11,7 +11,7 @@ typealias RequestMultipartFormData = Afar.MultipartFormData
 typealias DownloadDestination = Afar.DownloadRequest.Destination
 typealias ProviderInterceptor = Afar.RequestInterceptor
 
-/// What a request's end is told with, whatever kind it is.
+/// The completion handler of all kinds of requests.
 typealias RequestableCompletion = @Sendable (HTTPURLResponse?, URLRequest?, Data?, Swift.Error?) -> Void
 
 protocol Requestable {
@@ -62,7 +62,7 @@ extension DownloadRequest: Requestable {
     }
 }
 
-/// What a target asks to be done.
+/// The job of a target.
 enum Job {
     case plain
     case data(Data)

@@ -1,6 +1,6 @@
 import Afar
 
-/// Keeps a token where all of the app's requests find it.
+/// Stores a token for all of the app's requests.
 final class TokenStore: @unchecked Sendable {
     static let shared = TokenStore()
     private let lock = NSLock()
@@ -19,8 +19,8 @@ final class TokenStore: @unchecked Sendable {
     }
 }
 
-/// Adds the token, and asks a service that is busy again. Its count has no lock: adapters and retriers of one session are
-/// called one at a time.
+/// Adds the token, and retries when a service is busy. The count needs no lock, because a session calls its adapters
+/// and retriers one at a time.
 class RecipeInterceptor: RequestInterceptor, @unchecked Sendable {
     let retryLimit = 5
     let retryDelay: TimeInterval = 0.001
@@ -41,7 +41,6 @@ class RecipeInterceptor: RequestInterceptor, @unchecked Sendable {
         _ request: Request, for session: Session, dueTo error: Error, completion: @escaping (RetryResult) -> Void
     ) {
         let response = request.task?.response as? HTTPURLResponse
-        // Retry only for server errors.
         if let statusCode = response?.statusCode, (500...599).contains(statusCode), request.retryCount < retryLimit {
             completion(.retryWithDelay(retryDelay))
         } else {

@@ -1,6 +1,6 @@
 import Afar
 
-/// Writes down what was sent and what came.
+/// Logs requests and responses.
 class RecipeLogger: EventMonitor, @unchecked Sendable {
     let queue = DispatchQueue(label: "recipes.logger")
     private var entries: [String] = []

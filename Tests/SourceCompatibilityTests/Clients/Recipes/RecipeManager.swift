@@ -6,7 +6,7 @@ struct Recipe: Codable, Equatable, Sendable {
     var servings: Int?
 }
 
-/// The one object that the app's screens ask.
+/// The object that all of the app's screens use.
 class RecipeManager {
     let interceptor = RecipeInterceptor()
     let logger = RecipeLogger()

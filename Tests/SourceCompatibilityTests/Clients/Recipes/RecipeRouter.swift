@@ -1,6 +1,6 @@
 import Afar
 
-/// Says how each request of a cookery book's service is made.
+/// Creates the requests for a recipe service.
 enum RecipeRouter {
     nonisolated(unsafe) static var baseURLString = "http://localhost"
 

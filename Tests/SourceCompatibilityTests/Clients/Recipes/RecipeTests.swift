@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// A screenful of an app: a router, a manager whose completions come on the main queue, a token, a logger.
+/// A part of an app: a router, a manager with completion handlers on the main queue, a token and a logger.
 @Suite(.serialized) @MainActor struct RecipeTests {
     private func withService(_ body: (TestServer, RecipeManager) async throws -> Void) async throws {
         let server = try await TestServer.start()

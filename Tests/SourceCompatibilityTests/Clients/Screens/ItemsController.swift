@@ -1,11 +1,11 @@
 import Afar
 
 #if !swift(>=6)
-    /// Stands for the controllers of a framework, which live on the main actor.
+    /// Represents a framework's controllers, which are isolated to the main actor.
     @preconcurrency @MainActor class ViewController {}
 
-    /// A controller that inherits the main actor. Its closures change it as if they were part of it: handlers come on the
-    /// main queue.
+    /// A controller that inherits the main actor. Its closures modify it without isolation, because handlers are called
+    /// on the main queue.
     class DetailController: ViewController {
         var text = ""
         var fraction = 0.0
@@ -48,7 +48,7 @@ import Afar
         }
     }
 
-    /// A controller as most are: nothing in it says which thread it lives on, and its closures use it all the same.
+    /// A typical controller. Its class isn't isolated to an actor, but its closures use it anyway.
     class ItemsController {
         var items: [Item] = []
         var status: Int?

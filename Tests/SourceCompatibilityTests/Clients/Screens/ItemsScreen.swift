@@ -5,7 +5,7 @@ struct Item: Codable, Equatable, Sendable, Identifiable {
     let text: String
 }
 
-/// What a view observes. Its requests' closures capture it and change what it shows.
+/// A view model. The closures of its requests capture it and modify its properties.
 @MainActor
 final class ItemsViewModel {
     private(set) var items: [Item] = []

@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// What views observe, and its closures.
+/// View models and their closures.
 @Suite @MainActor struct ScreenTests {
     private func withItems(_ body: (TestServer) async throws -> Void) async throws {
         let server = try await TestServer.start()

@@ -1,7 +1,7 @@
 import Afar
 import Foundation
 
-/// A policy with an app's own settings.
+/// A retry policy with an app's settings.
 final class BusyRetryPolicy: RetryPolicy, @unchecked Sendable {
     override init(
         retryLimit: UInt = 3, exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
@@ -22,7 +22,7 @@ final class BusyRetryPolicy: RetryPolicy, @unchecked Sendable {
     }
 }
 
-/// A policy with fewer settings than the one it is made from.
+/// A retry policy with fewer settings than its superclass.
 final class LostRetryPolicy: ConnectionLostRetryPolicy, @unchecked Sendable {
     init() {
         super.init(

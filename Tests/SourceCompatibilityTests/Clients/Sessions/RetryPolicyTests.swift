@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Policies of an app's own, and what their answers say.
+/// An app's retry policies and their results.
 @Suite struct RetryPolicyTests {
     @Test func aPolicysOwnSettingsCount() async throws {
         let server = try await TestServer.start()

@@ -1,7 +1,7 @@
 import Afar
 import Foundation
 
-/// A session that an app made its own: each request is noted and gets a header, and some are refused.
+/// An app's session that records each request, adds a header, and rejects some requests.
 final class SigningSession: Session, @unchecked Sendable {
     static let shared = SigningSession(configuration: .af.default, interceptor: Interceptor(retriers: [RetryPolicy()]))
 

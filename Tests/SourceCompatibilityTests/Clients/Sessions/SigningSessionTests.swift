@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Subclasses of what is open.
+/// Subclasses of open classes.
 @Suite struct SigningSessionTests {
     @Test func eachOverriddenMethodIsCalled() async throws {
         let server = try await TestServer.start()
@@ -32,7 +32,7 @@ import Testing
         }
         #expect(dictionary.query == "a=1&b=1")
         #expect(encodable.data == "age=36&name=Ada")
-        // Every other form of a request goes through the one that takes a convertible, so one override sees them all.
+        // All other methods call this one, so a single override receives all requests.
         #expect(
             session.notes.all == [
                 "parameters", "convertible", "parameters", "convertible", "encodable", "convertible", "convertible",
@@ -49,7 +49,7 @@ import Testing
         #expect(echo.headers["x-version"] == "7")
         let response = await AF.request(server.url("/get/refused"), interceptor: adapter).serializingData().response
         guard case let .requestAdaptationFailed(error)? = response.error else {
-            Issue.record("another error: \(response)")
+            Issue.record("unexpected error: \(response)")
             return
         }
         #expect((error as? URLError)?.code == .userAuthenticationRequired)
@@ -70,7 +70,7 @@ import Testing
         #expect(copy.timeoutIntervalForRequest == 7 && copy.timeoutIntervalForResource == 70)
         #expect(copy.httpMaximumConnectionsPerHost == 3)
         #expect(copy.headers["X-Own"] == "1" && copy.headers["User-Agent"] == HTTPHeader.defaultUserAgent.value)
-        // A copy: what is set afterwards comes too late.
+        // This is a copy, so changes have no effect.
         session.sessionConfiguration.timeoutIntervalForRequest = 9
         #expect(session.sessionConfiguration.timeoutIntervalForRequest == 7)
     }

@@ -1,7 +1,7 @@
 import Afar
 import Foundation
 
-/// Says which version of an app asks, and refuses some requests.
+/// Adds the version of an app to requests, and rejects some of them.
 final class VersionAdapter: Adapter, @unchecked Sendable {
     init(version: String) {
         super.init { urlRequest, _, completion in

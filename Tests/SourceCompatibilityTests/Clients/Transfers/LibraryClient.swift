@@ -1,7 +1,7 @@
 import Afar
 import Foundation
 
-/// Sends and fetches files for an app.
+/// Uploads and downloads files for an app.
 final class LibraryClient: Sendable {
     let session: Session
     let base: String

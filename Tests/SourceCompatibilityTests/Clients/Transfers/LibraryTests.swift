@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Files and forms, up and down.
+/// Uploads and downloads of files and forms.
 @Suite struct LibraryTests {
     private func withLibrary(_ body: (TestServer, LibraryClient) async throws -> Void) async throws {
         let server = try await TestServer.start()
@@ -28,7 +28,7 @@ import Testing
             }
             let echo = try JSONDecoder().decode(Echo.self, from: Data(result.get().utf8))
             #expect(echo.method == "PUT")
-            // The form's own type counts, with its boundary.
+            // The form's own type with its boundary takes precedence.
             let type = try #require(echo.headers["content-type"])
             #expect(type.hasPrefix("multipart/form-data; boundary=alamofire.boundary.") || type.contains("boundary="))
             let body = try #require(server.lastRequest(path: "/anything")?.body)

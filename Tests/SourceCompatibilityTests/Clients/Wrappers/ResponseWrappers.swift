@@ -6,7 +6,7 @@ struct ServiceError: Decodable, Error, Equatable, Sendable {
     let reason: String
 }
 
-// Methods around the ready-made ones, with the same default arguments.
+// Methods that wrap the library's methods, with the same default arguments.
 extension DataRequest {
     @discardableResult
     func responseByteArray(
@@ -56,7 +56,7 @@ extension DataRequest {
             completionHandler: completionHandler)
     }
 
-    /// What a service says, or its own error.
+    /// Decodes a service's response or its error.
     @discardableResult
     func responseTwoDecodable<T: Decodable & Sendable>(
         of type: T.Type, queue: DispatchQueue = DispatchQueue.global(qos: .userInitiated),
@@ -92,7 +92,7 @@ extension DownloadRequest {
     }
 }
 
-/// Holds serializers in properties, as one that is made of others does.
+/// Combines two serializers.
 final class TwoDecodableResponseSerializer<T: Decodable & Sendable>: ResponseSerializer {
     private let bytes = DataResponseSerializer(emptyResponseCodes: [200, 204])
     private let successSerializer: DecodableResponseSerializer<T>
@@ -120,7 +120,7 @@ final class TwoDecodableResponseSerializer<T: Decodable & Sendable>: ResponseSer
     }
 }
 
-/// Takes a prefix from each answer.
+/// Removes a prefix from each response.
 struct PrefixPreprocessor: DataPreprocessor {
     let count: Int
 
@@ -131,7 +131,7 @@ extension DataPreprocessor where Self == PrefixPreprocessor {
     static func dropping(_ count: Int) -> PrefixPreprocessor { PrefixPreprocessor(count: count) }
 }
 
-/// Reads pairs in lines.
+/// Decodes lines of key-value pairs.
 struct PairDecoder: DataDecoder {
     func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
         var pairs: [String: String] = [:]
@@ -146,7 +146,7 @@ struct PairDecoder: DataDecoder {
     }
 }
 
-/// Writes pairs in lines.
+/// Encodes key-value pairs as lines.
 struct PairEncoder: ParameterEncoder {
     func encode<Parameters: Encodable>(_ parameters: Parameters?, into request: URLRequest) throws -> URLRequest {
         guard let parameters else { return request }
@@ -163,7 +163,7 @@ extension ParameterEncoder where Self == PairEncoder {
     static var pairs: PairEncoder { PairEncoder() }
 }
 
-/// A list as the body, which the ready-made encoding writes only as part of an object.
+/// Encodes a list as the body. The built-in encoding supports lists only as members of an object.
 struct ArrayEncoding: ParameterEncoding {
     static let key = "array"
 
@@ -180,7 +180,7 @@ struct ArrayEncoding: ParameterEncoding {
     }
 }
 
-/// Words of a stream.
+/// Serializes the words of a stream.
 struct WordSerializer: DataStreamSerializer {
     func serialize(_ data: Data) throws -> [String] {
         String(decoding: data, as: UTF8.self).split(whereSeparator: \.isWhitespace).map(String.init)

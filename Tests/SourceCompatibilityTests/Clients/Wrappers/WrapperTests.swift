@@ -3,7 +3,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Methods and types that an app puts around this package's.
+/// An app's wrapper methods and types.
 @Suite struct WrapperTests {
     private let queue = DispatchQueue(label: "wrappers")
 
