@@ -143,11 +143,11 @@ docs: build-packages ## Builds the reference and the guides as a site in .build/
 
 lint: ## Checks the format of all Swift files, and the wording of comments, guides and messages.
 	$(call install,python3)
-	$(SWIFT) format lint --strict --recursive $(SWIFT_FILES)
+	$(SWIFT) format lint --strict --parallel --recursive $(SWIFT_FILES)
 	@Tests/Prose/check
 
 format: ## Formats all Swift files.
-	$(SWIFT) format --in-place --recursive $(SWIFT_FILES)
+	$(SWIFT) format --in-place --parallel --recursive $(SWIFT_FILES)
 
 build-packages:
 	$(call install,$(BUILD_PACKAGES))

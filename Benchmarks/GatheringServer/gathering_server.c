@@ -14,7 +14,7 @@ enum { BACKLOG = 4096, EVENTS_AT_ONCE = 256 };
 
 typedef struct {
     int listener, epoll, count;
-    int *waiting;  // the connections whose requests wait for the others
+    int *waiting;  // connections whose requests wait for the others
     int waiting_count;
     char answer[512];
 } Server;
@@ -24,7 +24,7 @@ static void watch(const Server *server, int descriptor) {
     if (epoll_ctl(server->epoll, EPOLL_CTL_ADD, descriptor, &event) < 0) close(descriptor);
 }
 
-// A request is whole with the empty line after its fields; it has no body.
+// A request ends with the empty line after its fields, because it has no body.
 static void receive(Server *server, int connection) {
     char bytes[4096];
     ssize_t length = recv(connection, bytes, sizeof bytes, 0);

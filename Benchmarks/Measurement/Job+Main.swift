@@ -8,7 +8,7 @@ extension Job {
     /// valgrind.
     public static func main(_ perform: @escaping @Sendable (Job) async throws -> Void) -> Never {
         guard let job = Job(CommandLine.arguments) else {
-            complain("run this program with make bench")
+            printError("run this program with make bench")
             exit(64)
         }
         Task {
@@ -16,14 +16,14 @@ extension Job {
                 try await perform(job)
                 exit(0)
             } catch {
-                complain("\(error)")
+                printError("\(error)")
                 exit(1)
             }
         }
         while true { pause() }
     }
 
-    private static func complain(_ text: String) {
+    private static func printError(_ text: String) {
         FileHandle.standardError.write(Data("\(CommandLine.arguments[0]): \(text)\n".utf8))
     }
 }

@@ -63,8 +63,8 @@ import Servers
         var checks: [Check] = []
         for trial in trials {
             // Random variation is a few kilobytes, which must be small compared with one byte per request.
-            let judgesMemory = options.scale >= 1 && trial.judgesResources
-            let (ledger, ofTrial) = await trial.measure(on: stage, judgesMemory: judgesMemory)
+            let checksMemory = options.scale >= 1 && trial.checksResources
+            let (ledger, ofTrial) = await trial.measure(on: stage, checksMemory: checksMemory)
             ledgers.append(ledger)
             checks += ofTrial.map { Check("\(trial.title): \($0.text)", $0.holds) }
         }

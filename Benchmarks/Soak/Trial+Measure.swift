@@ -3,7 +3,7 @@ import Foundation
 
 extension Trial {
     /// Makes all requests, prints the resources used, and returns the results of the checks.
-    func measure(on stage: Stage, judgesMemory: Bool) async -> (ledger: Ledger, checks: [Check]) {
+    func measure(on stage: Stage, checksMemory: Bool) async -> (ledger: Ledger, checks: [Check]) {
         print("\n\(title): \(requests) requests, \(Self.inFlight) in flight")
         Table.printTitles()
         let ledger = Ledger(requests: requests)
@@ -16,7 +16,7 @@ extension Trial {
         for lap in 0..<Self.laps {
             let numbers = numbers(ofLap: lap)
             await run(numbers, ledger)
-            await stage.standStill()
+            await stage.settle()
             let seconds = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
             let sample = Sample(requests: numbers.upperBound, seconds: seconds)
             if (lap + 1) % 20 == 0 { Table.printRow(sample) }
@@ -33,7 +33,7 @@ extension Trial {
             checkDescriptors(
                 samples, before: descriptorsWithoutConnections, after: await stage.descriptorsWithoutConnections()),
         ]
-        return (ledger, checks + checkMemory(samples, isJudged: judgesMemory))
+        return (ledger, checks + checkMemory(samples, isChecked: checksMemory))
     }
 
     private func checkCompletions(_ ledger: Ledger) -> Check {
@@ -61,26 +61,26 @@ extension Trial {
         return Check(
             "descriptors without connections: \(before) after \(warmUp / 2) requests, \(after) in the end; "
                 + "with connections \(most) at most",
-            !judgesResources || before == after && most <= before + Self.inFlight + 4)
+            !checksResources || before == after && most <= before + Self.inFlight + 4)
     }
 
     /// Checks whether memory use grows with the number of requests.
     ///
     /// A linear regression is more robust than the difference between the first and the last sample. Random variation
     /// accounts for up to twice the standard error; a leak is tens of bytes for each affected request.
-    private func checkMemory(_ samples: [Sample], isJudged: Bool) -> [Check] {
+    private func checkMemory(_ samples: [Sample], isChecked: Bool) -> [Check] {
         let points = samples.map { (x: Double($0.requests), y: Double($0.heapBytes)) }
         guard let trend = Trend(points) else { return [] }
         let text = String(
             format: "memory in use grows by %.3f ± %.3f bytes per request after %d requests",
             trend.slope, trend.error, warmUp)
-        return [Check(isJudged ? text : text + " (too few to judge)", !isJudged || trend.slope - 2 * trend.error < 1)]
+        return [Check(isChecked ? text : text + " (too few to judge)", !isChecked || trend.slope - 2 * trend.error < 1)]
     }
 }
 
 extension Stage {
     /// Returns when no request is running and the process has released the requests' resources.
-    fileprivate func standStill() async {
+    fileprivate func settle() async {
         for session in [session, strictSession, urlSession] {
             while !session.delegate.runningRequests.isEmpty { await Task.yield() }
         }

@@ -45,31 +45,31 @@ private enum Form: CaseIterable {
         switch self {
         case .data:
             let request = session.request(url, interceptor: interceptor, requestModifier: impatient)
-            return Running(request) { await $0.observe(as: number, in: ledger, Self.judge) }
+            return Running(request) { await $0.observe(as: number, in: ledger, Self.classify) }
         case .upload:
             let body = Data(count: Int.random(in: 0...200_000, using: &dice))
             let request = session.upload(body, to: url, interceptor: interceptor, requestModifier: impatient)
-            return Running(request) { await $0.observe(as: number, in: ledger, Self.judge) }
+            return Running(request) { await $0.observe(as: number, in: ledger, Self.classify) }
         case .download:
             let file = stage.folder.appending(path: "download-\(number % Trial.inFlight)")
             let request = session.download(url, interceptor: interceptor, requestModifier: impatient) { _, _ in
                 (file, [.removePreviousFile])
             }
             return Running(request) { request in
-                request.responseURL(queue: ledger.queue) { ledger.note(.handler, of: number, Self.judge($0.error)) }
+                request.responseURL(queue: ledger.queue) { ledger.note(.handler, of: number, Self.classify($0.error)) }
                 ledger.note(
-                    .awaited, of: number, Self.judge(await request.serializingDownloadedFileURL().response.error))
+                    .awaited, of: number, Self.classify(await request.serializingDownloadedFileURL().response.error))
             }
         case .stream:
             let request = session.streamRequest(url, interceptor: interceptor, requestModifier: impatient)
             return Running(request) { request in
                 request.responseStream(on: ledger.queue) { stream in
                     guard case .complete(let completion) = stream.event else { return }
-                    ledger.note(.handler, of: number, Self.judge(completion.error))
+                    ledger.note(.handler, of: number, Self.classify(completion.error))
                 }
                 var error: AFError?
                 for await stream in request.streamTask().streamingData() { error = stream.completion?.error ?? error }
-                ledger.note(.awaited, of: number, Self.judge(error))
+                ledger.note(.awaited, of: number, Self.classify(error))
             }
         }
     }
@@ -84,15 +84,15 @@ private enum Form: CaseIterable {
             : stage.scripts.url(scripts.randomElement(using: &dice) ?? .drips)
     }
 
-    private static func judge(_ result: AFResult<Record>) -> Ledger.Outcome {
+    private static func classify(_ result: AFResult<Record>) -> Ledger.Outcome {
         switch result {
-        case .success(let record) where record.answer == Record.answer: judge(nil)
+        case .success(let record) where record.answer == Record.answer: classify(nil)
         case .success(let record): .unexpected("the answer was \(record.answer)")
-        case .failure(let error): judge(error)
+        case .failure(let error): classify(error)
         }
     }
 
-    private static func judge(_ error: AFError?) -> Ledger.Outcome {
+    private static func classify(_ error: AFError?) -> Ledger.Outcome {
         switch error {
         case nil: .expected("succeeded")
         case .explicitlyCancelled: .expected("cancelled")

@@ -7,7 +7,7 @@ extension Trial {
     ///
     /// The memory and connections that Foundation keeps are reported but don't affect the result.
     static func urlSession(_ stage: Stage, requests: Int, seed: UInt64) -> Trial {
-        Trial(title: "URLSession", requests: requests, warmUp: requests / 2, judgesResources: false) { number, ledger in
+        Trial(title: "URLSession", requests: requests, warmUp: requests / 2, checksResources: false) { number, ledger in
             var dice = Dice(seed: seed, request: number)
             let paths = ["/record", "/private", "/redirect", "/500", "/large"]
             let scripts: [Script] = [.closesBeforeTheHead, .closesWithinTheBody, .resetsWithinTheBody, .redirects]

@@ -5,7 +5,7 @@ struct Trial: Sendable {
     /// The number of requests after which resource use must be stable.
     let warmUp: Int
     /// Whether growing memory use or open descriptors are failures.
-    var judgesResources = true
+    var checksResources = true
     /// Makes the request with the given number and returns when it has completed.
     let perform: @Sendable (_ number: Int, _ ledger: Ledger) async -> Void
 

@@ -195,7 +195,7 @@ extension CSVField {
     fileprivate func number(for type: Any.Type) throws -> String {
         let text = try presentText(for: type)
         let separator = row.options.format.decimalSeparator.asciiValue ?? .fullStop
-        guard text.utf8.allSatisfy({ $0.isOfNumber || $0 == separator }) else {
+        guard text.utf8.allSatisfy({ $0.isNumberCharacter || $0 == separator }) else {
             throw mismatch(type, "The field is not a number.")
         }
         guard separator != .fullStop else { return text }
@@ -219,7 +219,7 @@ extension UInt8 {
     fileprivate static var fullStop: UInt8 { 0x2E }
 
     /// Whether the byte is a digit, a sign or an exponent marker.
-    fileprivate var isOfNumber: Bool {
+    fileprivate var isNumberCharacter: Bool {
         switch self {
         case 0x30...0x39, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "e"), UInt8(ascii: "E"): true
         default: false

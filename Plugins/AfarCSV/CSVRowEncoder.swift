@@ -64,7 +64,9 @@ final class CSVRowEncoder: Encoder {
         fields[column] = try value.flatMap { try text(of: $0, key) }
     }
 
-    func refused(_ column: String?) -> CSVRefusal { CSVRefusal(error(.nestedValue, column), table) }
+    func failingEncoder(_ column: String?) -> CSVFailingEncoder {
+        CSVFailingEncoder(error(.nestedValue, column), table)
+    }
 
     private func text<T: Encodable>(of value: T, _ column: String) throws -> String? {
         if let text = try table.options.text(of: value, { error($0, column) }) { return text }
@@ -113,11 +115,11 @@ private struct CSVListedOutput: UnkeyedEncodingContainer {
     func encode(_ value: UInt128) throws { try row.append(value) }
 
     func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        row.refused(String(count)).container(keyedBy: type)
+        row.failingEncoder(String(count)).container(keyedBy: type)
     }
 
-    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { row.refused(String(count)) }
-    func superEncoder() -> any Encoder { row.refused(String(count)) }
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { row.failingEncoder(String(count)) }
+    func superEncoder() -> any Encoder { row.failingEncoder(String(count)) }
 }
 
 // MARK: - Fields by name
@@ -138,15 +140,15 @@ struct CSVKeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
     ) -> KeyedEncodingContainer<NestedKey> {
-        row.refused(key.stringValue).container(keyedBy: type)
+        row.failingEncoder(key.stringValue).container(keyedBy: type)
     }
 
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { row.refused(key.stringValue) }
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { row.failingEncoder(key.stringValue) }
 
     /// A superclass encodes its fields into the row of the subclass.
     func superEncoder() -> any Encoder { row }
 
-    func superEncoder(forKey key: Key) -> any Encoder { row.refused(key.stringValue) }
+    func superEncoder(forKey key: Key) -> any Encoder { row.failingEncoder(key.stringValue) }
 }
 
 // MARK: Optionals
@@ -203,10 +205,10 @@ final class CSVFieldEncoder: Encoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        row.refused(column).container(keyedBy: type)
+        row.failingEncoder(column).container(keyedBy: type)
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer { row.refused(column) }
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { row.failingEncoder(column) }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 }

@@ -45,7 +45,7 @@ final class CSVTableEncoder {
         try encode()
     }
 
-    func refuse(_ error: CSVEncodingError) { fault = fault ?? error }
+    func fail(with error: CSVEncodingError) { fault = fault ?? error }
 
     /// Encodes and stores a row.
     func add(_ value: some Encodable) throws {
@@ -61,13 +61,13 @@ final class CSVTableEncoder {
     func column(of key: String, row: Int) throws -> Int {
         let name = options.keyEncodingStrategy.name(of: key)
         if let index = indices[name] { return index }
-        guard !columnsAreGiven else { throw CSVEncodingError(.unknownColumn, row: row, column: key) }
+        guard !hasFixedColumns else { throw CSVEncodingError(.unknownColumn, row: row, column: key) }
         columns.append(name)
         indices[name] = columns.count - 1
         return columns.count - 1
     }
 
-    private var columnsAreGiven: Bool {
+    private var hasFixedColumns: Bool {
         if case .names = options.format.header { true } else { options.columns != nil }
     }
 
@@ -79,7 +79,7 @@ final class CSVTableEncoder {
             guard !columns.isEmpty else { throw CSVEncodingError(.missingNames, row: nil, column: nil) }
             try writer.write(columns, row: nil)
         }
-        let expected = haveKeys == true || columnsAreGiven ? columns.count : rows.first?.count ?? 0
+        let expected = haveKeys == true || hasFixedColumns ? columns.count : rows.first?.count ?? 0
         for (index, fields) in rows.enumerated() {
             // An empty line isn't a row.
             guard !fields.isEmpty || haveKeys == true && expected > 0 else {
@@ -107,7 +107,7 @@ private struct CSVTableOutput: Encoder, UnkeyedEncodingContainer {
     var count: Int { table.rowCount }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        refused(.noRows).container(keyedBy: type)
+        failingEncoder(.noRows).container(keyedBy: type)
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
@@ -124,15 +124,15 @@ private struct CSVTableOutput: Encoder, UnkeyedEncodingContainer {
     func encode(_ value: UInt128) throws { try table.add(value) }
 
     func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        refused(.nestedValue).container(keyedBy: type)
+        failingEncoder(.nestedValue).container(keyedBy: type)
     }
 
-    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { refused(.nestedValue) }
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { failingEncoder(.nestedValue) }
 
-    func superEncoder() -> any Encoder { refused(.nestedValue) }
+    func superEncoder() -> any Encoder { failingEncoder(.nestedValue) }
 
-    func refused(_ reason: CSVEncodingError.Reason) -> CSVRefusal {
-        CSVRefusal(CSVEncodingError(reason, row: nil, column: nil), table)
+    func failingEncoder(_ reason: CSVEncodingError.Reason) -> CSVFailingEncoder {
+        CSVFailingEncoder(CSVEncodingError(reason, row: nil, column: nil), table)
     }
 }
 
@@ -142,10 +142,10 @@ private struct CSVWrappedRows: SingleValueEncodingContainer {
 
     var codingPath: [any CodingKey] { [] }
 
-    func encodeNil() throws { try table.refused(.noRows).encodeNil() }
+    func encodeNil() throws { try table.failingEncoder(.noRows).encodeNil() }
 
     func encode<T: Encodable>(_ value: T) throws {
-        guard !(value is any CSVScalar) else { return try table.refused(.noRows).encodeNil() }
+        guard !(value is any CSVScalar) else { return try table.failingEncoder(.noRows).encodeNil() }
         try table.table.nest { try value.encode(to: table) }
     }
 }
@@ -153,13 +153,13 @@ private struct CSVWrappedRows: SingleValueEncodingContainer {
 // MARK: - Unsupported values
 
 /// An encoder for values that a table can't contain. All its methods throw.
-struct CSVRefusal: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContainer {
+struct CSVFailingEncoder: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContainer {
     let error: CSVEncodingError
 
     /// Creates an encoder whose error is thrown even if nothing is encoded.
     init(_ error: CSVEncodingError, _ table: CSVTableEncoder) {
         self.error = error
-        table.refuse(error)
+        table.fail(with: error)
     }
 
     var codingPath: [any CodingKey] { [] }
@@ -167,7 +167,7 @@ struct CSVRefusal: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContain
     var count: Int { 0 }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(CSVRefusedKeys(refusal: self))
+        KeyedEncodingContainer(CSVFailingKeys(encoder: self))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer { self }
@@ -181,21 +181,21 @@ struct CSVRefusal: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContain
     func encode<T: Encodable>(_ value: T) throws { throw error }
 }
 
-private struct CSVRefusedKeys<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let refusal: CSVRefusal
+private struct CSVFailingKeys<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let encoder: CSVFailingEncoder
 
     var codingPath: [any CodingKey] { [] }
 
-    func encodeNil(forKey key: Key) throws { throw refusal.error }
-    func encode<T: Encodable>(_ value: T, forKey key: Key) throws { throw refusal.error }
+    func encodeNil(forKey key: Key) throws { throw encoder.error }
+    func encode<T: Encodable>(_ value: T, forKey key: Key) throws { throw encoder.error }
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
     ) -> KeyedEncodingContainer<NestedKey> {
-        refusal.container(keyedBy: type)
+        encoder.container(keyedBy: type)
     }
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { refusal }
-    func superEncoder() -> any Encoder { refusal }
-    func superEncoder(forKey key: Key) -> any Encoder { refusal }
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { encoder }
+    func superEncoder() -> any Encoder { encoder }
+    func superEncoder(forKey key: Key) -> any Encoder { encoder }
 }
 
 // MARK: - Text of rows

@@ -22,7 +22,7 @@ struct CSVTokenizer: Sendable {
     /// Whether the previous byte was a CR, so that an LF belongs to it.
     private var isAfterCR = false
     /// Whether the rest of the row is skipped.
-    private var isPassing = false
+    private var isSkipping = false
     // Offsets in the record's bytes.
     private var fieldStart = 0
     private var fieldEnd = 0
@@ -107,7 +107,7 @@ extension CSVTokenizer {
         }
         record.removeAll()
         record.line = line
-        isPassing = false
+        isSkipping = false
         beginField(at: 0)
     }
 
@@ -212,7 +212,7 @@ extension CSVTokenizer {
     private mutating func endChunk(
         _ chunk: UnsafeBufferPointer<UInt8>, _ start: inout Int
     ) -> Result<CSVRecord, CSVError>? {
-        guard start < chunk.count, !isPassing else { return nil }
+        guard start < chunk.count, !isSkipping else { return nil }
         let offset = record.bytes.count + chunk.count - start
         let field =
             switch state {
@@ -230,7 +230,7 @@ extension CSVTokenizer {
 
 extension CSVTokenizer {
     private mutating func copy(_ chunk: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
-        guard !isPassing else { return }
+        guard !isSkipping else { return }
         record.bytes.append(contentsOf: UnsafeBufferPointer(rebasing: chunk[range]))
     }
 
@@ -242,7 +242,7 @@ extension CSVTokenizer {
     }
 
     private mutating func endField(at end: Int) -> Result<CSVRecord, CSVError>? {
-        guard !isPassing else { return nil }
+        guard !isSkipping else { return nil }
         guard record.fields.count < limits.maximumFieldCount else {
             return fail(.limitExceeded(.fieldCount, maximum: limits.maximumFieldCount))
         }
@@ -252,7 +252,7 @@ extension CSVTokenizer {
 
     private mutating func endRow() -> Result<CSVRecord, CSVError>? {
         state = .rowStart
-        guard !isPassing, !(syntax.skipsEmptyLines && record.isEmpty) else { return nil }
+        guard !isSkipping, !(syntax.skipsEmptyLines && record.isEmpty) else { return nil }
         return .success(record)
     }
 
@@ -260,23 +260,23 @@ extension CSVTokenizer {
     private mutating func checkLengths(field: Int, row: Int) -> Result<CSVRecord, CSVError>? {
         let fieldExcess = field - fieldStart - maximumFieldLength
         let rowExcess = row - maximumRowLength
-        guard !isPassing, fieldExcess > 0 || rowExcess > 0 else { return nil }
+        guard !isSkipping, fieldExcess > 0 || rowExcess > 0 else { return nil }
         return fieldExcess >= rowExcess
             ? fail(.limitExceeded(.fieldLength, maximum: maximumFieldLength))
             : fail(.limitExceeded(.rowLength, maximum: maximumRowLength))
     }
 
     private mutating func fail(_ reason: CSVError.Reason) -> Result<CSVRecord, CSVError>? {
-        guard !isPassing else { return nil }
+        guard !isSkipping else { return nil }
         let error = CSVError(reason, line: fieldLine, column: record.fields.count + 1)
-        isPassing = true
+        isSkipping = true
         record.removeAll()
         return .failure(error)
     }
 
     /// Returns the end of a field without trailing white space, which can be in the chunk or in copied bytes.
     private func trimmedEnd(_ chunk: UnsafeBufferPointer<UInt8>, _ end: Int, _ start: Int) -> Int {
-        guard syntax.trimsWhitespace, !isQuoted, !isPassing else { return end }
+        guard syntax.trimsWhitespace, !isQuoted, !isSkipping else { return end }
         var end = end
         let copied = record.bytes.count
         while end > fieldStart {

@@ -10,7 +10,7 @@ struct CacheDatabase: Sendable {
     private let number: UInt64?
 
     /// The minimum interval in seconds between updates of a response's last use.
-    private static let noteInterval: Double = 60
+    private static let useUpdateInterval: Double = 60
 
     /// The suffix of the file that marks a database as damaged.
     private static let damageMark = "-damaged"
@@ -28,7 +28,7 @@ struct CacheDatabase: Sendable {
         }
         do {
             return try CacheDatabase(file)
-        } catch let error as DatabaseError where error.meansDamage {
+        } catch let error as DatabaseError where error.indicatesDamage {
             remove(file)
             removeBodies()
             return try CacheDatabase(file)
@@ -43,13 +43,13 @@ struct CacheDatabase: Sendable {
 
     /// Returns whether an error means that the database is damaged. If so, the next store that opens it replaces it.
     func noteDamage(_ error: any Error) -> Bool {
-        guard let error = error as? DatabaseError, error.meansDamage else { return false }
-        giveUp()
+        guard let error = error as? DatabaseError, error.indicatesDamage else { return false }
+        markDamaged()
         return true
     }
 
     /// Makes the next store that opens the database replace it.
-    func giveUp() {
+    func markDamaged() {
         guard let lock = try? CacheFileLock(for: file) else { return }
         defer { lock.release() }
         // Another store may have replaced it.
@@ -107,12 +107,12 @@ struct CacheDatabase: Sendable {
     // MARK: Reading
 
     /// Returns the responses to a URL, newest first, and whether their last use must be updated.
-    func rows(for url: String) throws -> (rows: [ResponseRow], mustNote: Bool) {
+    func rows(for url: String) throws -> (rows: [ResponseRow], mustUpdateUse: Bool) {
         try pool.unsafeRead { db in
             let statement = try db.cachedStatement(
                 sql: "SELECT \(ResponseRow.columns), lastUse FROM response WHERE url = ? ORDER BY responseDate DESC")
             let rows = try Row.fetchAll(statement, arguments: [url])
-            let limit = Date().timeIntervalSince1970 - Self.noteInterval
+            let limit = Date().timeIntervalSince1970 - Self.useUpdateInterval
             let lastUses = rows.compactMap { try? $0.value(Double.self, at: 11) }
             return (try rows.map(ResponseRow.init), lastUses.contains { $0 < limit })
         }
@@ -142,7 +142,7 @@ struct CacheDatabase: Sendable {
 
     // MARK: Writing
 
-    func noteUse(of url: String) throws {
+    func updateLastUse(of url: String) throws {
         try write { db in
             try db.execute(
                 sql: "UPDATE response SET lastUse = ? WHERE url = ?", arguments: [Date().timeIntervalSince1970, url])
@@ -216,7 +216,7 @@ struct CacheDatabase: Sendable {
                 _ = try Self.remove(condition, arguments, db)
             }
         } catch {
-            giveUp()
+            markDamaged()
             throw error
         }
     }
@@ -250,7 +250,7 @@ struct CacheDatabase: Sendable {
 
 extension DatabaseError {
     /// Whether the file isn't a database or is damaged.
-    fileprivate var meansDamage: Bool {
+    fileprivate var indicatesDamage: Bool {
         [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT].contains(resultCode)
     }
 }

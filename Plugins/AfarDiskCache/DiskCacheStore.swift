@@ -72,8 +72,8 @@ public final class DiskCacheStore: CacheStore {
         let known = withPending { $0[url] }
         if let known, known.hidesOthers { return known.responses }
         do {
-            let (rows, mustNote) = try database.rows(for: url)
-            if mustNote { noteUse(of: url) }
+            let (rows, mustUpdateUse) = try database.rows(for: url)
+            if mustUpdateUse { scheduleUseUpdate(of: url) }
             let variants = Set(known?.responses.map(\.variant) ?? [])
             return try (known?.responses ?? []) + rows.filter { !variants.contains($0.variant) }.compactMap(response)
         } catch {
@@ -99,11 +99,11 @@ public final class DiskCacheStore: CacheStore {
         return try row.file.flatMap { try bodies.read($0, byteCount: row.bodyByteCount, checksum: row.checksum) }
     }
 
-    private func noteUse(of url: String) {
-        guard withPending({ $0.mustNote(url) }) else { return }
+    private func scheduleUseUpdate(of url: String) {
+        guard withPending({ $0.scheduleUseUpdate(of: url) }) else { return }
         write { [self] in
-            defer { withPending { $0.hasNoted(url) } }
-            try database.noteUse(of: url)
+            defer { withPending { $0.finishUseUpdate(of: url) } }
+            try database.updateLastUse(of: url)
         }
     }
 
@@ -191,7 +191,7 @@ public final class DiskCacheStore: CacheStore {
     }
 
     private func report(_ error: any Error) {
-        if database.noteDamage(error) { withPending { $0.endForGood() } }
+        if database.noteDamage(error) { withPending { $0.markDamaged() } }
         onError(error)
     }
 }

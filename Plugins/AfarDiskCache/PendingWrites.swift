@@ -27,7 +27,7 @@ struct PendingWrites {
     private var failedURLs: Set<String> = []
     /// The number of outstanding removals of all responses.
     private var clearCount = 0
-    private var notedURLs: Set<String> = []
+    private var urlsWithPendingUse: Set<String> = []
     /// The number of bytes that wait for writing.
     private(set) var byteCount = 0
 
@@ -80,10 +80,9 @@ struct PendingWrites {
         failedURLs = []
     }
 
-    /// Records that the database is damaged.
-    mutating func endForGood() {
+    mutating func markDamaged() {
         isDamaged = true
-        (changes, failedURLs, notedURLs, byteCount) = ([:], [], [], 0)
+        (changes, failedURLs, urlsWithPendingUse, byteCount) = ([:], [], [], 0)
     }
 
     /// Records the start of the removal of all responses.
@@ -102,7 +101,7 @@ struct PendingWrites {
     }
 
     /// Returns whether an update of a URL's last use must be scheduled, and marks it as scheduled.
-    mutating func mustNote(_ url: String) -> Bool { notedURLs.insert(url).inserted }
+    mutating func scheduleUseUpdate(of url: String) -> Bool { urlsWithPendingUse.insert(url).inserted }
 
-    mutating func hasNoted(_ url: String) { notedURLs.remove(url) }
+    mutating func finishUseUpdate(of url: String) { urlsWithPendingUse.remove(url) }
 }

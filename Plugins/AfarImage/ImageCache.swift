@@ -248,7 +248,7 @@ extension ImageDownloader {
             return cache?.image(withIdentifier: key)
         }
 
-        @Sendable func keep(_ image: Image) {
+        @Sendable func store(_ image: Image) {
             if let key {
                 cache?.add(image, withIdentifier: key)
             } else {

@@ -69,7 +69,7 @@ extension FastJSONDecoder {
         /// Uses the last member with the name.
         case useLast
         /// Throws `DecodingError.dataCorrupted` when a value is decoded from the object.
-        case refuse
+        case reject
     }
 }
 

@@ -54,12 +54,12 @@ extension JSONValue {
     func corrupted(_ problem: String) -> DecodingError { .dataCorrupted(context(problem)) }
 
     /// Returns the error for a missing member.
-    func lacks(_ key: any CodingKey) -> DecodingError {
+    func missing(_ key: any CodingKey) -> DecodingError {
         .keyNotFound(key, context("The object has no member \(key.stringValue.debugDescription)"))
     }
 
     /// Returns the error for a missing element.
-    func lacks(_ type: Any.Type, at index: Int) -> DecodingError {
+    func missing(_ type: Any.Type, at index: Int) -> DecodingError {
         .valueNotFound(
             type,
             context(

@@ -172,7 +172,7 @@ extension JSONValue {
     /// - Parameter name: A closure that returns the name to compare.
     /// - Throws: `DecodingError.dataCorrupted`.
     func checkNames<Name: Hashable>(_ name: (UInt32) -> Name) throws {
-        guard document.options.duplicateKeyStrategy == .refuse else { return }
+        guard document.options.duplicateKeyStrategy == .reject else { return }
         var names: Set<Name> = []
         for key in keys where !names.insert(name(key)).inserted { throw duplicate(key) }
     }
@@ -187,7 +187,7 @@ extension JSONValue {
             return try checkNames { names.canonical(document.keyNumber($0)) }
         }
         // The index contains each name once.
-        if document.options.duplicateKeyStrategy == .refuse, namedIndex.count < count {
+        if document.options.duplicateKeyStrategy == .reject, namedIndex.count < count {
             let path = path
             try checkNames { names.name(document.keyNumber($0), at: path) }
         }

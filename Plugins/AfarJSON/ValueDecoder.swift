@@ -85,7 +85,7 @@ struct KeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     private func value(_ key: Key) throws -> JSONValue {
         guard object.isOpen else { throw JSONValue.closed }
-        guard let value = member(key) else { throw object.lacks(key) }
+        guard let value = member(key) else { throw object.missing(key) }
         return value
     }
 
@@ -187,7 +187,7 @@ struct UnkeyedContainer: UnkeyedDecodingContainer {
 
     private func element(_ type: Any.Type) throws -> JSONValue {
         guard array.isOpen else { throw JSONValue.closed }
-        guard !isAtEnd else { throw array.lacks(type, at: currentIndex) }
+        guard !isAtEnd else { throw array.missing(type, at: currentIndex) }
         return JSONValue(document: array.document, node: next, parent: array.node, place: UInt32(currentIndex))
     }
 

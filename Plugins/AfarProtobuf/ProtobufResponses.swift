@@ -92,7 +92,7 @@ public struct ProtobufMessagesParser<M: Message>: DataStreamParser {
         /// The start of a message, and the number of missing bytes.
         case message(Data, missing: Int)
         /// A skipped message that is too large, and the number of missing bytes.
-        case passing(missing: Int)
+        case skipping(missing: Int)
         case ended
     }
 
@@ -128,10 +128,10 @@ public struct ProtobufMessagesParser<M: Message>: DataStreamParser {
                     continue
                 }
                 take(piece, missing: 0, &results)
-            case .passing(let missing):
+            case .skipping(let missing):
                 let count = min(missing, rest.count)
                 rest = rest.dropFirst(count)
-                state = missing == count ? .length(LengthPrefix()) : .passing(missing: missing - count)
+                state = missing == count ? .length(LengthPrefix()) : .skipping(missing: missing - count)
             case .ended: return results
             }
         }
@@ -145,7 +145,7 @@ public struct ProtobufMessagesParser<M: Message>: DataStreamParser {
         case .length(let prefix) where prefix.isEmpty: break
         case .length, .message: fail(.truncatedStream, &results)
         // The failure has already been returned.
-        case .passing, .ended: break
+        case .skipping, .ended: break
         }
         return results
     }
@@ -153,7 +153,7 @@ public struct ProtobufMessagesParser<M: Message>: DataStreamParser {
     private mutating func begin(_ length: Int, _ results: inout [Result<M, AFError>]) {
         guard length <= options.maximumSize else {
             fail(.tooLarge(maximum: options.maximumSize), &results)
-            state = .passing(missing: length)
+            state = .skipping(missing: length)
             return
         }
         take(Data(), missing: length, &results)

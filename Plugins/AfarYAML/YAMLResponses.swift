@@ -85,7 +85,7 @@ public struct YAMLDocumentsParser<T: Decodable & Sendable>: DataStreamParser {
     /// Whether the document's first marker has been read. Directives and comments can precede it.
     private var hasBegun = false
     /// Whether the rest of the document is skipped.
-    private var isPassing = false
+    private var isSkipping = false
 
     /// Creates a parser.
     ///
@@ -111,7 +111,7 @@ public struct YAMLDocumentsParser<T: Decodable & Sendable>: DataStreamParser {
     }
 
     private mutating func add(_ bytes: Data, _ results: inout [Result<T, AFError>]) {
-        if isPassing {
+        if isSkipping {
             // Enough to detect a marker at the start of the line.
             line += bytes.prefix(max(0, 4 - line.count))
         } else {
@@ -119,7 +119,7 @@ public struct YAMLDocumentsParser<T: Decodable & Sendable>: DataStreamParser {
             guard document.count + line.count > limits.maximumSize else { return }
             let error = YAMLLimitExceeded(limit: .size, maximum: limits.maximumSize, line: nil)
             results.append(.failure(.responseSerializationFailed(reason: .decodingFailed(error: error))))
-            isPassing = true
+            isSkipping = true
             document = Data()
             line = Data(line.prefix(4))
         }
@@ -131,16 +131,16 @@ public struct YAMLDocumentsParser<T: Decodable & Sendable>: DataStreamParser {
         let isMarker = begin.count < 4 || begin.last?.isWhitespace == true
         if isMarker, begin.hasPrefix("...") { return endDocument(&results) }
         if isMarker, begin.hasPrefix("---") {
-            if hasContent || hasBegun || isPassing { endDocument(&results) }
+            if hasContent || hasBegun || isSkipping { endDocument(&results) }
             hasBegun = true
             let first = line.dropFirst(3).first { !Self.isBlank($0) }
             hasContent = first != nil && first != UInt8(ascii: "#")
         } else if let first = line.first(where: { !Self.isBlank($0) }) {
             // Comments and directives alone aren't a document.
-            let isAside = first == UInt8(ascii: "#") || line.first == UInt8(ascii: "%")
-            hasContent = hasContent || !isAside
+            let isCommentOrDirective = first == UInt8(ascii: "#") || line.first == UInt8(ascii: "%")
+            hasContent = hasContent || !isCommentOrDirective
         }
-        guard !isPassing else { return }
+        guard !isSkipping else { return }
         document += line + [UInt8(ascii: "\n")]
     }
 
@@ -149,9 +149,9 @@ public struct YAMLDocumentsParser<T: Decodable & Sendable>: DataStreamParser {
             document = Data()
             hasContent = false
             hasBegun = false
-            isPassing = false
+            isSkipping = false
         }
-        guard hasContent, !isPassing else { return }
+        guard hasContent, !isSkipping else { return }
         do {
             results.append(.success(try YAMLDataDecoder(limits: limits).decode(T.self, from: document)))
         } catch {

@@ -49,7 +49,7 @@ struct AfarTool: AsyncParsableCommand {
     static func main() async {
         // Reports a reader that has closed the pipe, such as "| head", as a failed write.
         signal(SIGPIPE, SIG_IGN)
-        StandardOutput.guardStreams()
+        StandardOutput.reserveStandardStreams()
         do {
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

@@ -6,7 +6,7 @@ final class Interruption: @unchecked Sendable {
     // Sendable because dispatch sources are thread-safe.
 
     private struct State {
-        var arrived: Int32?
+        var receivedSignal: Int32?
         var handler: (@Sendable () -> Void)?
     }
 
@@ -30,7 +30,7 @@ final class Interruption: @unchecked Sendable {
         for (signal, source) in sources {
             source.setEventHandler { [state] in
                 let handler = state.withLock { state in
-                    state.arrived = state.arrived ?? signal
+                    state.receivedSignal = state.receivedSignal ?? signal
                     return state.handler
                 }
                 handler?()
@@ -47,7 +47,7 @@ final class Interruption: @unchecked Sendable {
     func handle(with handler: @escaping @Sendable () -> Void) {
         let hasArrived = state.withLock { state in
             state.handler = handler
-            return state.arrived != nil
+            return state.receivedSignal != nil
         }
         if hasArrived { handler() }
     }
@@ -59,7 +59,7 @@ final class Interruption: @unchecked Sendable {
             source.cancel()
             Foundation.signal(signal, SIG_DFL)
         }
-        guard let signal = state.withLock({ $0.arrived }) else { return }
+        guard let signal = state.withLock({ $0.receivedSignal }) else { return }
         ArchiveFile.save()
         // The threads of tasks can block signals.
         var set = sigset_t()

@@ -6,14 +6,14 @@ import HTTPTypes
 extension ConformanceCase {
     static let events: [ConformanceCase] = [
         ConformanceCase(.events, "the head is reported before the bytes of the body") { trial in
-            let observer = NotingObserver()
+            let observer = RecordingObserver()
             _ = try await trial.send(trial.exchange("/bytes/1000") { $0.observer = observer })
             try expectEqual(observer.heads, [200])
             try expectEqual(observer.received.last, 1000)
             try expect(observer.receivedAfterHead, "the head to be reported first")
         },
         ConformanceCase(.events, "all bytes sent are reported") { trial in
-            let observer = NotingObserver()
+            let observer = RecordingObserver()
             let body = RequestBody.data(ConformanceServer.bytes(200_000))
             _ = try await trial.send(trial.exchange("/echo", "POST", body: body) { $0.observer = observer })
             try expectEqual(observer.sent.last, 200_000)
@@ -109,13 +109,13 @@ extension ConformanceCase {
         ConformanceCase(.control, "a suspended exchange waits until it is resumed", needs: .suspension) { trial in
             let exchange = try trial.exchange("/bytes/1000")
             exchange.control.suspend()
-            let isOver = Locked(false)
+            let hasEnded = Locked(false)
             async let response = {
-                defer { isOver.withLock { $0 = true } }
+                defer { hasEnded.withLock { $0 = true } }
                 return try await trial.send(exchange)
             }()
             try await Task.sleep(for: .milliseconds(200))
-            try expect(!isOver.withLock { $0 }, "the exchange not to end while it is suspended")
+            try expect(!hasEnded.withLock { $0 }, "the exchange not to end while it is suspended")
             exchange.control.resume()
             try await expectEqual(response.data.count, 1000)
         },
@@ -208,7 +208,7 @@ extension ConformanceTrial {
 }
 
 /// Records the events that it observes.
-final class NotingObserver: ExchangeObserver {
+final class RecordingObserver: ExchangeObserver {
     private struct Notes {
         var heads: [Int] = []
         var sent: [Int64] = []

@@ -105,7 +105,7 @@ extension ConformanceCase {
             ConformanceCase(
                 .responses, "interim responses are reported", needs: .informationalResponses, needsSockets: true
             ) { trial in
-                let observer = NotingObserver()
+                let observer = RecordingObserver()
                 let (exchange, _) = try await trial.exchange(
                     with: [
                         .respond("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"),
@@ -229,15 +229,15 @@ extension ConformanceCase {
                     let pending = PendingHeadDecision()
                     Task {
                         try? await Task.sleep(for: .milliseconds(30))
-                        pending.give(.take())
+                        pending.fulfill(.take())
                     }
-                    return .ask(pending)
+                    return .deferred(pending)
                 }
             }
             try await expectEqual(trial.send(exchange).data, ConformanceServer.bytes(1000))
         },
         ConformanceCase(.decisions, "a dropped decision is a refusal") { trial in
-            let exchange = try trial.exchange("/bytes/1000") { $0.decide = { _ in .ask(PendingHeadDecision()) } }
+            let exchange = try trial.exchange("/bytes/1000") { $0.decide = { _ in .deferred(PendingHeadDecision()) } }
             _ = try await trial.failure(exchange, .cancelled)
         },
         ConformanceCase(.decisions, "a refused stream fails at its head", needs: .streamedDelivery) { trial in

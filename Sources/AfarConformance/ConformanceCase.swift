@@ -19,7 +19,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
         /// Limits and timeouts.
         case limits = "Limits and timeouts"
         /// Canceling and suspending exchanges.
-        case control = "Cancelling and suspending"
+        case control = "Cancellation and suspension"
         /// The reuse, the handover and the end of connections.
         case connections = "Connections"
         /// Errors.
@@ -100,7 +100,7 @@ public struct ConformanceSubject: Sendable, CustomStringConvertible {
     public var description: String { name }
 
     /// Returns why a case is left out; nil if it isn't.
-    public func reasonAgainst(_ test: ConformanceCase) -> String? {
+    public func exclusionReason(for test: ConformanceCase) -> String? {
         if let reason = exclusions[test.name] { return reason }
         if test.needsSockets, !hasSockets { return "the transport has no sockets" }
         let missing = test.needs.subtracting(makeTransport().capabilities.features)
@@ -113,7 +113,7 @@ public struct ConformanceSubject: Sendable, CustomStringConvertible {
     public func failures(of cases: [ConformanceCase]) async -> [(test: ConformanceCase, error: any Error)] {
         await withTaskGroup(of: (ConformanceCase, (any Error)?).self) { group in
             var failures: [(test: ConformanceCase, error: any Error)] = []
-            var rest = cases.filter { reasonAgainst($0) == nil }[...]
+            var rest = cases.filter { exclusionReason(for: $0) == nil }[...]
             func start(_ test: ConformanceCase) {
                 group.addTask {
                     do {

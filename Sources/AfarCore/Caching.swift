@@ -113,8 +113,8 @@ extension Request {
 
     /// Configures how an exchange uses the session's cache.
     func useCache(for urlRequest: URLRequest, in exchange: inout Exchange) throws {
-        let own = urlRequest.cachePolicy
-        let policy = own == .useProtocolCachePolicy ? session.configuration.requestCachePolicy : own
+        let requestPolicy = urlRequest.cachePolicy
+        let policy = requestPolicy == .useProtocolCachePolicy ? session.configuration.requestCachePolicy : requestPolicy
         if policy == .reloadIgnoringLocalAndRemoteCacheData,
             exchange.request.headerFields[.cacheControl] == nil
         {
@@ -131,12 +131,12 @@ extension Request {
         var policies = exchange.policies
         policies.cache = CachePolicy(policy)
         // A handler can be set until the response arrives.
-        policies.cacheHandler = { [self] response in keepable(response) }
+        policies.cacheHandler = { [self] response in responseToStore(response) }
         exchange.policies = policies
     }
 
     /// Returns the response to store, or nil to store nothing.
-    private func keepable(_ response: CachedResponse) -> Reply<CachedResponse?> {
+    private func responseToStore(_ response: CachedResponse) -> Reply<CachedResponse?> {
         let handler = cachedResponseHandler ?? session.cachedResponseHandler
         let task = lastTask as? URLSessionDataTask
         let proposal = task == nil || handler == nil && events == nil ? nil : response.cachedURLResponse
@@ -153,7 +153,7 @@ extension Request {
             let decision: CachedURLResponse? = await withCancellableCallback(ifCancelled: nil) { answer in
                 handler.dataTask(task, willCacheResponse: proposal, completion: answer)
             }
-            return decision.flatMap { $0 === proposal ? response : response.changed(to: $0) }
+            return decision.flatMap { $0 === proposal ? response : response.applying($0) }
         }
     }
 }
@@ -232,12 +232,12 @@ extension CachedResponse {
 
     /// Returns this response with the changes that a handler made to its Foundation equivalent. Returns nil if the handler
     /// doesn't allow storing it.
-    func changed(to other: CachedURLResponse) -> CachedResponse? {
+    func applying(_ other: CachedURLResponse) -> CachedResponse? {
         guard other.storagePolicy != .notAllowed else { return nil }
         var (status, fields) = (status, fields)
         if let head = other.response as? HTTPURLResponse {
             status = head.statusCode
-            fields = HTTPFields(head, inPlaceOf: fields)
+            fields = HTTPFields(head, replacing: fields)
         }
         return CachedResponse(
             url: url, variant: variant, status: status, fields: fields, body: other.data, requestDate: requestDate,
@@ -247,7 +247,7 @@ extension CachedResponse {
 
 extension HTTPFields {
     /// Creates the fields of a Foundation response. Fields with several values remain separate if they are unchanged.
-    fileprivate init(_ head: HTTPURLResponse, inPlaceOf old: HTTPFields) {
+    fileprivate init(_ head: HTTPURLResponse, replacing old: HTTPFields) {
         self.init()
         for case (let text as String, let value as String) in head.allHeaderFields {
             guard let name = HTTPField.Name(text) else { continue }

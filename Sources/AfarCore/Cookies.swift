@@ -162,6 +162,6 @@ extension CookieHandling {
     init?(_ urlRequest: URLRequest) {
         let document = urlRequest.mainDocumentURL
         guard !urlRequest.httpShouldHandleCookies || document != nil else { return nil }
-        self.init(isWanted: urlRequest.httpShouldHandleCookies, document: document.flatMap(CookieURL.init))
+        self.init(isEnabled: urlRequest.httpShouldHandleCookies, document: document.flatMap(CookieURL.init))
     }
 }

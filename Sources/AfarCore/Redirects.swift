@@ -114,20 +114,22 @@ extension Request {
     public var redirectHandler: (any RedirectHandler)? { mutable.withLock { $0.settings.redirectHandler } }
 
     /// Returns the handler for redirects, or nil if all redirects are followed.
-    private func effectiveRedirectHandler(over own: (any RedirectHandler)?) -> (any RedirectHandler)? {
-        own ?? session.redirectHandler ?? session.delegate.redirectHandler(on: session.queues.root)
+    private func effectiveRedirectHandler(requestHandler: (any RedirectHandler)?) -> (any RedirectHandler)? {
+        requestHandler ?? session.redirectHandler ?? session.delegate.redirectHandler(on: session.queues.root)
     }
 
     /// Whether redirects can be followed.
-    var mayFollowRedirects: Bool { effectiveRedirectHandler(over: redirectHandler).map { !$0.isRefusal } ?? true }
+    var canFollowRedirects: Bool {
+        effectiveRedirectHandler(requestHandler: redirectHandler).map { !$0.preventsRedirects } ?? true
+    }
 
     /// Returns the redirect policy of an attempt, or nil if all redirects are followed.
     ///
     /// - Parameter own: The request's own handler.
-    func redirectPolicy(for urlRequest: URLRequest, by own: (any RedirectHandler)?) -> RedirectPolicy? {
-        guard let handler = effectiveRedirectHandler(over: own) else { return nil }
-        if handler.isRefusal { return .doNotFollow }
-        return .ask { [self] proposal in try await decide(about: proposal, of: urlRequest, with: handler) }
+    func redirectPolicy(for urlRequest: URLRequest, by requestHandler: (any RedirectHandler)?) -> RedirectPolicy? {
+        guard let handler = effectiveRedirectHandler(requestHandler: requestHandler) else { return nil }
+        if handler.preventsRedirects { return .doNotFollow }
+        return .custom { [self] proposal in try await decide(about: proposal, of: urlRequest, with: handler) }
     }
 
     /// Records a redirect that the current attempt followed.
@@ -142,12 +144,12 @@ extension Request {
         let decision: URLRequest? = await withCancellableCallback(ifCancelled: nil) { answer in
             handler.task(task, willBeRedirectedTo: suggestion, for: response, completion: answer)
         }
-        return try decision.map { try self.proposal($0, inPlaceOf: proposal) }
+        return try decision.map { try self.proposal($0, replacing: proposal) }
     }
 
     /// Returns the proposal with the request that a handler returned.
     private func proposal(
-        _ urlRequest: URLRequest, inPlaceOf proposal: RedirectProposal
+        _ urlRequest: URLRequest, replacing proposal: RedirectProposal
     ) throws -> RedirectProposal {
         try urlRequest.validate()
         var body = proposal.body
@@ -173,7 +175,7 @@ extension Request {
 
 extension RedirectHandler {
     /// Whether the handler never follows a redirect.
-    fileprivate var isRefusal: Bool {
+    fileprivate var preventsRedirects: Bool {
         if case .doNotFollow = (self as? Redirector)?.behavior { true } else { false }
     }
 }

@@ -11,8 +11,8 @@ struct CurlLibrary {
 
     /// The version, such as "7.88.1".
     let version: String
-    var speaksHTTP2: Bool
-    let speaksHTTP3: Bool
+    var supportsHTTP2: Bool
+    let supportsHTTP3: Bool
     /// Whether an HTTP/2 stream can be paused without stalling the other streams of its connection (libcurl 8.17 and later).
     var pausesStreams: Bool
     /// Whether request bodies can be sent over HTTP/2. Before 8.1, libcurl loses a response that is complete before the body was
@@ -39,7 +39,7 @@ struct CurlLibrary {
             certificateBundle = nil
             isOnOpenSSL = false
             sharesOpenSSL = false
-            (speaksHTTP2, speaksHTTP3, pausesStreams) = (false, false, false)
+            (supportsHTTP2, supportsHTTP3, pausesStreams) = (false, false, false)
             (sendsBodiesOverHTTP2, reusesPlainHTTP2) = (false, false)
             return
         }
@@ -51,8 +51,8 @@ struct CurlLibrary {
         isOnOpenSSL = secureLibrary.hasPrefix("OpenSSL/")
         sharesOpenSSL = secureLibrary == Self.openSSL
         // Only OpenSSL reports what was negotiated in a handshake.
-        speaksHTTP2 = isOnOpenSSL && info.features & CURL_VERSION_HTTP2 != 0
-        speaksHTTP3 = info.features & CURL_VERSION_HTTP3 != 0
+        supportsHTTP2 = isOnOpenSSL && info.features & CURL_VERSION_HTTP2 != 0
+        supportsHTTP3 = info.features & CURL_VERSION_HTTP3 != 0
         pausesStreams = info.version_num >= 0x08_11_00
         sendsBodiesOverHTTP2 = info.version_num >= 0x08_01_00
         reusesPlainHTTP2 = info.version_num >= 0x08_00_00

@@ -30,8 +30,8 @@ public final class CurlTransport: CallbackTransport {
             .networkSettings,
         ]
         if library.authenticatesConnections { features.insert(.connectionAuthentication) }
-        if library.speaksHTTP2 { features.insert(.http2) }
-        if library.speaksHTTP3 { features.insert(.http3) }
+        if library.supportsHTTP2 { features.insert(.http2) }
+        if library.supportsHTTP3 { features.insert(.http3) }
         if library.isOnOpenSSL { features.formUnion([.serverTrust, .clientIdentity]) }
         capabilities = TransportCapabilities(name: "curl", features: features, contentCodings: ContentDecoder.codings)
         let tls = TLSSettings(configuration)

@@ -174,8 +174,8 @@ extension HAR {
                         encoding: body.encoding), forKey: .postData)
             }
             try values.encode(headersSize, forKey: .headersSize)
-            let isKept = body == nil || body?.text != nil
-            try values.encode(isKept ? body?.size ?? 0 : -1, forKey: .bodySize)
+            let isRecorded = body == nil || body?.text != nil
+            try values.encode(isRecorded ? body?.size ?? 0 : -1, forKey: .bodySize)
         }
     }
 

@@ -85,10 +85,10 @@ extension HAR.Redaction {
             }
         }
         let type = type.lowercased()
-        let isUntold = type.isEmpty || type.hasPrefix("text/plain")
+        let isUnspecified = type.isEmpty || type.hasPrefix("text/plain")
         let first = data.first { $0 > 0x20 }
         if type.contains("json") || type.hasPrefix("text/event-stream")
-            || (isUntold && (first == UInt8(ascii: "{") || first == UInt8(ascii: "[")))
+            || (isUnspecified && (first == UInt8(ascii: "{") || first == UInt8(ascii: "[")))
         {
             return JSONRedaction.redacted(data, hiding: isSecret)
         }
@@ -169,10 +169,10 @@ struct MultipartBoundary {
             guard piece.starts(with: "\r\n".utf8), let head = piece.range(of: Data("\r\n\r\n".utf8)) else {
                 return piece
             }
-            let isWhole = piece.suffix(end.count) == end
-            let content = piece[head.upperBound...].dropLast(isWhole ? end.count : 0)
+            let isTerminated = piece.suffix(end.count) == end
+            let content = piece[head.upperBound...].dropLast(isTerminated ? end.count : 0)
             let changed = part(String(decoding: piece[..<head.lowerBound], as: UTF8.self), content)
-            return piece[..<head.upperBound] + changed + (isWhole ? end : Data())
+            return piece[..<head.upperBound] + changed + (isTerminated ? end : Data())
         }
         return Data(pieces.joined(separator: text))
     }

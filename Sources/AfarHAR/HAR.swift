@@ -37,11 +37,11 @@ public struct HAR: Sendable, Codable, Hashable {
             let file = file.resolvingSymlinksInPath()
             let manager = FileManager.default
             try manager.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-            let former = try? manager.attributesOfItem(atPath: file.path)
-            let type = former?[.type] as? FileAttributeType ?? .typeRegular
+            let oldAttributes = try? manager.attributesOfItem(atPath: file.path)
+            let type = oldAttributes?[.type] as? FileAttributeType ?? .typeRegular
             // Devices and pipes can't be replaced.
             try encoder.encode(self).write(to: file, options: type == .typeRegular ? .atomic : [])
-            if type == .typeRegular, let mode = former?[.posixPermissions] {
+            if type == .typeRegular, let mode = oldAttributes?[.posixPermissions] {
                 try manager.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
             }
         } catch {

@@ -52,7 +52,7 @@ public struct RecordingTransport: Transport {
         }
         var exchange = exchange
         let sent = SentBody(&exchange)
-        let file = FileNote(&exchange)
+        let file = BodyFileTracker(&exchange)
         let number = recorder.add(HAR.Entry(started: Date(), request: HAR.Request(exchange)))
         let type = exchange.fields[.contentType] ?? ""
         do {
@@ -76,19 +76,19 @@ public struct RecordingTransport: Transport {
     }
 
     private func record(_ response: TransportResponse, _ descriptor: Int32?, _ number: Int) {
-        @Sendable func keep(_ data: Data?) {
+        @Sendable func store(_ data: Data?) {
             recorder.change(number) { $0.response.take(data, type: $0.response.content.mimeType) }
         }
         switch response.body {
-        case .connection: keep(Data())
-        case .data(let data): keep(data.count <= Self.longestBody ? data : nil)
+        case .connection: store(Data())
+        case .data(let data): store(data.count <= Self.longestBody ? data : nil)
         case .file(let count):
-            let isKept = count <= Self.longestBody
-            keep(count == 0 ? Data() : isKept ? descriptor.flatMap { Data(lastBytes: Int(count), of: $0) } : nil)
+            let isRecorded = count <= Self.longestBody
+            store(count == 0 ? Data() : isRecorded ? descriptor.flatMap { Data(lastBytes: Int(count), of: $0) } : nil)
         case .stream(let stream):
             // A strong reference would prevent cancellation when the reader abandons the stream.
             stream.copy(upTo: Self.longestBody) { [weak stream, recorder] data in
-                keep(data)
+                store(data)
                 guard let stream else { return }
                 Task {
                     let report = await stream.report()
@@ -133,8 +133,8 @@ private final class SentBody: Sendable {
         case .none: return nil
         case .data(let bytes): data = bytes
         case .file(let file):
-            let isKept = (body.length ?? 0) <= RecordingTransport.longestBody
-            data = isKept ? try? Data(contentsOf: file) : nil
+            let isRecorded = (body.length ?? 0) <= RecordingTransport.longestBody
+            data = isRecorded ? try? Data(contentsOf: file) : nil
         case .stream: data = copy.withLock { $0 }
         }
         guard let data, data.count <= RecordingTransport.longestBody else {
@@ -145,7 +145,7 @@ private final class SentBody: Sendable {
 }
 
 /// Tracks the file that receives the response's body.
-private final class FileNote: Sendable {
+private final class BodyFileTracker: Sendable {
     private let chosen: Guarded<Int32?>
 
     /// Observes the head decision, which can select another file.
@@ -153,11 +153,11 @@ private final class FileNote: Sendable {
         chosen = Guarded(exchange.delivery.file)
         guard let decision = exchange.decide else { return }
         exchange.decide = { [chosen] head in
-            @Sendable func note(_ decision: HeadDecision) {
+            @Sendable func track(_ decision: HeadDecision) {
                 if case .take(let delivery?) = decision { chosen.withLock { $0 = delivery.file } }
             }
             let decision = decision(head)
-            if case .ask(let pending) = decision { pending.whenGiven(note) } else { note(decision) }
+            if case .deferred(let pending) = decision { pending.whenDecided(track) } else { track(decision) }
             return decision
         }
     }

@@ -119,7 +119,7 @@ public final class ReplayTransport: Transport {
                 TransportError.Code(failure) ?? .unknown, phase: .awaitingResponse, url: exchange.url,
                 message: "the recorded request failed (\(failure))")
         }
-        guard let data = entry.response.content.data ?? (entry.mayLackBody ? Data() : nil) else {
+        guard let data = entry.response.content.data ?? (entry.canLackBody ? Data() : nil) else {
             throw TransportError(
                 .bodyIncomplete, phase: .receiving, url: exchange.url,
                 message: "the recording has no body for \(exchange.request.method.rawValue) \(exchange.url)")
@@ -131,9 +131,9 @@ public final class ReplayTransport: Transport {
         let key = RequestKey(
             method: exchange.request.method.rawValue, url: exchange.url, body: body,
             type: exchange.fields[.contentType] ?? "", matching, redaction)
-        let fitting = keys.indices.filter { keys[$0].fits(key) }
+        let candidates = keys.indices.filter { keys[$0].matches(key) }
         let index = used.withLock { used -> Int? in
-            let index = fitting.first { !used[$0] } ?? (matching.isStrict ? nil : fitting.last)
+            let index = candidates.first { !used[$0] } ?? (matching.isStrict ? nil : candidates.last)
             if let index { used[index] = true }
             return index
         }
@@ -142,7 +142,7 @@ public final class ReplayTransport: Transport {
             let rest = unusedEntries.prefix(20).map { "\($0.request.method) \($0.request.url)" }
             throw TransportError(
                 .invalidUse, phase: .queued, url: exchange.url,
-                message: "the recording has no response \(fitting.isEmpty ? "" : "left ")for \(key). "
+                message: "the recording has no response \(candidates.isEmpty ? "" : "left ")for \(key). "
                     + "Not requested yet: \(rest.isEmpty ? "nothing" : rest.joined(separator: ", "))")
         }
         return entries[index]
@@ -171,7 +171,7 @@ public final class ReplayTransport: Transport {
 
 extension HAR.Entry {
     /// Whether the response can lack a body, in which case tools omit the text.
-    fileprivate var mayLackBody: Bool {
+    fileprivate var canLackBody: Bool {
         response.content.text == nil && response.content.comment == nil
             && (response.content.size <= 0 || request.method.uppercased() == "HEAD"
                 || (300..<400).contains(response.status))
@@ -207,7 +207,7 @@ private struct RequestKey: Sendable, CustomStringConvertible {
         self.url = parts?.string ?? String(redacted.prefix { $0 != "#" })
     }
 
-    func fits(_ other: RequestKey) -> Bool {
+    func matches(_ other: RequestKey) -> Bool {
         guard method == other.method, url == other.url else { return false }
         guard let body, let otherBody = other.body, body != otherBody else { return true }
         return body.isSameJSON(as: otherBody)

@@ -22,10 +22,10 @@ struct MessageFraming {
         // A tunnel has no length, whatever the fields contain (RFC 9110, section 9.3.6).
         if !isTunnel, let error = fields.lengthError { throw error }
         let isChunked = fields.transferCodings == ["chunked"]
-        let mayHaveBody = method != .head && head.status != 204 && head.status != 304
+        let canHaveBody = method != .head && head.status != 204 && head.status != 304
         // A Transfer-Encoding overrides a Content-Length (section 6.3, item 3). The coding `identity` is ignored.
         body =
-            if isTunnel { .tunnel } else if !mayHaveBody { .none } else if !fields.transferCodings.isEmpty {
+            if isTunnel { .tunnel } else if !canHaveBody { .none } else if !fields.transferCodings.isEmpty {
                 .chunked
             } else {
                 fields.contentLength.map { .length($0) } ?? .untilClose
@@ -39,11 +39,11 @@ struct MessageFraming {
         // Other recipients could frame such a message differently (sections 6.1 and 6.3).
         let isAmbiguous =
             fields.isAmbiguous
-            || fields.hasTransferEncoding && (isHTTP10 || fields.contentLength != nil || mayHaveBody && !isChunked)
+            || fields.hasTransferEncoding && (isHTTP10 || fields.contentLength != nil || canHaveBody && !isChunked)
             || head.status == 204 && fields.framesBody
-        let wantsClose = fields.connectionOptions.contains("close")
+        let requestsClose = fields.connectionOptions.contains("close")
         let keepsAlive = !isHTTP10 || fields.connectionOptions.contains("keep-alive")
-        isPersistent = body != .untilClose && body != .tunnel && !isAmbiguous && !wantsClose && keepsAlive
+        isPersistent = body != .untilClose && body != .tunnel && !isAmbiguous && !requestsClose && keepsAlive
         keepAliveTimeout = fields.keepAliveTimeout
     }
 }

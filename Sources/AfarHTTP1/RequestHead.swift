@@ -23,13 +23,13 @@ package struct RequestHead {
     package let bytes: [UInt8]
     package let method: HTTPRequest.Method
     /// Whether the request has an `Upgrade` field.
-    package let asksForUpgrade: Bool
+    package let requestsUpgrade: Bool
     /// Whether the request has `Connection: close`.
     package let closesConnection: Bool
 
     /// Creates an empty head, for a connection over which nothing is sent.
     package init(withoutBytes method: HTTPRequest.Method) {
-        (bytes, self.method, asksForUpgrade, closesConnection) = ([], method, false, false)
+        (bytes, self.method, requestsUpgrade, closesConnection) = ([], method, false, false)
     }
 
     /// Serializes a head.
@@ -77,7 +77,7 @@ package struct RequestHead {
         }
         append("\r\n")
         self.bytes = bytes
-        asksForUpgrade = own.contains(.upgrade) || defaultFields.contains(.upgrade)
+        requestsUpgrade = own.contains(.upgrade) || defaultFields.contains(.upgrade)
         let options = own.contains(.connection) ? own[values: .connection] : defaultFields[values: .connection]
         closesConnection = FieldScanner.elements(of: options).contains { $0.asciiLowercased == "close" }
     }

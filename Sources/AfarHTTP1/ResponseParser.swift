@@ -27,7 +27,7 @@ package struct ResponseParser: ~Copyable {
         /// The URL for the response's head.
         package var url: String
         /// Whether the request has an `Upgrade` field, so that the server may switch protocols (101).
-        package var asksForUpgrade = false
+        package var requestsUpgrade = false
         /// Whether the request has `Connection: close`.
         package var closesConnection = false
         /// Whether the status line can contain HTTP/2 or HTTP/3, as libcurl writes it.
@@ -37,10 +37,10 @@ package struct ResponseParser: ~Copyable {
 
         /// Reads the properties from the head that is sent.
         ///
-        /// - Parameter mayUpgrade: Whether the connection can be used for another protocol.
-        package init(_ head: RequestHead, url: String, mayUpgrade: Bool = true) {
+        /// - Parameter canUpgrade: Whether the connection can be used for another protocol.
+        package init(_ head: RequestHead, url: String, canUpgrade: Bool = true) {
             self.init(method: head.method, url: url)
-            (asksForUpgrade, closesConnection) = (mayUpgrade && head.asksForUpgrade, head.closesConnection)
+            (requestsUpgrade, closesConnection) = (canUpgrade && head.requestsUpgrade, head.closesConnection)
         }
     }
 
@@ -258,7 +258,7 @@ package struct ResponseParser: ~Copyable {
             if fields.connectionOptions.contains("close") || fields.framesBody { mustClose = true }
             return .informational(head)
         }
-        guard head.status != 101 || request.asksForUpgrade && request.method != .connect && head.contains(.upgrade)
+        guard head.status != 101 || request.requestsUpgrade && request.method != .connect && head.contains(.upgrade)
         else {
             throw .malformed(
                 "the server switched protocols (101) without an Upgrade field in the request and in the response")

@@ -95,8 +95,8 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         }
         let observation = monitor.observe { [state] path in
             let status = NetworkReachabilityStatus(path)
-            let isNews = state.withLock { $0.takes(status, for: generation) }
-            guard isNews else { return }
+            let hasChanged = state.withLock { $0.takes(status, for: generation) }
+            guard hasChanged else { return }
             queue.async {
                 if state.withLock({ $0.generation == generation }) { listener(status) }
             }

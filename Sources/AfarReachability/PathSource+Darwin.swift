@@ -65,15 +65,15 @@
             on queue: DispatchQueue, _ update: @escaping @Sendable (NetworkPath) -> Void
         ) -> NetworkPath {
             let first = Locked<NetworkPath?>(nil)
-            let isThere = DispatchSemaphore(value: 0)
+            let hasArrived = DispatchSemaphore(value: 0)
             pathUpdateHandler = { path in
                 let path = NetworkPath(path)
                 first.withLock { $0 = $0 ?? path }
-                isThere.signal()
+                hasArrived.signal()
                 update(path)
             }
             start(queue: queue)
-            _ = isThere.wait(timeout: .now() + 1)
+            _ = hasArrived.wait(timeout: .now() + 1)
             return first.withLock { $0 } ?? NetworkPath(currentPath)
         }
     }

@@ -37,9 +37,9 @@ public struct ReachabilityError: Error, Sendable, Hashable, CustomStringConverti
         static let retryDelay = Duration.seconds(5)
 
         /// Whether the error is temporary and a retry can succeed, unlike after a denied permission.
-        var isPassing: Bool { isLackOfDescriptors || [ENOBUFS, ENOMEM, EAGAIN, ETIMEDOUT].contains(errorNumber) }
+        var isTemporary: Bool { isLackingDescriptors || [ENOBUFS, ENOMEM, EAGAIN, ETIMEDOUT].contains(errorNumber) }
 
         /// Whether the process or the machine has no file descriptor left.
-        var isLackOfDescriptors: Bool { errorNumber == EMFILE || errorNumber == ENFILE }
+        var isLackingDescriptors: Bool { errorNumber == EMFILE || errorNumber == ENFILE }
     }
 #endif

@@ -18,10 +18,10 @@ package protocol ConnectionSecurityProvider: Sendable {
     /// - Parameters:
     ///   - host: The name or the address, in lowercase and without a port.
     ///   - hasLeftOrigin: Whether redirects have left the origin of the first request.
-    ///   - isDecided: Whether certificates require a decision even without requirements, because there is a handler.
+    ///   - requiresDecision: Whether certificates require a decision even without requirements, because there is a handler.
     /// - Returns: Nil if the transport's default applies. User code is called in the reply's asynchronous work.
     func security(
-        forHost host: String, hasLeftOrigin: Bool, isDecided: Bool
+        forHost host: String, hasLeftOrigin: Bool, requiresDecision: Bool
     ) -> Reply<Result<ConnectionSecurity?, any Error>>
 }
 
@@ -72,7 +72,7 @@ package struct ConnectionSecurityStage: ExchangeStage {
         func before(_ hop: Hop) -> Reply<RequestAction> {
             if let security = state.withLock({ $0.security }) { return .now(action(of: hop, under: security)) }
             let reply = provider.security(
-                forHost: hop.host, hasLeftOrigin: hop.hasLeftOrigin, isDecided: isHandled)
+                forHost: hop.host, hasLeftOrigin: hop.hasLeftOrigin, requiresDecision: isHandled)
             switch reply {
             case .now(let result): return .now(action(of: hop, after: result))
             case .wait(let work): return .wait { [self] in action(of: hop, after: await work()) }

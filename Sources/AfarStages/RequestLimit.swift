@@ -31,22 +31,22 @@ public struct RequestLimit: ExchangeStage {
             let host = "\(hop.exchange.request.scheme ?? "")://\(hop.exchange.request.authority ?? "")"
             // A repeated request keeps its slot.
             guard slot.withLock({ $0 == nil }) else { return .now(.send) }
-            let taken = slots.take(at: host)
-            slot.withLock { $0 = taken }
-            guard !taken.isGranted else { return .now(.send) }
+            let acquired = slots.acquireSlot(for: host)
+            slot.withLock { $0 = acquired }
+            guard !acquired.isGranted else { return .now(.send) }
             return .wait {
                 await withTaskCancellationHandler {
-                    await taken.granted.value
+                    await acquired.granted.value
                 } onCancel: {
-                    taken.granted.fulfill(())
+                    acquired.granted.fulfill(())
                 }
                 return .send
             }
         }
 
         func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {
-            guard let taken = slot.withLock({ $0.take() }) else { return }
-            slots.leave(taken)
+            guard let acquired = slot.withLock({ $0.take() }) else { return }
+            slots.release(acquired)
         }
     }
 
@@ -70,7 +70,7 @@ public struct RequestLimit: ExchangeStage {
 
         init(limit: Int) { self.limit = limit }
 
-        func take(at host: String) -> Slot {
+        func acquireSlot(for host: String) -> Slot {
             queues.withLock { queues in
                 let slot = Slot(host: host, isGranted: (queues[host]?.active.count ?? 0) < limit)
                 if slot.isGranted {
@@ -83,7 +83,7 @@ public struct RequestLimit: ExchangeStage {
         }
 
         /// Releases a slot, whether the request is in flight or still waits.
-        func leave(_ slot: Slot) {
+        func release(_ slot: Slot) {
             let next = queues.withLock { queues -> Slot? in
                 guard var queue = queues[slot.host] else { return nil }
                 defer { queues[slot.host] = queue.active.isEmpty ? nil : queue }

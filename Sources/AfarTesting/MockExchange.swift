@@ -30,15 +30,15 @@ final class MockExchange: PreparedExchange {
         self.handler = handler
     }
 
-    var isOver: Bool { state.withLock { $0.outcome != nil } }
+    var hasEnded: Bool { state.withLock { $0.outcome != nil } }
 
     func start(completion: @escaping Completion) {
-        let isOver = state.withLock { state in
+        let hasEnded = state.withLock { state in
             state.completion = completion
             state.report.transactions[0].fetchStartDate = Date()
             return state.outcome != nil
         }
-        guard !isOver else { return settle() }
+        guard !hasEnded else { return settle() }
         let isSuspended = exchange.control.attach { [suspension] isSuspended in
             if isSuspended { suspension.close() } else { suspension.open() }
         }
@@ -69,7 +69,7 @@ final class MockExchange: PreparedExchange {
     }
 
     /// Changes the report.
-    func note(_ change: (inout TransportReport) -> Void) {
+    func updateReport(_ change: (inout TransportReport) -> Void) {
         state.withLock { change(&$0.report) }
     }
 
@@ -90,7 +90,7 @@ final class MockExchange: PreparedExchange {
     var body: TransportResponse.Body? { state.withLock { $0.sink?.body } }
 
     /// Returns the response as soon as its head is complete, with the body to follow as a stream.
-    func answerEarly(_ head: ResponseHead, _ stream: ResponseBodyStream) {
+    func returnHead(_ head: ResponseHead, _ stream: ResponseBodyStream) {
         let answered = state.withLock { state -> (Completion, TransportReport)? in
             guard state.outcome == nil, let completion = state.completion else { return nil }
             state.completion = nil
@@ -178,19 +178,19 @@ extension MockExchange {
     private func body() async throws -> Data {
         try await exchange.collectBody { count in
             if case .stream = exchange.body { await suspension.pass() }
-            tellSent(count)
+            reportSent(count)
         }
     }
 
-    private func tellSent(_ count: Int) {
-        guard !isOver else { return }
-        note { $0.transactions[0].countOfRequestBodyBytesSent = Int64(count) }
+    private func reportSent(_ count: Int) {
+        guard !hasEnded else { return }
+        updateReport { $0.transactions[0].countOfRequestBodyBytesSent = Int64(count) }
         exchange.observer?.exchangeDidSend(bytes: Int64(count), expected: exchange.body.length)
     }
 
     private func deliver(_ response: MockResponse) async throws {
         await suspension.pass()
-        for informational in response.informationalResponses where !isOver {
+        for informational in response.informationalResponses where !hasEnded {
             exchange.observer?.exchangeDidReceiveInformational(
                 ResponseHead(status: informational.status, fields: informational.fields, url: exchange.responseURL))
         }
@@ -199,22 +199,22 @@ extension MockExchange {
                 .headTooLarge,
                 "more than \(exchange.options.maximumInformationalResponses) informational responses arrived")
         }
-        guard !isOver else { return }
+        guard !hasEnded else { return }
         var fields = response.fields
         let hasFraming = fields[.contentLength] != nil || fields[.transferEncoding] != nil
         if !hasFraming, response.status >= 200, response.status != 204, response.status != 304 {
             fields[.contentLength] = String(response.body.count)
         }
         let head = ResponseHead(status: response.status, fields: fields, url: exchange.responseURL)
-        note { $0.transactions[0].responseStartDate = Date() }
+        updateReport { $0.transactions[0].responseStartDate = Date() }
         exchange.observer?.exchangeDidReceiveHead(head)
         let decision = await exchange.headArrived(head).settled()
-        guard !isOver else { return }
+        guard !hasEnded else { return }
         var delivery = exchange.delivery
         switch decision {
         case .take(.file(let descriptor, let limit)):
             if case .file = delivery { delivery = .file(descriptor: descriptor, limit: limit) }
-        case .take, .ask: break
+        case .take, .deferred: break
         case .discard: return end(.success(TransportResponse(head: head, body: .data(Data()))))
         case .refuse(let error): return fail(.cancelled, "the response's head was refused", because: error)
         }
@@ -229,11 +229,11 @@ extension MockExchange {
                 onCancel: { [weak self] in self?.fail(.cancelled, "reading the body was cancelled") }
             )
             open(.stream(source))
-            answerEarly(head, stream)
+            returnHead(head, stream)
         }
         try await deliver(body, in: response.chunkSize ?? body.count, every: response.chunkDelay, head)
         if let code = response.failure { return fail(code, "the mock interrupted the response") }
-        note { $0.trailers = response.trailers }
+        updateReport { $0.trailers = response.trailers }
         end(.success(self.body.map { TransportResponse(head: head, body: $0) }))
     }
 
@@ -242,7 +242,7 @@ extension MockExchange {
     ) async throws {
         var rest = body
         var total: Int64 = 0
-        while !rest.isEmpty, !isOver {
+        while !rest.isEmpty, !hasEnded {
             if delay > .zero { try await Task.sleep(for: delay.sleepable) }
             await suspension.pass()
             let chunk = rest.prefix(max(size, 1))
@@ -254,8 +254,8 @@ extension MockExchange {
             if let failure = add(Data(chunk)) {
                 return fail(.deliveryFailed, "the body could not be written", systemError: failure)
             }
-            note { $0.transactions[0].countOfResponseBodyBytesAfterDecoding = total }
-            if !isOver { exchange.observer?.exchangeDidReceive(bytes: total, expected: head.contentLength) }
+            updateReport { $0.transactions[0].countOfResponseBodyBytesAfterDecoding = total }
+            if !hasEnded { exchange.observer?.exchangeDidReceive(bytes: total, expected: head.contentLength) }
             if let source {
                 demand.close()
                 if !source.isFull { demand.open() }

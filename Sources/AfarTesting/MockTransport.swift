@@ -25,7 +25,7 @@ public final class MockTransport: CallbackTransport {
     /// The capabilities that the mock declares. Exchanges that require others fail.
     public let capabilities: TransportCapabilities
     private let handler: Handler
-    private let seen = Guarded<[(request: MockRequest, isAnswered: Bool)]>([])
+    private let received = Guarded<[(request: MockRequest, isAnswered: Bool)]>([])
     /// The stubs of the mock, if it was created with stubs.
     let stubs: StubList?
 
@@ -40,7 +40,7 @@ public final class MockTransport: CallbackTransport {
     }
 
     convenience init(capabilities: TransportCapabilities = .mock, stubs: StubList) {
-        self.init(capabilities: capabilities, stubs: stubs, stubs.refuse)
+        self.init(capabilities: capabilities, stubs: stubs, stubs.throwUnmatched)
     }
 
     private init(capabilities: TransportCapabilities, stubs: StubList?, _ handler: @escaping Handler) {
@@ -50,7 +50,7 @@ public final class MockTransport: CallbackTransport {
     }
 
     /// The requests received so far, in the order in which they were complete.
-    public var requests: [MockRequest] { seen.withLock { $0.map(\.request) } }
+    public var requests: [MockRequest] { received.withLock { $0.map(\.request) } }
 
     /// Returns the received requests that match the given method and pattern, as in a ``Stub``.
     public func requests(_ method: HTTPRequest.Method?, _ pattern: String) -> [MockRequest] {
@@ -59,17 +59,17 @@ public final class MockTransport: CallbackTransport {
     }
 
     /// The received requests that matched no stub. It is always empty for a mock with a closure.
-    public var unmatchedRequests: [MockRequest] { seen.withLock { $0.filter { !$0.isAnswered }.map(\.request) } }
+    public var unmatchedRequests: [MockRequest] { received.withLock { $0.filter { !$0.isAnswered }.map(\.request) } }
 
     /// Prepares an exchange for a hop.
     public func prepare(_ hop: Hop) throws -> any PreparedExchange {
         let exchange = hop.exchangeToSend
         try capabilities.check(exchange)
-        return MockExchange(exchange) { [seen, stubs, handler] request in
+        return MockExchange(exchange) { [received, stubs, handler] request in
             let match = stubs?.match(request)
             let request = match?.request ?? request
-            seen.withLock { $0.append((request, isAnswered: stubs == nil || match != nil)) }
-            return try await (match?.answer ?? handler)(request)
+            received.withLock { $0.append((request, isAnswered: stubs == nil || match != nil)) }
+            return try await (match?.handler ?? handler)(request)
         }
     }
 }

@@ -210,7 +210,8 @@ public struct BodyPattern: Sendable, CustomStringConvertible {
     public static func json(_ value: some Encodable & Sendable) -> BodyPattern {
         let encoded = try? JSONEncoder.sortingKeys.encode(value)
         return BodyPattern(
-            description: "the body \(encoded.map { String(decoding: $0, as: UTF8.self) } ?? "that cannot be JSON")"
+            description:
+                "the body \(encoded.map { String(decoding: $0, as: UTF8.self) } ?? "that can't be encoded as JSON")"
         ) { body in
             encoded.map { Self.isSameJSON($0, body) } ?? false
         }
@@ -248,11 +249,11 @@ extension MockTransport {
 final class StubList: Sendable {
     private let stubs: [Stub]
     /// The stubs to use if none of these matches.
-    private let others: StubList?
+    private let fallback: StubList?
     private let uses: Guarded<[Int]>
 
-    init(_ stubs: [Stub], before others: StubList? = nil) {
-        (self.stubs, self.others) = (stubs, others)
+    init(_ stubs: [Stub], before fallback: StubList? = nil) {
+        (self.stubs, self.fallback) = (stubs, fallback)
         uses = Guarded(Array(repeating: 0, count: stubs.count))
     }
 
@@ -260,7 +261,7 @@ final class StubList: Sendable {
 
     /// Returns the request with the values of the matching stub's placeholders, and the stub's handler, or `nil` if no
     /// stub matches.
-    func match(_ request: MockRequest) -> (request: MockRequest, answer: MockTransport.Handler)? {
+    func match(_ request: MockRequest) -> (request: MockRequest, handler: MockTransport.Handler)? {
         for (index, stub) in stubs.enumerated() {
             guard let parameters = stub.match(request) else { continue }
             let number = uses.withLock { uses in
@@ -271,16 +272,16 @@ final class StubList: Sendable {
             request.parameters = parameters
             return (request, { try await stub.response(to: $0, number: number) })
         }
-        return others?.match(request)
+        return fallback?.match(request)
     }
 
     /// Throws the error for a request that matches no stub.
-    func refuse(_ request: MockRequest) throws -> MockResponse {
-        let known = descriptions.isEmpty ? "no stubs" : descriptions.joined(separator: ", ")
+    func throwUnmatched(_ request: MockRequest) throws -> MockResponse {
+        let available = descriptions.isEmpty ? "no stubs" : descriptions.joined(separator: ", ")
         throw TransportError(
             .invalidUse, phase: .queued, url: request.url,
-            message: "no stub matches \(request.method.rawValue) \(request.url). The mock has: \(known)")
+            message: "no stub matches \(request.method.rawValue) \(request.url). The mock has: \(available)")
     }
 
-    private var descriptions: [String] { stubs.map(\.description) + (others?.descriptions ?? []) }
+    private var descriptions: [String] { stubs.map(\.description) + (fallback?.descriptions ?? []) }
 }

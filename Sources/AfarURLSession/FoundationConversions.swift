@@ -17,7 +17,7 @@ extension URLRequest {
         guard let url = URL(keepingEscapesOf: exchange.url), url.host?.isEmpty == false else {
             throw refusal(.invalidURL, "Foundation can't parse this URL")
         }
-        self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: Self.farAway)
+        self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: Self.longestTimeout)
         httpShouldHandleCookies = false
 
         let method = exchange.request.method.rawValue
@@ -36,7 +36,7 @@ extension URLRequest {
 
     /// The session's own timer has a resolution of a second and, on Linux, loses a task that waits for the answer to a redirect. It
     /// is set so long that it never fires before the timers of ``RunningExchange``.
-    private static let farAway: TimeInterval = 366 * 24 * 60 * 60
+    private static let longestTimeout: TimeInterval = 366 * 24 * 60 * 60
 }
 
 extension Exchange {

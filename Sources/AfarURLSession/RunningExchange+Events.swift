@@ -9,12 +9,12 @@ import HTTPTypes
 /// The session's events for the exchange. The session calls these methods serially.
 extension RunningExchange {
     func didSend(_ total: Int64) {
-        let isOver = state.withLock { state in
+        let hasEnded = state.withLock { state in
             state.sent = total
             state.lastActivity = .now
             return state.ending != nil
         }
-        if !isOver { exchange.observer?.exchangeDidSend(bytes: total, expected: exchange.body.length) }
+        if !hasEnded { exchange.observer?.exchangeDidSend(bytes: total, expected: exchange.body.length) }
     }
 
     func didReceive(_ response: URLResponse) {
@@ -58,12 +58,12 @@ extension RunningExchange {
                 self?.endDiscarding()
             }
         case .refuse(let error): throw TransportError(refused: exchange.url, because: error)
-        case .ask(let pending):
+        case .deferred(let pending):
             state.withLock { state in
                 (state.head, state.isUndecided, state.sink) = (head, true, .memory(Data()))
             }
             // Weak, because the decision may be retained forever. The watchdog retains the exchange until its end.
-            pending.whenGiven { [weak self] decision in
+            pending.whenDecided { [weak self] decision in
                 guard let self else { return }
                 onQueue { self.decided(decision, about: head) }
             }
@@ -90,10 +90,10 @@ extension RunningExchange {
     private func endDiscarding() {
         let task = state.withLock { state in
             // These tasks end without being canceled.
-            state.isLeftAlone || Platform.stallsAtChallenge && state.head?.status == 401 ? nil : state.task
+            state.endsWithoutCancel || Platform.stallsAtChallenge && state.head?.status == 401 ? nil : state.task
         }
         end(with: .success(()))
-        if let task { BoundedQueue.elsewhere { task.cancel() } }
+        if let task { BoundedQueue.runOffQueue { task.cancel() } }
     }
 
     private func countInformational(_ status: Int) throws(TransportError) {
@@ -153,7 +153,7 @@ extension RunningExchange {
     }
 
     private func take(_ data: Data) {
-        enum Next { case nothing, tell, write(Int32), yield(ResponseBodyStream.Source), refuse(String), discard }
+        enum Next { case nothing, notify, write(Int32), yield(ResponseBodyStream.Source), refuse(String), discard }
         let (next, total, head) = state.withLock { state -> (Next, Int64, ResponseHead?) in
             guard state.ending == nil else { return (.nothing, 0, nil) }
             state.received += Int64(data.count)
@@ -175,7 +175,7 @@ extension RunningExchange {
                 state.sink = .memory(Data())
                 collected.append(data)
                 state.sink = .memory(collected)
-                return (.tell, total, state.head)
+                return (.notify, total, state.head)
             case .file(let descriptor):
                 state.isWriting = true
                 return (.write(descriptor), total, state.head)
@@ -187,7 +187,7 @@ extension RunningExchange {
         case .nothing: return
         case .discard: return endDiscarding()
         case .refuse(let reason): return end(.responseTooLarge, reason)
-        case .tell: break
+        case .notify: break
         case .write(let descriptor):
             let failure = BodySink.deliver(data, to: descriptor)
             state.withLock { $0.isWriting = false }
@@ -195,13 +195,13 @@ extension RunningExchange {
             if let failure { end(.deliveryFailed, "the body could not be written", systemError: failure) }
         case .yield(let source):
             source.yield(data)
-            if source.isFull { holdBack() }
+            if source.isFull { applyBackpressure() }
         }
         let isDecoded = head?.value(for: .contentEncoding) != nil
         exchange.observer?.exchangeDidReceive(bytes: total, expected: isDecoded ? nil : head?.contentLength)
     }
 
-    private func holdBack() {
+    private func applyBackpressure() {
         if Platform.suspendsInFlight {
             state.withLock { $0.task }?.suspend()
         } else {
@@ -210,10 +210,10 @@ extension RunningExchange {
     }
 
     /// Whether the redirect can be declined.
-    func mayAnswerRedirect() -> Bool {
+    func canAnswerRedirect() -> Bool {
         state.withLock { state in
             guard state.ending == nil else { return false }
-            state.isLeftAlone = Platform.endsAtRefusedRedirect
+            state.endsWithoutCancel = Platform.endsAtRefusedRedirect
             return true
         }
     }

@@ -34,7 +34,7 @@ final class RunningExchange: PreparedExchange {
         /// How many bytes of a discarded body are read; nil for a body that is needed.
         var discarding: Int64?
         var isWriting = false
-        var isLeftAlone = false
+        var endsWithoutCancel = false
         /// Whether the exchange's control is attached to this object.
         var isAttached = false
 
@@ -76,11 +76,11 @@ final class RunningExchange: PreparedExchange {
 
     /// Starts the task, unless the exchange has ended or its control suspends it.
     func start(completion: @escaping Completion) {
-        let isOver = state.withLock { state in
+        let hasEnded = state.withLock { state in
             state.completion = completion
             return state.ending != nil
         }
-        guard !isOver else { return settle() }
+        guard !hasEnded else { return settle() }
         let task = makeTask(self)
         let watchdog = Task { await self.watch() }
         let isSuspended = state.withLock { state -> Bool? in
@@ -92,7 +92,7 @@ final class RunningExchange: PreparedExchange {
         }
         guard let isSuspended else {
             watchdog.cancel()
-            return BoundedQueue.elsewhere { task.cancel() }
+            return BoundedQueue.runOffQueue { task.cancel() }
         }
         if !isSuspended { control(isSuspended: false) }
     }
@@ -117,8 +117,8 @@ final class RunningExchange: PreparedExchange {
             let now = ContinuousClock.now
             if now >= start + total { return end(.timedOut, "the exchange exceeded the total timeout of \(total)") }
             let lastActivity = state.withLock { state in
-                let isHeld = exchange.control.isSuspended && (Platform.suspendsInFlight || !state.hasStarted)
-                if isHeld || state.isUndecided {
+                let isPaused = exchange.control.isSuspended && (Platform.suspendsInFlight || !state.hasStarted)
+                if isPaused || state.isUndecided {
                     state.lastActivity = now
                 }
                 return state.lastActivity
@@ -154,12 +154,12 @@ extension RunningExchange {
             guard state.ending == nil else { return nil }
             state.ending = ending
             // A task that is left alone ends without being canceled.
-            guard case .failure = ending, !state.isLeftAlone else { return nil }
+            guard case .failure = ending, !state.endsWithoutCancel else { return nil }
             return state.task
         }
         settle()
         // Elsewhere, because canceling waits for the session's queue, which can be busy.
-        if let task { BoundedQueue.elsewhere { task.cancel() } }
+        if let task { BoundedQueue.runOffQueue { task.cancel() } }
     }
 
     /// Completes the exchange once. While the file is being written, completion waits, because the caller closes the file then.

@@ -33,12 +33,12 @@ extension URLSessionTransport {
         /// upload from a file is canceled or its connection is reset.
         case largeFileUpload
         /// After an upload was broken off, concurrent requests can stall until their idle timeout, because the library isn't woken.
-        case standstill
+        case recoveryAfterFailedUpload
         /// A slow reader doesn't slow the server down, and its buffer is limited, because the library can't pause a transfer.
         case backpressure
         /// If a server on the same machine sends endlessly and faster than the library reads, the library continues to read after
         /// the exchange has failed or was canceled, because it stops a task only during a pause.
-        case stoppingAFlood
+        case stoppingEndlessResponses
         /// Only an exchange that has not started can be suspended, because the library drops the connection of a running task, and
         /// sends the whole request again when it is resumed.
         case suspension
@@ -52,7 +52,7 @@ extension URLSessionTransport {
         case lowestTLSVersion
         /// The environment variables `http_proxy`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, also in lower case, apply, because
         /// the library leaves proxies to libcurl.
-        case proxiesOfTheEnvironment
+        case environmentProxies
         /// Unsolicited bytes on a kept connection are mistaken for the next response, because the library doesn't check for them.
         case unsolicitedBytes
         /// A body without a length is complete when the server closes the TCP connection without a TLS alert, whatever

@@ -106,7 +106,7 @@ private struct OwnSession: Sendable {
     }
 
     /// Runs a closure serially with the delegate's calls.
-    func onQueue(_ work: @escaping @Sendable () -> Void) { queue.addWithoutPlace(work) }
+    func onQueue(_ work: @escaping @Sendable () -> Void) { queue.addUncounted(work) }
 
     /// Invalidates the session when its tasks have ended.
     func end() { session.finishTasksAndInvalidate() }
@@ -165,7 +165,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         // On Linux, calling the handler of a canceled task traps.
-        guard let exchange = self[task], exchange.mayAnswerRedirect() else { return }
+        guard let exchange = self[task], exchange.canAnswerRedirect() else { return }
         completionHandler(nil)
     }
 
@@ -176,7 +176,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
         guard Platform.stallsAtChallenge else { return completionHandler(.performDefaultHandling, nil) }
         // The whole 401 has arrived, so the exchange succeeds.
         self[task]?.didComplete(with: nil)
-        BoundedQueue.elsewhere { completionHandler(.cancelAuthenticationChallenge, nil) }
+        BoundedQueue.runOffQueue { completionHandler(.cancelAuthenticationChallenge, nil) }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -191,10 +191,10 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
 ///
 /// On Linux, the library reads from the network without waiting for its delegate, and each chunk becomes an operation, so a fast
 /// server and a slow disk would fill the memory. With this queue, the library's own queue waits until operations have finished. An
-/// operation must therefore never wait for the session: tasks are canceled elsewhere (``elsewhere(_:)``).
+/// operation must therefore never wait for the session: tasks are canceled elsewhere (``runOffQueue(_:)``).
 final class BoundedQueue: OperationQueue, @unchecked Sendable {
     // Sendable because its superclass and the semaphore are.
-    private let places = DispatchSemaphore(value: 256)
+    private let slots = DispatchSemaphore(value: 256)
     /// A queue of its own, which gets a thread even if those of the global queues are all blocked. On Linux, creating a task waits
     /// for the session's own queue, which can wait for an operation.
     private let queue = DispatchQueue(label: "afar.urlsession")
@@ -205,18 +205,18 @@ final class BoundedQueue: OperationQueue, @unchecked Sendable {
     }
 
     override func addOperation(_ block: @escaping @Sendable () -> Void) {
-        places.wait()
-        super.addOperation { [places] in
+        slots.wait()
+        super.addOperation { [slots] in
             block()
-            places.signal()
+            slots.signal()
         }
     }
 
-    /// Adds a closure that isn't an event. It needs no place, because an event that adds it has one already.
-    func addWithoutPlace(_ block: @escaping @Sendable () -> Void) { super.addOperation(block) }
+    /// Adds a closure that isn't an event. It needs no slot, because the event that adds it has one already.
+    func addUncounted(_ block: @escaping @Sendable () -> Void) { super.addOperation(block) }
 
     /// Runs a closure that may have to wait for the session's queue.
-    static func elsewhere(_ work: @escaping @Sendable () -> Void) {
+    static func runOffQueue(_ work: @escaping @Sendable () -> Void) {
         DispatchQueue.global().async(execute: work)
     }
 }

@@ -113,8 +113,8 @@ package struct WebSocketReader {
         guard let opcode = WebSocketFrame.Opcode(rawValue: byte & 0x0F) else {
             throw .protocolError("a frame has the unknown opcode \(byte & 0x0F)")
         }
-        let mayBeCompressed = inflater != nil && (opcode == .text || opcode == .binary)
-        guard byte & 0x30 == 0, byte & 0x40 == 0 || mayBeCompressed else {
+        let canBeCompressed = inflater != nil && (opcode == .text || opcode == .binary)
+        guard byte & 0x30 == 0, byte & 0x40 == 0 || canBeCompressed else {
             throw .protocolError("a frame has reserved bits set")
         }
         if opcode.isControl, byte & 0x80 == 0 { throw .protocolError("a control frame is fragmented") }

@@ -130,7 +130,7 @@ static inline int afar_note_good_certificates(int isValid, X509_STORE_CTX *conte
     if (depth < *goodCount) *goodCount = depth;
     return 1;
 }
-static inline void afar_be_lenient(X509_STORE_CTX *context, int *goodCount) {
+static inline void afar_ignore_validation_errors(X509_STORE_CTX *context, int *goodCount) {
     X509_STORE_CTX_set_app_data(context, goodCount);
     X509_STORE_CTX_set_verify_cb(context, afar_note_good_certificates);
 }
@@ -220,16 +220,16 @@ static inline int afar_reason(unsigned long error) { return ERR_GET_REASON(error
 static inline void afar_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
 
 // An index for an object in each connection's settings, which release it; negative on failure.
-static inline int afar_new_settings_place(CRYPTO_EX_free *release) {
+static inline int afar_new_settings_index(CRYPTO_EX_free *release) {
     return SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, release);
 }
 // An index for an object in each connection, which releases it; negative on failure.
-static inline int afar_new_connection_place(CRYPTO_EX_free *release) {
+static inline int afar_new_connection_index(CRYPTO_EX_free *release) {
     return SSL_get_ex_new_index(0, NULL, NULL, NULL, release);
 }
 // Ignores the end of the TCP connection without an alert.
 static inline void afar_ignore_unexpected_end(SSL *ssl) { SSL_set_options(ssl, SSL_OP_IGNORE_UNEXPECTED_EOF); }
-// An index for a mark in each connection; negative on failure.
-static inline int afar_new_mark(void) { return SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL); }
+// An index for an object in each connection, which doesn't retain it; negative on failure.
+static inline int afar_new_trust_index(void) { return SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL); }
 
 #endif

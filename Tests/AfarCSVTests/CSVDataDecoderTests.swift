@@ -97,14 +97,14 @@ import Testing
         #expect(value.kind == .two)
     }
 
-    @Test func wordsForTruth() throws {
+    @Test func booleanWords() throws {
         #expect(try decode([[Bool]].self, "true,TRUE,Yes,1\n", .rows) == [[true, true, true, true]])
         #expect(try decode([[Bool]].self, "false,False,no,0\n", .rows) == [[false, false, false, false]])
         #expect(throws: DecodingError.self) { try decode([Bool].self, "2\n", .rows) }
     }
 
     @Test(arguments: ["0x10", "inf", "nan", "1e999", "1,5", "1 ", "", "--1", "1.2.3", "e", "."])
-    func whatIsNoNumberIsAnError(text: String) {
+    func invalidNumbersAreErrors(text: String) {
         let csv = "a,b\n\"\(text)\",x\n"
         struct Number<T: Decodable>: Decodable { var a: T }
         #expect(throws: DecodingError.self) { try decode([Number<Double>].self, csv) }
@@ -124,14 +124,14 @@ import Testing
         }
     }
 
-    @Test func theDecimalSeparatorCanBeAnother() throws {
+    @Test func theDecimalSeparatorCanBeAComma() throws {
         var format = CSVFormat.semicolonSeparated
         format.header = .none
         #expect(try decode([[Double]].self, "1,5;-2,25e1\n", format) == [[1.5, -22.5]])
         #expect(throws: DecodingError.self) { try decode([[Double]].self, "1.5\n", format) }
     }
 
-    @Test func datesAreReadAsTheStrategySays() throws {
+    @Test func datesAreDecodedByTheStrategy() throws {
         let noon = Date(timeIntervalSince1970: 1_714_996_800)
         let iso = "2024-05-06T12:00:00Z,2024-05-06T14:00:00+02:00,2024-05-06T12:00:00.500Z,2024-05-06\n"
         #expect(
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func nilIsWhatTheStrategySays() throws {
+    @Test func nilIsDecodedByTheStrategy() throws {
         struct Row: Decodable, Equatable { var a: String?, b: String? }
         let csv = "a,b\n,\"\"\n"
         #expect(try decode([Row].self, csv) == [Row(a: nil, b: nil)])
@@ -181,7 +181,7 @@ import Testing
         #expect(context.debugDescription.contains("line 2"))
     }
 
-    @Test func decodingErrorsSayWhichRowColumnAndLine() {
+    @Test func decodingErrorsNameTheRowColumnAndLine() {
         let error = #expect(throws: DecodingError.self) {
             try decode([Person].self, "name,age\n\"a\nb\",1\n\nc,old\n")
         }
@@ -198,7 +198,7 @@ import Testing
     }
 
     /// Errors are often logged, so they must not contain the fields' contents.
-    @Test func decodingErrorsDoNotTellWhatIsInFields() {
+    @Test func decodingErrorsDoNotContainFields() {
         enum Kind: String, Decodable { case one }
         let secret = "sk_live_51H!"
         func words<T: Decodable>(_ type: T.Type) -> String {
@@ -218,13 +218,13 @@ import Testing
         }
     }
 
-    @Test func columnsOfOneNameAreAnErrorOfWhoAsksForThem() throws {
+    @Test func duplicateColumnsAreAnErrorOnlyIfDecoded() throws {
         let csv = "name,x,age,x\na,1,2,3\n"
         #expect(try decode([Person].self, csv) == [Person(name: "a", age: 2)])
         #expect(throws: DecodingError.self) { try decode([[String: String]].self, csv) }
     }
 
-    @Test func nothingIsNestedInFields() {
+    @Test func nestedValuesInFieldsAreErrors() {
         struct Nested: Decodable { var name: [Int] }
         struct Deep: Decodable { var name: [String: Int] }
         #expect(throws: DecodingError.self) { try decode([Nested].self, "name\n1\n") }
@@ -233,7 +233,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decode(String.self, Person.csv) }
     }
 
-    @Test func aHeaderThatIsMissingIsAnError() {
+    @Test func aMissingHeaderIsAnError() {
         for text in ["", "\r\n\r\n", "\u{FEFF}"] {
             let error = #expect(throws: CSVError.self) { try decode([Person].self, text) }
             #expect(error?.reason == .missingHeader)
@@ -256,7 +256,7 @@ import Testing
         #expect(dog.tricks == 3)
     }
 
-    @Test func aRowThatCannotBeDecodedIsPassedOver() throws {
+    @Test func anInvalidRowCanBeSkipped() throws {
         /// A list that drops the rows that can't be decoded.
         struct Lossy: Decodable {
             var people: [Person] = []
@@ -271,7 +271,7 @@ import Testing
         #expect(lossy.people.map(\.name) == ["a", "f"])
     }
 
-    @Test func aRowThatCannotBeDecodedCanBeAnotherType() throws {
+    @Test func anInvalidRowCanBeDecodedAsAnotherType() throws {
         struct Skipped: Decodable {}
         /// A list that skips the rows that can't be decoded and counts them.
         struct Lossy<Element: Decodable>: Decodable {
@@ -319,7 +319,7 @@ import Testing
             ])
     }
 
-    @Test func behindTheLastRowThereIsNoValue() throws {
+    @Test func decodingBeyondTheLastRowIsAnError() throws {
         struct Reader: Decodable {
             init(from decoder: any Decoder) throws {
                 enum Key: CodingKey { case a }
@@ -345,7 +345,7 @@ import Testing
         _ = try decode(Reader.self, "1\n", .rows)
     }
 
-    @Test func theTypeThatIsAskedForCanBeASubclass() throws {
+    @Test func aRowCanBeDecodedAsASubclass() throws {
         class Base: Decodable { var name = "" }
         class Sub: Base {}
         struct Rows: Decodable {
@@ -394,7 +394,7 @@ import Testing
     // MARK: Encodings
 
     @Test(arguments: ["utf-8", "utf-16le", "utf-16be", "windows-1252", "iso-8859-15"])
-    func theCharsetOfTheResponseCounts(charset: String) throws {
+    func theResponsesCharsetIsUsed(charset: String) throws {
         let encoding = try #require(TextEncoding(label: charset))
         let text = "name,age\n\"Zoë\nßä\",1\n"
         let data = try #require(encoding.stringEncoding.flatMap { text.data(using: $0) })
@@ -407,7 +407,7 @@ import Testing
             ])
     }
 
-    @Test func aByteOrderMarkTellsTheEncoding() throws {
+    @Test func aByteOrderMarkDeterminesTheEncoding() throws {
         let text = "\u{FEFF}name,age\nZoë,1\n"
         for encoding in [String.Encoding.utf8, .utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian] {
             let data = try #require(text.data(using: encoding))
@@ -415,7 +415,7 @@ import Testing
         }
     }
 
-    @Test func bytesThatAreNoTextAreAnErrorOfTheirRow() throws {
+    @Test func malformedBytesAreAnErrorOfTheirRow() throws {
         let data = Data("name,age\n".utf8) + [0x61, 0xFF, 0x2C, 0x31, 0x0A] + Data("b,2\n".utf8)
         let results = parsed(Person.self, data, CSVDataDecoder(), every: 3)
         #expect(results.map { (try? $0.get())?.name } == [nil, "b"])

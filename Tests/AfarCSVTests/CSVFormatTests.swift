@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: PythonTables.all.indices)
-    func whatPythonHasWrittenIsRead(index: Int) throws {
+    func tablesWrittenByPythonAreParsed(index: Int) throws {
         let table = PythonTables.all[index]
         #expect(try rows(table.text, table.format) == table.rows)
     }
@@ -40,13 +40,13 @@ import Testing
         #expect(try rows("a,\"b\nc,d\n", CSVFormat(quote: nil, header: .none)) == [["a", "\"b"], ["c", "d"]])
     }
 
-    @Test func commentsArePassedOverWhereTheyAreSet() throws {
+    @Test func commentsAreSkippedIfEnabled() throws {
         let text = "# one, \"two\n#\r\na,#b\r\n#end"
         #expect(try rows(text, CSVFormat(comment: "#", header: .none)) == [["a", "#b"]])
         #expect(throws: CSVError.self) { try rows(text) }
     }
 
-    @Test func whiteSpaceIsTrimmedWhereThatIsSet() throws {
+    @Test func whiteSpaceIsTrimmedIfEnabled() throws {
         let format = CSVFormat(header: .none, trimsWhitespace: true)
         #expect(
             try rows(" a b\t, \" c \" ,  ,\"\" \n\t \n d,e,f,g ", format) == [
@@ -77,7 +77,7 @@ import Testing
             ("a,\"b\r\nc\rd\n\",f\"", .unexpectedQuote, 4, 3),
             ("\r\n\r\n\na,\"\" ", .textAfterQuote, 4, 2),
         ] as [(String, CSVError.Reason, Int, Int)])
-    func whatIsNoCSVIsAnErrorThatSaysWhere(text: String, reason: CSVError.Reason, line: Int, column: Int) {
+    func invalidCSVIsAnErrorWithItsLocation(text: String, reason: CSVError.Reason, line: Int, column: Int) {
         let error = #expect(throws: CSVError.self) { try rows(text, CSVFormat(header: .none, allowsUnevenRows: true)) }
         #expect(error == CSVError(reason, line: line, column: column))
     }
@@ -87,7 +87,7 @@ import Testing
             CSVFormat(delimiter: "é"), CSVFormat(delimiter: "\r\n"), CSVFormat(delimiter: "\""), CSVFormat(quote: "\n"),
             CSVFormat(comment: "\""), CSVFormat(delimiter: "#", comment: "#"), CSVFormat(decimalSeparator: "٫"),
         ])
-    func aFormatThatMeansNothingIsAnError(format: CSVFormat) {
+    func anInvalidFormatIsAnError(format: CSVFormat) {
         let error = #expect(throws: CSVError.self) { try rows("a,b", format) }
         guard case .invalidFormat = error?.reason else {
             Issue.record("unexpected error: \(String(describing: error))")
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func theErrorSaysWhatWasWrongWhereAndWhatToDo() {
+    @Test func errorsDescribeTheProblemTheLocationAndARemedy() {
         #expect(
             CSVError(.fieldCount(found: 3, expected: 2), line: 7, column: nil).localizedDescription == """
                 The CSV has a row with 3 fields instead of 2 (line 7). Check the delimiter (CSVFormat.delimiter), or allow \

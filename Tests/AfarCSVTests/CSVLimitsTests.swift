@@ -46,7 +46,7 @@ import Testing
             error("1\n2\n3\n4\n", limits) == CSVError(.limitExceeded(.rowCount, maximum: 2), line: 3, column: nil))
     }
 
-    @Test func limitsMayBeAnything() {
+    @Test func limitsCanHaveAnyValue() {
         let most = CSVLimits(
             maximumFieldLength: .max, maximumFieldCount: .max, maximumRowLength: .max, maximumRowCount: .max)
         #expect(error("a,b\n", most) == nil)
@@ -58,7 +58,7 @@ import Testing
     /// A row that exceeds a limit is skipped, even if its quoted fields contain line breaks. Parsing continues with the
     /// next row.
     @Test(arguments: [1, 2, 5, 1_000])
-    func aRowBeyondALimitIsPassedOver(size: Int) {
+    func aRowBeyondALimitIsSkipped(size: Int) {
         let text = "a,b\n1,x\n\"\(String(repeating: "long\n", count: 20))\"\"\",y\n2,z\n1,2,3,4\n3,w"
         let decoder = CSVDataDecoder(limits: CSVLimits(maximumFieldLength: 30, maximumFieldCount: 3))
         let results = parsed([String].self, Data(text.utf8), decoder, every: size)
@@ -71,7 +71,7 @@ import Testing
         #expect(reasons[3] == .limitExceeded(.fieldCount, maximum: 3))
     }
 
-    @Test func anEndlessFieldFailsAsSoonAsItIsTooLong() {
+    @Test func anEndlessFieldFailsAtTheLimit() {
         var parser = CSVRowsParser<[String]>(decoder: CSVDataDecoder(format: .rows))
         let chunk = Data("\"".utf8) + Data(repeating: 0x61, count: 1 << 20)
         #expect(parser.parse(chunk).isEmpty)

@@ -30,7 +30,7 @@ import Testing
         #expect(try body([Person](), .csv(columns: ["name", "age"])) == "name,age\r\n")
     }
 
-    @Test func columnsCanBeGiven() throws {
+    @Test func columnsCanBeSpecified() throws {
         let columns = ["age", "name", "email", "note"]
         #expect(try body([Person(name: "a", age: 1)], .csv(columns: columns)) == "age,name,email,note\r\n1,a,,\r\n")
         #expect(try body([["b": 2, "a": 1]], .csv(columns: ["a", "b"])) == "a,b\r\n1,2\r\n")
@@ -79,7 +79,7 @@ import Testing
             try body([[1], [2, 3]], .csv(format: CSVFormat(header: .none, allowsUnevenRows: true))) == "1\r\n2,3\r\n")
     }
 
-    @Test func fieldsAreQuotedWhereTheyNeedIt() throws {
+    @Test func fieldsAreQuotedIfNecessary() throws {
         let row = ["a", "a,b", "a\"b", "a\nb", "a\r", " a", "", "#"]
         #expect(
             try body([row], .csv(format: .rows)) == "a,\"a,b\",\"a\"\"b\",\"a\nb\",\"a\r\", a,\"\",#\r\n")
@@ -125,7 +125,7 @@ import Testing
         #expect(try body([Point()], european) == "x_part;made_at\r\n1,5;2,0\r\n")
     }
 
-    @Test func whatIsNoTableIsAnError() {
+    @Test func valuesThatAreNotTablesAreErrors() {
         struct Nested: Encodable { var list = [1] }
         struct Deep: Encodable { var deep = ["a": 1] }
         struct Nothing: Encodable { var nothing: [Int] = [] }
@@ -158,7 +158,7 @@ import Testing
 
     // MARK: Keys and lists
 
-    @Test func aRowHasKeysOrIsAList() throws {
+    @Test func aRowCannotMixKeysAndValues() throws {
         let mixed = CSVEncodingError(.mixedRows, row: 0, column: nil)
         #expect(error([Labelled(superclass: { try $0.encode("x") })]) == mixed)
         #expect(error([Labelled(superclass: { try $0.encodeNil() })]) == mixed)
@@ -172,7 +172,7 @@ import Testing
         #expect(try body([Labelled(superclass: { try $0.encode(["b": "y"]) })]) == "a,b\r\n1,y\r\n")
     }
 
-    @Test func twoKeysOfOneColumnAreAnError() throws {
+    @Test func twoKeysForTheSameColumnAreAnError() throws {
         var encoder = CSVParameterEncoder.csv
         encoder.keyEncodingStrategy = .convertToSnakeCase
         struct Name: Encodable {
@@ -191,7 +191,7 @@ import Testing
         #expect(try body([Labelled(superclass: { try $0.encode(["a": "y"]) })]) == "a\r\ny\r\n")
     }
 
-    @Test func columnsOfOneNameAreAnError() {
+    @Test func duplicateColumnsAreAnError() {
         #expect(
             error([["a": 1]], .csv(columns: ["a", "b", "a"]))
                 == CSVEncodingError(.duplicateColumn, row: nil, column: "a"))
@@ -210,7 +210,7 @@ import Testing
         #expect(try body([[key: 1]], encoder) == (column.isEmpty ? "\"\"" : column) + "\r\n1\r\n")
     }
 
-    @Test func theContentTypeIsSetUnlessThereIsOne() throws {
+    @Test func anExistingContentTypeIsKept() throws {
         var request = URLRequest(url: try "http://example.com/".asURL())
         let encoder: any ParameterEncoder = .csv
         #expect(try encoder.encode(Person.people, into: request).headers["Content-Type"] == "text/csv; charset=utf-8")
@@ -221,7 +221,7 @@ import Testing
 
     /// Parsing returns the rows that were encoded, for any fields and any format.
     @Test(arguments: UInt64(0)..<40)
-    func whatIsWrittenIsReadAgain(seed: UInt64) throws {
+    func encodedRowsCanBeDecoded(seed: UInt64) throws {
         var numbers = Numbers(state: seed)
         let pieces = ["a", "ä💡", ",", ";", "\"", "'", "\n", "\r\n", "\r", " ", "\t", "#", "", "\u{0}", "\u{FEFF}"]
         let formats = [

@@ -53,7 +53,7 @@ import Testing
         #expect(factory == Person.people)
     }
 
-    @Test func theResponsesCharsetCounts() async throws {
+    @Test func theResponsesCharsetIsUsed() async throws {
         var response = MockResponse.data(Data([0x6E, 0x0A, 0xE9, 0x0A]), type: "text/csv; charset=iso-8859-1")
         response.chunkSize = 1
         let session = Session(transport: MockTransport { [response] _ in response })
@@ -78,7 +78,7 @@ import Testing
         #expect(cause as? CSVError == CSVError(.fieldCount(found: 1, expected: 2), line: 2, column: nil))
     }
 
-    @Test func anEmptyBodyIsAnErrorUnlessItIsAllowed() async throws {
+    @Test func anEmptyBodyIsAnErrorByDefault() async throws {
         let session = Session(transport: MockTransport { _ in .status(200) })
         let error = await session.request("http://example.com/").serializing(.csv(of: Person.self)).response.error
         guard case .responseSerializationFailed(.inputDataNilOrZeroLength) = error else {
@@ -102,7 +102,7 @@ import Testing
         #expect(errors.count == 1)
     }
 
-    @Test func aHandlerGetsRowsOfAStream() async {
+    @Test func aHandlerReceivesRowsOfAStream() async {
         let session = Self.session(Person.csv)
         let names = Locked<[String]>([])
         await withCheckedContinuation { continuation in

@@ -14,7 +14,7 @@ import Testing
 
     /// For every format and every position at which a text is split, the rows and errors are the same.
     @Test(arguments: texts, [false, true])
-    func cutAtEveryByteItIsTheSame(text: String, trims: Bool) {
+    func chunkBoundariesDoNotMatter(text: String, trims: Bool) {
         let data = Data(text.utf8)
         let format = CSVFormat(comment: "#", trimsWhitespace: trims, skipsEmptyLines: !trims, allowsUnevenRows: trims)
         for limit in [1 << 20, 6, 3, 0] {
@@ -27,12 +27,12 @@ import Testing
         }
     }
 
-    @Test func theStreamHasWhatTheWholeHas() throws {
+    @Test func aStreamHasTheSameRowsAsADocument() throws {
         let results = parsed(Person.self, Data(Person.csv.utf8), CSVDataDecoder(), every: 7)
         #expect(try results.map { try $0.get() } == Person.people)
     }
 
-    @Test func rowsComeAsSoonAsTheyAreWhole() {
+    @Test func rowsAreDeliveredWhenTheyAreComplete() {
         var parser = CSVRowsParser<[Int]>(decoder: CSVDataDecoder(format: .rows))
         #expect(parser.parse(Data("1,2\n3,".utf8)).count == 1)
         #expect(parser.parse(Data("4\r".utf8)).count == 1)
@@ -40,13 +40,13 @@ import Testing
         #expect(parser.finish().count == 1)
     }
 
-    @Test func theRowsAfterAFailureAreRead() {
+    @Test func rowsAfterAFailureAreParsed() {
         let text = "name,age\na,1\nb,old\nc\nd\"d,4\n\"e\"e,\"5\n,\"\nf,6\n\"\"\"g\"\"\",7\n"
         let results = parsed(Person.self, Data(text.utf8), CSVDataDecoder(), every: 1)
         #expect(results.map { (try? $0.get())?.name } == ["a", nil, nil, nil, nil, "f", "\"g\""])
     }
 
-    @Test func aHeaderThatCannotBeReadEndsTheRows() {
+    @Test func anInvalidHeaderEndsTheRows() {
         let results = parsed(Person.self, Data("na\"me,age\na,1\nb,2\n".utf8), CSVDataDecoder(), every: 4)
         #expect(results.count == 1)
         #expect(parsed(Person.self, Data(), CSVDataDecoder(), every: 1).count == 1)

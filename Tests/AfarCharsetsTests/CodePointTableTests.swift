@@ -10,7 +10,7 @@ import Testing
         #expect(table[127] == 0x42A)
     }
 
-    @Test(arguments: [-1, 128, .min, .max]) func whereThereIsNoPointerThereIsNoCodePoint(pointer: Int) {
+    @Test(arguments: [-1, 128, .min, .max]) func invalidPointersHaveNoCodePoint(pointer: Int) {
         #expect(CodePointTable.koi8R[pointer] == 0)
     }
 
@@ -19,7 +19,7 @@ import Testing
         #expect(CodePointTable.big5[0] == 0)
     }
 
-    @Test func codePointsBeyondTheFirstPlaneAreWhole() {
+    @Test func codePointsBeyondTheFirstPlaneAreComplete() {
         // The bytes 87 40.
         #expect(CodePointTable.big5[942] == 0x43F0)
         // The bytes 87 45.

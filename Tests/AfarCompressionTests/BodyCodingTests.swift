@@ -60,20 +60,20 @@ import Testing
         #expect(coded.prefix(8) == Data([0x1f, 0x8b, 8, 0, 0, 0, 0, 0]))
     }
 
-    @Test func aSliceOfDataIsCodedAlone() throws {
+    @Test func onlyTheSliceOfDataIsEncoded() throws {
         let slice = Data("..inner..".utf8).dropFirst(2).dropLast(2)
         #expect(inflated(try DeflateCoding.encode(slice), count: 10) == Data("inner".utf8))
         #expect(try gunzipped(GzipCoding.encode(slice)) == Data("inner".utf8))
     }
 
-    @Test func equalBodiesAreCodedAlike() throws {
+    @Test func equalBodiesHaveEqualEncodings() throws {
         let body = Self.bodies[2]
         #expect(try DeflateCoding.encode(body) == DeflateCoding.encode(body))
         #expect(try GzipCoding.encode(body) == GzipCoding.encode(body))
         #expect(try DeflateCoding.encode(Self.bodies[3]).count < 200)
     }
 
-    @Test func anErrorSaysWhatZlibSaid() {
+    @Test func anErrorIncludesZlibsMessage() {
         let error = CompressionError(status: -4, message: "no memory")
         #expect(error.localizedDescription.contains("-4, no memory"))
         #expect(CompressionError(status: -6, message: "").localizedDescription.contains("-6. "))

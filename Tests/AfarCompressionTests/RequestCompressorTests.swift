@@ -30,7 +30,7 @@ import Testing
         .deflateCompressor(duplicateHeaderBehavior: behavior)
     }
 
-    @Test func theBodyIsCodedAndTheHeaderSaysSo() throws {
+    @Test func theBodyIsEncodedAndTheHeaderIsSet() throws {
         let deflated = try adapted(request(["X-Own": "1"]), by: .deflateCompressor)
         #expect(try deflated.httpBody == DeflateCoding.encode(Self.body))
         #expect(deflated.headers.dictionary == ["Content-Encoding": "deflate", "X-Own": "1"])
@@ -41,7 +41,7 @@ import Testing
         #expect(try empty.httpBody == GzipCoding.encode(Data()))
     }
 
-    @Test func aContentLengthOfTheBodyBeforeGoes() throws {
+    @Test func theOriginalContentLengthIsRemoved() throws {
         let length = "\(Self.body.count)"
         #expect(
             try adapted(request(["content-length": length]), by: .deflateCompressor).headers["Content-Length"] == nil)
@@ -49,7 +49,7 @@ import Testing
         #expect(try adapted(request(["content-length": length]), by: skipping).headers["Content-Length"] == length)
     }
 
-    @Test func requestsWithoutABodyInMemoryStayAsTheyAre() throws {
+    @Test func requestsWithoutABodyInMemoryAreUnchanged() throws {
         for compressor in [.deflateCompressor as DeflateRequestCompressor, .gzipCompressor] as [any RequestInterceptor]
         {
             let bare = try adapted(request(["Content-Encoding": "br"], body: nil), by: compressor)
@@ -65,19 +65,19 @@ import Testing
     }
 
     @Test func theClosureDecidesByTheBody() throws {
-        let asked = Locked<[Data]>([])
+        let requested = Locked<[Data]>([])
         let compressor: some RequestInterceptor = .gzipCompressor { body in
-            asked.withLock { $0.append(body) }
+            requested.withLock { $0.append(body) }
             return body.count > 10
         }
         let small = try adapted(request(["Content-Encoding": "br"], body: Data("small".utf8)), by: compressor)
         #expect(small.httpBody == Data("small".utf8))
         #expect(small.headers["Content-Encoding"] == "br")
         #expect(try adapted(request(), by: compressor).headers["Content-Encoding"] == "gzip")
-        #expect(asked.withLock { $0 } == [Data("small".utf8), Self.body])
+        #expect(requested.withLock { $0 } == [Data("small".utf8), Self.body])
     }
 
-    @Test func aContentEncodingThatIsThereIsAnErrorUnlessToldOtherwise() throws {
+    @Test func anExistingContentEncodingIsAnErrorByDefault() throws {
         let request = try request(["content-encoding": "br"])
         #expect(throws: DeflateRequestCompressor.DuplicateHeaderError.self) {
             try adapted(request, by: .deflateCompressor)
@@ -110,7 +110,7 @@ import Testing
         static func encode(_ data: Data) throws -> Data { throw CompressionError(status: -4, message: "") }
     }
 
-    @Test func whatACodingThrowsFailsTheRequest() async throws {
+    @Test func anErrorOfTheCodingFailsTheRequest() async throws {
         let transport = MockTransport { _ in .status(200) }
         let session = Session(interceptor: RequestCompressor<Broken>(), transport: transport)
         let response = await session.request(try request()).serializingData().response

@@ -10,7 +10,7 @@ import Testing
         }
     }
 
-    @Test func everyExclusionIsOfACase() {
+    @Test func everyExclusionNamesACase() {
         let names = Set(ConformanceCase.all.map(\.name))
         for subject in ConformanceSubject.all {
             #expect(subject.exclusions.keys.filter { !names.contains($0) } == [], "\(subject)")

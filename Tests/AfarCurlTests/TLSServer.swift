@@ -42,7 +42,7 @@ final class TLSServer {
         server.standardOutput = output
         server.standardError = FileHandle.nullDevice
         try server.run()
-        guard await Self.said("ACCEPT", from: output.fileHandleForReading) != nil else {
+        guard await Self.output(upTo: "ACCEPT", from: output.fileHandleForReading) != nil else {
             stop()
             throw Failure(output: "the server did not start")
         }
@@ -52,28 +52,28 @@ final class TLSServer {
     /// Returns the received request with details of its connection. Requires a server with an `answer`, and can be
     /// called only once.
     func request() async throws -> String {
-        guard let text = await Self.said("HTTP/1.1\r\n", "\r\n\r\n", from: output.fileHandleForReading) else {
+        guard let text = await Self.output(upTo: "HTTP/1.1\r\n", "\r\n\r\n", from: output.fileHandleForReading) else {
             throw Failure(output: "no request arrived")
         }
         return text
     }
 
     /// Returns the output up to and including the given texts in order, or `nil` if the output ends before.
-    private static func said(_ texts: String..., from output: FileHandle) async -> String? {
+    private static func output(upTo texts: String..., from file: FileHandle) async -> String? {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
-                var said = Data()
+                var received = Data()
                 var rest = texts[...]
                 while let text = rest.first {
-                    if said.contains(text.utf8) {
+                    if received.contains(text.utf8) {
                         rest = rest.dropFirst()
                         continue
                     }
-                    let more = output.availableData
+                    let more = file.availableData
                     guard !more.isEmpty else { return continuation.resume(returning: nil) }
-                    said += more
+                    received += more
                 }
-                continuation.resume(returning: String(decoding: said, as: UTF8.self))
+                continuation.resume(returning: String(decoding: received, as: UTF8.self))
             }
         }
     }

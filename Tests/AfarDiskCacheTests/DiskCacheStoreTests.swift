@@ -36,7 +36,7 @@ struct DiskCacheStoreTests {
         try DiskCacheStore(directory: folder.url, capacity: capacity) { Issue.record($0) }
     }
 
-    @Test(arguments: [10, 200_000]) func whatIsStoredIsFoundAtOnceAndAfterwards(bytes: Int) async throws {
+    @Test(arguments: [10, 200_000]) func storedResponsesAreFoundImmediatelyAndLater(bytes: Int) async throws {
         var fields: HTTPFields = [.cacheControl: "max-age=60", .eTag: "\"ü: x\""]
         fields.append(HTTPField(name: .setCookie, value: "a=b"))
         fields.append(HTTPField(name: .setCookie, value: ""))
@@ -58,7 +58,7 @@ struct DiskCacheStoreTests {
         #expect(attributes[.posixPermissions] as? Int == 0o700)
     }
 
-    @Test func variantsStandBesideEachOtherAndTheNewestIsFirst() async throws {
+    @Test func variantsCoexistAndTheNewestIsFirst() async throws {
         let store = try store()
         for isFlushed in [false, true] {
             store.store(response("a", variant: "x", body: "1", date: .now - 3))
@@ -72,7 +72,7 @@ struct DiskCacheStoreTests {
         #expect(store.responses(for: "b").count == 16)
     }
 
-    @Test func removingIsSeenAtOnce() async throws {
+    @Test func removalTakesEffectImmediately() async throws {
         let store = try store()
         let large = String(repeating: "x", count: 100_000)
         for name in ["a", "b", "c"] { store.store(response(name, body: large)) }
@@ -89,7 +89,7 @@ struct DiskCacheStoreTests {
         #expect(try store.entries().isEmpty && folder.files("bodies").isEmpty)
     }
 
-    @Test func whatWasNotUsedForLongestGoesFirst() async throws {
+    @Test func theLeastRecentlyUsedResponsesAreEvictedFirst() async throws {
         let store = try store(capacity: 1_000_000)
         for number in 0..<30 {
             store.store(response("\(number)", body: String(repeating: "x", count: 50_000)))
@@ -103,7 +103,7 @@ struct DiskCacheStoreTests {
         #expect(store.responses(for: "29").isEmpty)
     }
 
-    @Test func otherPeoplesFilesStay() async throws {
+    @Test func unrelatedFilesAreKept() async throws {
         let foreign = folder.url.appending(path: "bodies/notes")
         try FileManager.default.createDirectory(at: foreign, withIntermediateDirectories: true)
         try FileManager.default.setAttributes([.modificationDate: Date.distantPast], ofItemAtPath: foreign.path)
@@ -128,7 +128,7 @@ struct DiskCacheStoreTests {
         try DatabaseQueue(path: folder.url.appending(path: "responses.sqlite").path).write { try $0.execute(sql: sql) }
     }
 
-    @Test func whatCouldNotBeRemovedDoesNotComeBack() async throws {
+    @Test func responsesWhoseRemovalFailedDoNotReturn() async throws {
         let errors = Locked(0)
         let store = try DiskCacheStore(directory: folder.url) { _ in errors.withLock { $0 += 1 } }
         for name in ["a", "b", "c"] { store.store(response(name, variant: "x")) }
@@ -150,7 +150,7 @@ struct DiskCacheStoreTests {
         #expect(store.responses(for: "c").isEmpty && errors.withLock { $0 } == 3)
     }
 
-    @Test func aBodyThatHasChangedIsNotUsed() async throws {
+    @Test func aModifiedBodyIsNotUsed() async throws {
         let store = try store()
         store.store(response("a", body: "right"))
         await store.flush()
@@ -162,7 +162,7 @@ struct DiskCacheStoreTests {
         #expect(try self.store().responses(for: "a").map(\.body) == [Data("right".utf8)])
     }
 
-    @Test func damageIsFoundAndTheNextStoreIsANewOne() async throws {
+    @Test func damageIsDetectedAndTheNextStoreIsNew() async throws {
         let errors = Locked(0)
         let damaged = try DiskCacheStore(directory: folder.url) { _ in errors.withLock { $0 += 1 } }
         for name in ["a", "b"] { damaged.store(response(name)) }
@@ -178,7 +178,7 @@ struct DiskCacheStoreTests {
         #expect(try self.store().responses(for: "a").count == 1)
     }
 
-    @Test func whoFoundTheDamageLeavesTheNewStoreAlone() async throws {
+    @Test func aDamagedStoreDoesNotAffectItsReplacement() async throws {
         let damaged = try DiskCacheStore(directory: folder.url)
         damaged.store(response("a"))
         await damaged.flush()
@@ -194,7 +194,7 @@ struct DiskCacheStoreTests {
         #expect(try self.store().entries().map(\.url) == ["a"])
     }
 
-    @Test func aBodyThatCannotBeReadNowIsKept() async throws {
+    @Test func aTemporarilyUnreadableBodyIsKept() async throws {
         let errors = Locked(0)
         let store = try DiskCacheStore(directory: folder.url) { _ in errors.withLock { $0 += 1 } }
         store.store(response("a", body: String(repeating: "x", count: 100_000)))
@@ -210,7 +210,7 @@ struct DiskCacheStoreTests {
         #expect(store.responses(for: "a").count == 1)
     }
 
-    @Test func writesThatSucceedMakeUpForThoseThatFailed() async throws {
+    @Test func successfulWritesResetTheErrorCount() async throws {
         let store = try DiskCacheStore(directory: folder.url)
         store.store(response("kept"))
         for _ in 0..<3 {
@@ -225,7 +225,7 @@ struct DiskCacheStoreTests {
         #expect(store.responses(for: "kept").count == 1)
     }
 
-    @Test func anUpdateWritesNoBody() async throws {
+    @Test func anUpdateDoesNotRewriteTheBody() async throws {
         let store = try store()
         let body = String(repeating: "x", count: 100_000)
         let old = response("a", body: body, fields: [.eTag: "1"], date: Date(timeIntervalSince1970: 1e9 + 0.123))
@@ -244,7 +244,7 @@ struct DiskCacheStoreTests {
         #expect(store.responses(for: "a").map(\.body) == [Data("other".utf8)])
     }
 
-    @Test func whatIsForMemoryIsNotWritten() async throws {
+    @Test func memoryOnlyResponsesAreNotWritten() async throws {
         let store = try store()
         store.store(response("a"))
         store.store(
@@ -256,11 +256,11 @@ struct DiskCacheStoreTests {
         #expect(try store.entries().isEmpty)
     }
 
-    @Test func aFolderThatCannotBeUsedIsAnError() throws {
+    @Test func anUnusableFolderIsAnError() throws {
         #expect(throws: (any Error).self) { try DiskCacheStore(directory: URL(filePath: "/dev/null/cache")) }
     }
 
-    @Test func aBodyWithAnotherChecksumIsNoResponse() async throws {
+    @Test func aBodyWithAWrongChecksumIsDiscarded() async throws {
         let store = try store()
         store.store(response("a", body: String(repeating: "x", count: 100_000)))
         await store.flush()
@@ -273,7 +273,7 @@ struct DiskCacheStoreTests {
         #expect(try store.entries().isEmpty && folder.files("bodies").isEmpty)
     }
 
-    @Test func moreFieldsThanAResponseHasAreDamage() async throws {
+    @Test func tooManyStoredFieldsAreDamage() async throws {
         let errors = Locked(0)
         let damaged = try DiskCacheStore(directory: folder.url) { _ in errors.withLock { $0 += 1 } }
         damaged.store(response("a"))
@@ -283,7 +283,7 @@ struct DiskCacheStoreTests {
         #expect(try store().entries().isEmpty)
     }
 
-    @Test func aResponseWithTooManyFieldsIsNotKept() async throws {
+    @Test func aResponseWithTooManyFieldsIsNotStored() async throws {
         var fields = HTTPFields()
         for _ in 0..<65_100 { fields.append(HTTPField(name: .setCookie, value: "a=b")) }
         let store = try store()
@@ -293,7 +293,7 @@ struct DiskCacheStoreTests {
         #expect(store.responses(for: "a").isEmpty)
     }
 
-    @Test func aStoreWhoseDatabaseWasReplacedKeepsNothing() async throws {
+    @Test func aStoreWithAReplacedDatabaseStoresNothing() async throws {
         let first = try DiskCacheStore(directory: folder.url)
         first.store(response("a"))
         await first.flush()
@@ -337,7 +337,7 @@ struct DiskCacheStoreTests {
     }
 
     @Test(.enabled(if: TinyDisk.isAvailable), arguments: [[10], [100_000], [10, 100_000]], [true, false])
-    func whatIsRemovedFromAFullDiskDoesNotComeBack(sizes: [Int], all: Bool) async throws {
+    func responsesRemovedFromAFullDiskDoNotReturn(sizes: [Int], all: Bool) async throws {
         let disk = try TinyDisk(bytes: 2_000_000)
         let folder = disk.url.appending(path: "cache")
         var first: DiskCacheStore? = try DiskCacheStore(directory: folder)
@@ -365,7 +365,7 @@ struct DiskCacheStoreTests {
         #expect(store.responses(for: "0").count == 1)
     }
 
-    @Test func aBodyThatIsGoneIsNoResponse() async throws {
+    @Test func aMissingBodyDiscardsTheResponse() async throws {
         let store = try store()
         store.store(response("a", body: String(repeating: "x", count: 100_000)))
         await store.flush()
@@ -402,7 +402,7 @@ struct DiskCacheStoreTests {
     }
 
     /// Returns the lines that a probe has printed.
-    private func lines(_ probe: ChildProcess) -> [Substring] { probe.said.split(separator: "\n") }
+    private func lines(_ probe: ChildProcess) -> [Substring] { probe.output.split(separator: "\n") }
 
     /// Checks that every stored response has a complete body.
     private func expectWholeBodies() throws {
@@ -417,7 +417,7 @@ struct DiskCacheStoreTests {
     }
 
     /// The test runs for 3 seconds, or for `AFAR_CACHE_SECONDS`.
-    @Test func twoProcessesMayUseOneFolder() async throws {
+    @Test func twoProcessesCanShareAFolder() async throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         let seconds = ProcessInfo.processInfo.environment["AFAR_CACHE_SECONDS"].flatMap(Double.init) ?? 3
         let probes = try ["1", "2"].map { try probe(seconds: seconds, output: folder.url.appending(path: $0)) }
@@ -430,7 +430,7 @@ struct DiskCacheStoreTests {
         try expectWholeBodies()
     }
 
-    @Test func twoProcessesMayOpenANewFolderAtOnce() async throws {
+    @Test func twoProcessesCanOpenANewFolderConcurrently() async throws {
         for round in 0..<15 {
             let directory = folder.url.appending(path: "\(round)")
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -441,7 +441,7 @@ struct DiskCacheStoreTests {
         }
     }
 
-    @Test func aProcessThatIsKilledLeavesAStoreThatWorks() async throws {
+    @Test func aKilledProcessLeavesAUsableStore() async throws {
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         for number in 0..<50 {
             let probe = try probe(seconds: 60, output: folder.url.appending(path: "\(number)"))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct HARMonitorTests {
     /// The monitor receives the events of an attempt after the request has started the next one.
-    @Test func attemptsThatAreRetriedAreEntriesOfTheirOwn() async throws {
+    @Test func retriedAttemptsAreSeparateEntries() async throws {
         let monitor = HARMonitor()
         let mock = MockTransport(stubs: [Stub(.get, "/", .text("busy", status: 503), .text("ok"))])
         let session = Session(

@@ -48,7 +48,7 @@ import Testing
         #expect(shown?.contains("s3cret") == false)
     }
 
-    @Test func whatIsInNoTypeOrInEventsIsHiddenToo() async throws {
+    @Test func secretsWithoutATypeAndInEventsAreHidden() async throws {
         let json = #"{"token":"a"}"#
         #expect(try await recorded(json, type: "text/plain").body?.text == #"{"token":"***"}"#)
         let events = try await recorded("data: \(json)\n\n", type: "text/event-stream").body?.text
@@ -67,7 +67,7 @@ import Testing
         #expect(try await recorded(sent, type: "multipart/form-data; boundary=B").body?.text == expected)
     }
 
-    @Test func moreNamesAreHiddenAndHarmlessOnesShown() async throws {
+    @Test func additionalNamesCanBeHiddenAndOthersShown() async throws {
         let redaction = HAR.Redaction.secrets(and: ["Customer"], except: ["pageToken"])
         let path = "/?customer=a&pageToken=b&token=c"
         let body = #"{"customer":"a","pageToken":"b","token":"c"}"#
@@ -79,7 +79,7 @@ import Testing
         #expect(none.body?.text == body)
     }
 
-    @Test func whatASessionCallsSensitiveAMonitorHides() async throws {
+    @Test func theSessionsSensitiveHeadersAreHidden() async throws {
         var configuration = SessionConfiguration()
         configuration.sensitiveHeaders = ["X-Customer"]
         let monitor = HARMonitor()

@@ -33,7 +33,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func whatARealServerAnsweredIsReplayed() async throws {
+        @Test func responsesOfARealServerAreReplayed() async throws {
             let server = try await TestServer.start()
             let recording = RecordingTransport(around: CurlTransport())
             let live = Session(transport: recording)
@@ -97,7 +97,7 @@ import Testing
         #expect(replayed == expected)
     }
 
-    @Test func aStreamThatIsLeftWhileItIsRecordedIsCancelled() async throws {
+    @Test func abandoningARecordedStreamCancelsIt() async throws {
         let didEnd = Deferred<Bool>()
         struct Endless: Transport {
             let capabilities = TransportCapabilities.mock
@@ -118,7 +118,7 @@ import Testing
         #expect(recording.archive.entries.map(\.response.content.text) == [nil])
     }
 
-    @Test func formsThatBrowsersWriteAsParametersAreBodies() throws {
+    @Test func formParametersOfBrowsersAreBodies() throws {
         let text = """
             {"log":{"entries":[{"request":{"method":"POST","url":"http://a/","postData":{"mimeType":
             "application/x-www-form-urlencoded","text":"","params":[{"name":"a","value":"b c"}]}},"response":{"status":200}}]}}
@@ -128,7 +128,7 @@ import Testing
         #expect(try HAR(contentsOf: file.url).entries.first?.request.body?.text == "a=b%20c")
     }
 
-    @Test func aResponseWithTooManyFieldsIsRefused() async throws {
+    @Test func aResponseWithTooManyFieldsIsRejected() async throws {
         var archive = try await archive(of: [exchange("/")])
         archive.entries[0].response.headers = Array(
             repeating: try #require(archive.entries[0].response.headers.first), count: 70_000)
@@ -156,7 +156,7 @@ import Testing
         #expect(try await replay.send(exchange("/e")).head.status == 1000)
     }
 
-    @Test func requestsWhoseBodyWasNotKeptFit() async throws {
+    @Test func requestsWithUnrecordedBodiesMatch() async throws {
         let big = String(repeating: "x", count: 16 * 1024 * 1024 + 1)
         let file = try TemporaryFile()
         try await archive(of: [exchange("/big", .post, body: big)]).write(to: file.url)
@@ -168,7 +168,7 @@ import Testing
         #expect(replay.unansweredRequests == ["GET http://mock.test/none"])
     }
 
-    @Test func aBodyThatNeverEndsIsLeftWhenTheRequestIs() async throws {
+    @Test func anEndlessBodyIsReleasedWithTheRequest() async throws {
         let replay = ReplayTransport(HAR())
         let isRead = Deferred<Void>()
         let never = Deferred<Data?>()
@@ -190,7 +190,7 @@ import Testing
         never.fulfill(nil)
     }
 
-    @Test func whoMayReadAnArchiveStays() throws {
+    @Test func anArchivesPermissionsAreKept() throws {
         let file = try TemporaryFile()
         let link = file.url.deletingLastPathComponent().appendingPathComponent("link")
         try HAR().write(to: file.url)
@@ -204,7 +204,7 @@ import Testing
         #expect(try manager.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType == .typeCharacterSpecial)
     }
 
-    @Test func strictMatchingTakesEachEntryOnce() async throws {
+    @Test func strictMatchingUsesEachEntryOnce() async throws {
         let archive = try await archive(of: [
             exchange("/a", .post, body: "1"), exchange("/a", .post, body: "2"), exchange("/a?x=1&y=2"),
         ])
@@ -225,7 +225,7 @@ import Testing
         #expect(recording.archive.entries.map(\.response.status) == [202, 201, 202])
     }
 
-    @Test func lenientMatchingTakesEntriesAgain() async throws {
+    @Test func lenientMatchingReusesEntries() async throws {
         let archive = try await archive(of: [exchange("/a?x=1&y=2"), exchange("/b", .post, body: "1")])
         let replay = ReplayTransport(archive, matching: .lenient)
         for _ in 1...3 { #expect(try await replay.send(exchange("/a?y=2&x=1")).text == "GET /a ") }
@@ -233,7 +233,7 @@ import Testing
         #expect(await failure { _ = try await replay.send(exchange("/c")) }?.code == .invalidUse)
     }
 
-    @Test func bodiesThatMeanTheSameFit() async throws {
+    @Test func equivalentBodiesMatch() async throws {
         let json = "application/json"
         let archive = try await archive(of: [
             exchange("/json", .post, body: #"{"a":1,"b":[2]}"#, type: json),
@@ -298,7 +298,7 @@ import Testing
         #expect(shown.entries[0].request.body?.text?.contains("s3cret") == true)
     }
 
-    @Test func filesThatAreNoArchivesAreRefusedByName() throws {
+    @Test func invalidArchivesAreRejectedWithTheirName() throws {
         let file = try TemporaryFile()
         for (text, expected) in [
             ("", "isn't a valid HTTP archive"), ("[]", "isn't a valid HTTP archive"), (#"{"log":{}}"#, "entries"),

@@ -40,7 +40,7 @@ import Testing
             _ = await session.request("http://127.0.0.1:1/").serializingData().response
         }
 
-        @Test func recordingsKeepToTheFormat() async throws {
+        @Test func recordingsConformToTheFormat() async throws {
             let server = try await TestServer.start()
             let recording = RecordingTransport(around: CurlTransport())
             try await exercise(Session(transport: recording), server)
@@ -53,7 +53,7 @@ import Testing
             #expect(throws: Violation.self) { try validate(broken) }
         }
 
-        @Test func whatAMonitorKeepsIsWholeAndKeepsToTheFormat() async throws {
+        @Test func aMonitorsArchiveIsCompleteAndConformsToTheFormat() async throws {
             let server = try await TestServer.start()
             let monitor = HARMonitor()
             let session = Session(eventMonitors: [monitor], transport: CurlTransport())

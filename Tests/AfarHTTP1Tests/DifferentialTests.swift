@@ -43,9 +43,9 @@
             "two spaces": "Accepted by libcurl 7.88.", "5: hexadecimal": "Accepted by libcurl 7.88.",
         ]
 
-        @Test func responsesAreTheSameToLibcurl() async throws {
+        @Test func responsesAreParsedAsByLibcurl() async throws {
             let cases = Self.cases.filter { test in
-                test.method != .connect && !test.asksForUpgrade && test.endOfInput == .closed
+                test.method != .connect && !test.requestsUpgrade && test.endOfInput == .closed
                     && Self.versionDependent[test.section] == nil
             }
             for test in cases {

@@ -107,7 +107,7 @@ struct RequestHeadTests {
         }
     }
 
-    @Test func formsThatDontFit() {
+    @Test func mismatchedTargetForms() {
         #expect(throws: HTTP1Error.self) { try RequestHead(request(.get), target: .authority) }
         #expect(throws: HTTP1Error.self) {
             try RequestHead(request(.connect, nil, authority: "example.org"), target: .authority)
@@ -123,15 +123,15 @@ struct RequestHeadTests {
         #expect(throws: HTTP1Error.self) { try RequestHead(ftp, target: .absolute) }
     }
 
-    @Test func whatTheParserRequires() throws {
+    @Test func parserRequirements() throws {
         let plain = try RequestHead(request())
-        #expect(!plain.asksForUpgrade && !plain.closesConnection)
+        #expect(!plain.requestsUpgrade && !plain.closesConnection)
         let upgrade = try RequestHead(request(fields: [.upgrade: "x", .connection: "Upgrade"]))
-        #expect(upgrade.asksForUpgrade && !upgrade.closesConnection)
+        #expect(upgrade.requestsUpgrade && !upgrade.closesConnection)
         #expect(try RequestHead(request(fields: [.connection: "foo, CLOSE"])).closesConnection)
         #expect(try RequestHead(request(), defaultFields: [.connection: "close"]).closesConnection)
         let parsed = ResponseParser.Request(upgrade, url: "http://example.org/")
-        #expect(parsed.asksForUpgrade && !parsed.closesConnection && parsed.method == .get)
+        #expect(parsed.requestsUpgrade && !parsed.closesConnection && parsed.method == .get)
     }
 
     @Test func chunks() {

@@ -13,22 +13,22 @@ struct ResponseParserTests {
         let response: String
         let expected: String
         var method = HTTPRequest.Method.get
-        var asksForUpgrade = false
+        var requestsUpgrade = false
         var endOfInput = Transcript.EndOfInput.closed
 
         init(
             _ section: String, _ response: String, _ expected: String, method: HTTPRequest.Method = .get,
-            asksForUpgrade: Bool = false,
+            requestsUpgrade: Bool = false,
             endOfInput: Transcript.EndOfInput = .closed
         ) {
             (self.section, self.response, self.expected) = (section, response, expected)
-            (self.method, self.asksForUpgrade, self.endOfInput) = (method, asksForUpgrade, endOfInput)
+            (self.method, self.requestsUpgrade, self.endOfInput) = (method, requestsUpgrade, endOfInput)
         }
 
         var testDescription: String { "\(section): \(response.debugDescription)" }
 
         func transcript(_ pieces: [ArraySlice<UInt8>]) -> String {
-            Transcript(pieces, method: method, asksForUpgrade: asksForUpgrade, endOfInput: endOfInput).text
+            Transcript(pieces, method: method, requestsUpgrade: requestsUpgrade, endOfInput: endOfInput).text
         }
     }
 
@@ -322,7 +322,7 @@ struct ResponseParserTests {
         #expect(parser.keepAliveTimeout == seconds)
     }
 
-    @Test func aRequestThatClosesLeavesNoConnection() throws {
+    @Test func aClosingRequestLeavesNoConnection() throws {
         var request = ResponseParser.Request(method: .get, url: "http://example.org/")
         request.closesConnection = true
         var parser = ResponseParser(request, options: ExchangeOptions())
@@ -348,21 +348,21 @@ struct ResponseParserTests {
             "an informational response that closes",
             "HTTP/1.1 102 Wait\r\nConnection: close\r\n\r\n" + ok + "Content-Length: 2\r\n\r\nhi",
             "informational 102 | head 200 Content-Length=2 | body hi | end"),
-        Case("101 without an Upgrade field", "HTTP/1.1 101 Switch\r\n\r\n", "malformedResponse", asksForUpgrade: true),
+        Case("101 without an Upgrade field", "HTTP/1.1 101 Switch\r\n\r\n", "malformedResponse", requestsUpgrade: true),
         Case("no final response", "HTTP/1.1 100 Continue\r\n\r\n", "informational 100 | connectionLost"),
         Case("101 without a request for it", "HTTP/1.1 101 Switch\r\nUpgrade: x\r\n\r\n", "malformedResponse"),
         Case(
             "101", "HTTP/1.1 101 Switch\r\nUpgrade: x\r\n\r\n\0\u{1}early",
             "head 101 Upgrade=x | tunnel | surplus \0\u{1}early",
-            asksForUpgrade: true),
+            requestsUpgrade: true),
         Case(
             "100 before 101", "HTTP/1.1 100 Go\r\n\r\nHTTP/1.1 101 Switch\r\nUpgrade: x\r\n\r\n",
             "informational 100 | head 101 Upgrade=x | tunnel",
-            asksForUpgrade: true),
+            requestsUpgrade: true),
         Case(
             "an upgrade that is declined", ok + "Content-Length: 2\r\n\r\nhi",
             "head 200 Content-Length=2 | body hi | end, reusable",
-            asksForUpgrade: true),
+            requestsUpgrade: true),
     ]
     @Test(arguments: informational) func informationalResponses(test: Case) { check(test) }
 
@@ -422,7 +422,7 @@ struct ResponseParserTests {
                 "body a | malformedResponse"))
     }
 
-    @Test func anotherRequestNeedsAWholeRequestNoSurplusAndAnOpenConnection() throws {
+    @Test func reuseRequiresACompleteRequestNoSurplusAndAnOpenConnection() throws {
         func parser() throws -> ResponseParser {
             var parser = ResponseParser(.init(method: .get, url: "http://example.org/"), options: ExchangeOptions())
             let bytes = Array((Self.ok + "Content-Length: 2\r\n\r\nhi").utf8)

@@ -20,12 +20,12 @@ struct Transcript {
     ///
     /// - Parameter pieces: The response's bytes. Each piece is passed in a separate buffer.
     init(
-        _ pieces: [ArraySlice<UInt8>], method: HTTPRequest.Method = .get, asksForUpgrade: Bool = false,
+        _ pieces: [ArraySlice<UInt8>], method: HTTPRequest.Method = .get, requestsUpgrade: Bool = false,
         endOfInput: EndOfInput = .closed,
         options: ExchangeOptions = ExchangeOptions()
     ) {
         var request = ResponseParser.Request(method: method, url: "http://example.org/")
-        request.asksForUpgrade = asksForUpgrade
+        request.requestsUpgrade = requestsUpgrade
         var parser = ResponseParser(request, options: options)
         var (entries, body, surplus): ([String], [UInt8]?, [UInt8]) = ([], nil, [])
         func add(_ event: ResponseParser.Event, _ piece: UnsafeRawBufferPointer) {

@@ -16,7 +16,7 @@ import Testing
         return request
     }
 
-    @Test func whatIsAddedIsThere() throws {
+    @Test func addedImagesAreFound() throws {
         let cache = AutoPurgingImageCache()
         #expect(cache.memoryCapacity == 100_000_000 && cache.preferredMemoryUsageAfterPurge == 60_000_000)
         cache.add(try Self.image(1), withIdentifier: "a")
@@ -29,7 +29,7 @@ import Testing
         #expect(cache.memoryUsage == 0 && !cache.removeAllImages())
     }
 
-    @Test func whatWasUsedLeastRecentlyGoesFirst() throws {
+    @Test func theLeastRecentlyUsedImagesAreEvictedFirst() throws {
         let cache = AutoPurgingImageCache(memoryCapacity: 2_000, preferredMemoryUsageAfterPurge: 1_000)
         for name in ["a", "b", "c", "d", "e"] { cache.add(try Self.image(), withIdentifier: name) }
         #expect(cache.memoryUsage == 2_000)
@@ -52,7 +52,7 @@ import Testing
         #expect(cache.memoryUsage == 3 * 16 * 12 * 4)
     }
 
-    @Test func requestsAreToldApart() throws {
+    @Test func requestsAreDistinguished() throws {
         let cache = AutoPurgingImageCache()
         let request = try Self.request("http://example.com/a")
         cache.add(try Self.image(1), for: request)

@@ -50,7 +50,7 @@ import Testing
 
     // MARK: Fetches
 
-    @Test func identicalRequestsAreOneFetch() async {
+    @Test func identicalRequestsShareAFetch() async {
         let downloader = downloader()
         let done = Collector()
         for _ in 0..<10 { downloader.download(Self.url("a"), queue: done.queue, completion: done.collect) }
@@ -61,7 +61,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func otherHeadersAreAnotherFetch() async {
+    @Test func differentHeadersRequireAnotherFetch() async {
         let downloader = downloader()
         await valve.open()
         let done = Collector()
@@ -74,7 +74,7 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
-    @Test func serializersThatAreAlikeShareAFetch() async {
+    @Test func equalSerializersShareAFetch() async {
         let downloader = downloader(cache: nil)
         let done = Collector()
         let small = CGSize(width: 4, height: 4)
@@ -89,7 +89,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test func anotherCredentialIsAnotherFetchAndAnotherImage() async {
+    @Test func anotherCredentialRequiresAnotherFetchAndImage() async {
         let downloader = downloader()
         await valve.open()
         let done = Collector()
@@ -101,7 +101,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test func receiptsAndKeysDoNotTellWhatIsSecret() throws {
+    @Test func receiptsAndKeysContainNoSecrets() throws {
         var request = Self.url("a")
         request.setValue("Bearer s3cret", forHTTPHeaderField: "Authorization")
         request.httpBody = Data("s3cret".utf8)
@@ -140,7 +140,8 @@ import Testing
     @Test(arguments: [
         (ImageDownloader.DownloadPrioritization.fifo, ["/a", "/b", "/c", "/d"]), (.lifo, ["/a", "/d", "/c", "/b"]),
     ])
-    func theOrderIsThatOfTheQueue(prioritization: ImageDownloader.DownloadPrioritization, order: [String]) async {
+    func fetchesFollowTheOrderOfTheQueue(prioritization: ImageDownloader.DownloadPrioritization, order: [String]) async
+    {
         let downloader = downloader(prioritization, active: 1)
         let done = Collector()
         downloader.download(Self.url("a"), queue: done.queue, completion: done.collect)
@@ -155,7 +156,7 @@ import Testing
         #expect(await valve.arrivals == order)
     }
 
-    @Test func noMoreAreActiveThanMayBe() async {
+    @Test func activeFetchesAreLimited() async {
         let downloader = downloader(active: 3)
         let done = Collector()
         let receipts = downloader.download(
@@ -173,7 +174,7 @@ import Testing
 
     // MARK: Cancelling
 
-    @Test func oneOfSeveralMayLeave() async {
+    @Test func oneOfSeveralReceiptsCanBeCancelled() async {
         let downloader = downloader()
         let (first, second) = (Collector(), Collector())
         let receipt = downloader.download(
@@ -195,7 +196,7 @@ import Testing
         #expect(await first.responses(1).count == 1)
     }
 
-    @Test func theLastWhoLeavesCancelsTheRequest() async {
+    @Test func cancellingTheLastReceiptCancelsTheRequest() async {
         let downloader = downloader(active: 1)
         let done = Collector()
         let receipts = ["a", "b", "c"].compactMap {
@@ -212,7 +213,7 @@ import Testing
         #expect(await done.responses(3).last?.value != nil)
     }
 
-    @Test func aRequestThatIsCancelledItselfEndsForAll() async {
+    @Test func cancellingTheRequestEndsAllReceipts() async {
         let downloader = downloader()
         let done = Collector()
         let receipts = (0..<3).compactMap { _ in
@@ -229,7 +230,7 @@ import Testing
 
     // MARK: Filters and the cache
 
-    @Test func aFilterRunsOnceForAllWhoWait() async {
+    @Test func aFilterRunsOnceForAllReceipts() async {
         let downloader = downloader()
         let (counter, other) = (Locked(0), Locked(0))
         let (plain, filtered) = (Collector(), Collector())
@@ -247,7 +248,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func whatIsKeptIsNotFetchedAgain() async throws {
+    @Test func cachedImagesAreNotFetched() async throws {
         let cache = AutoPurgingImageCache()
         let downloader = downloader(cache: cache)
         await valve.open()
@@ -265,7 +266,7 @@ import Testing
         #expect(await done.responses(1).first?.value?.width == 16)
     }
 
-    @Test func aPolicyThatIgnoresCachesIsHonoured() async throws {
+    @Test func aPolicyThatIgnoresCachesIsHonored() async throws {
         let downloader = downloader()
         await valve.open()
         _ = try await downloader.image(for: Self.url("a"))
@@ -277,7 +278,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test func aCacheKeyIsTheCallers() async throws {
+    @Test func theCallersCacheKeyIsUsed() async throws {
         let cache = AutoPurgingImageCache()
         let downloader = downloader(cache: cache)
         await valve.open()
@@ -287,7 +288,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func anImageDecodedSmallerIsKeptApart() async throws {
+    @Test func imagesWithAnotherScaleAreCachedSeparately() async throws {
         let downloader = downloader()
         await valve.open()
         let scaled = try await downloader.image(for: Self.url("a"), serializer: .image(imageScale: 2))
@@ -297,7 +298,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test func aDownloaderNeedsNoCache() async throws {
+    @Test func theCacheIsOptional() async throws {
         let downloader = downloader(cache: nil)
         await valve.open()
         for _ in 0..<2 { #expect(try await downloader.image(for: Self.url("a")).width == 16) }
@@ -306,7 +307,7 @@ import Testing
 
     // MARK: Errors
 
-    @Test func errorsSayWhatWasWrong() async throws {
+    @Test func errorsDescribeTheProblem() async throws {
         let downloader = downloader()
         await valve.open()
         let missing = await #expect(throws: AFIError.self) { try await downloader.image(for: Self.url("missing")) }
@@ -322,7 +323,7 @@ import Testing
         #expect(cause.code == .unknownFormat && broken?.localizedDescription == cause.message)
     }
 
-    @Test func whatIsNoRequestIsAnError() async {
+    @Test func anInvalidRequestIsAnError() async {
         struct NoRequest: URLRequestConvertible {
             func asURLRequest() throws -> URLRequest { throw URLError(.badURL) }
         }
@@ -337,7 +338,7 @@ import Testing
 
     // MARK: Awaiting
 
-    @Test func aCancelledTaskLeavesOthersAlone() async throws {
+    @Test func aCancelledTaskDoesNotAffectOthers() async throws {
         let downloader = downloader()
         let cancelled = Task { try await downloader.image(for: Self.url("a")) }
         await valve.wait(for: 1)
@@ -366,7 +367,7 @@ import Testing
         #expect(progress.withLock { $0.last } == Int64(Fixtures.pngRGB.count))
     }
 
-    @Test func everybodyIsAnsweredOnce() async {
+    @Test func everyReceiptCompletesOnce() async {
         let downloader = downloader(.lifo, active: 2, cache: AutoPurgingImageCache(memoryCapacity: 2_000))
         await valve.open()
         let (tasks, rounds) = (8, 100)
@@ -395,7 +396,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func imagesComeOverTheNetwork() async throws {
+        @Test func imagesAreDownloadedOverTheNetwork() async throws {
             let server = try await TestServer.start()
             let downloader = ImageDownloader(session: Session(transport: CurlTransport()))
             let request = URLRequest(url: server.url("/image/png"))

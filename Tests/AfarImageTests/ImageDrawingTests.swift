@@ -41,7 +41,7 @@ import Testing
         Self.expect(filled, is: References.filled, tolerance: 2)
     }
 
-    @Test func fittingLeavesTheRestTransparent() throws {
+    @Test func fittingPadsWithTransparency() throws {
         let fitted = try Self.picture().imageAspectScaled(toFit: Self.size(6, 8))
         // The scaled image has 6 × 4.5 pixels, rounded up to 6 × 5.
         #expect(fitted.width == 6 && fitted.height == 8 && !fitted.isOpaque)
@@ -59,7 +59,7 @@ import Testing
         #expect(single.width == 2 && single.scale == 1)
     }
 
-    @Test func transparencyIsNotMixedWithColor() throws {
+    @Test func transparentPixelsDoNotAffectColors() throws {
         // No green may leak from the transparent pixels.
         let picture = try Image.of(4, 1) { x, _ in x < 2 ? [255, 0, 0, 255] : [0, 0, 0, 0] }
         let scaled = picture.imageScaled(to: Self.size(1, 1))
@@ -85,7 +85,7 @@ import Testing
         #expect(zip(wide.channels(29_900, 1), [100, 100]).allSatisfy { abs($0 - $1) <= 20 })
     }
 
-    @Test func onlyThePartThatFillsIsResampled() throws {
+    @Test func onlyTheVisiblePartIsResampled() throws {
         let picture = try Image.of(3, 3_000) { _, y in [y < 1_495 || y >= 1_505 ? 0 : 20 * (y - 1_495), 0, 0, 255] }
         let filled = picture.imageAspectScaled(toFill: Self.size(3, 4))
         #expect((0..<4).map { filled.channels(1, $0)[0] } == [60, 80, 100, 120])
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: [0, -1, 0.4, 30_001, 1e300, CGFloat.nan, .infinity, -.infinity])
-    func aSizeThatNoImageCanHaveChangesNothing(side: CGFloat) throws {
+    func anInvalidSizeChangesNothing(side: CGFloat) throws {
         let picture = try Self.picture()
         for size in [Self.size(side, 5), Self.size(5, side), Self.size(side, side)] {
             #expect(picture.imageScaled(to: size) == picture)
@@ -129,13 +129,13 @@ import Testing
     }
 
     @Test(arguments: [0, -3, CGFloat.nan])
-    func aRadiusThatIsNoneChangesNothing(radius: CGFloat) throws {
+    func anInvalidRadiusChangesNothing(radius: CGFloat) throws {
         let picture = try Self.picture()
         #expect(picture.imageRounded(withCornerRadius: radius) == picture)
         #expect(picture.imageBlurred(radius: radius) == picture)
     }
 
-    @Test func aRadiusThatIsTooLargeIsHalfOfTheSide() throws {
+    @Test func aLargeRadiusIsLimitedToHalfTheSide() throws {
         let white = try Image.of(9, 9) { _, _ in [255, 255, 255, 255] }
         for radius in [5, 1e300, CGFloat.infinity] {
             #expect(white.imageRounded(withCornerRadius: radius) == white.imageRoundedIntoCircle())
@@ -143,14 +143,14 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aRadiusReachesNoFartherThanTheRow() throws {
+    @Test(.timeLimit(.minutes(1))) func aBlurRadiusIsLimitedToTheRow() throws {
         let high = try Image.of(1, 30_000) { _, y in [y < 15_000 ? 200 : 100, 0, 0, 255] }
         let blurred = high.imageBlurred(radius: .infinity)
         #expect((140...160).contains(blurred.channels(0, 15_000)[0]))
     }
 
     // Three box blurs differ from a Gaussian by a few percent.
-    @Test func blurringComesCloseToAGaussian() throws {
+    @Test func blurringApproximatesAGaussian() throws {
         Self.expect(try Self.picture().imageBlurred(radius: 2), is: References.blurred, tolerance: 4)
     }
 
@@ -179,7 +179,7 @@ import Testing
         #expect(scaled == scaled.imageScaled(to: Self.size(4, 3)))
     }
 
-    @Test func membersBehindAfDoTheSame() throws {
+    @Test func membersOfAfAreEquivalent() throws {
         let picture = try Self.picture()
         #expect(picture.af.imageScaled(to: Self.size(6, 4)) == picture.imageScaled(to: Self.size(6, 4)))
         #expect(

@@ -28,7 +28,7 @@ import Testing
         #expect(try Image(data: progressive) == decoded)
     }
 
-    @Test func jpegIsOverABackground() throws {
+    @Test func jpegUsesABackgroundColor() throws {
         let clear = try Image.of(16, 16) { _, _ in [0, 0, 0, 0] }
         #expect(try Image(data: clear.jpegData(compressionQuality: 1)).channels(3, 3) == [255, 255, 255, 255])
         let red = JPEGEncoder(quality: 100, background: Image.Pixel(red: 255, green: 0, blue: 0))
@@ -57,7 +57,7 @@ import Testing
             .seconds(Int64.max), .seconds(Int64.max / 1_000) + .milliseconds(999), .seconds(Int64.min),
             .milliseconds(Int32.max),
         ] as [Duration])
-    func aDurationThatWebPCannotHoldDoesNotTrap(duration: Duration) throws {
+    func anUnrepresentableWebPDurationDoesNotTrap(duration: Duration) throws {
         let frame = Image.Frame(image: try Image(data: Fixtures.webPAnimated).frames[0].image, duration: duration)
         for count in 1...3 {
             let code = code { _ = try Image(frames: Array(repeating: frame, count: count)).data(using: .webP()) }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func whatAFormatCannotHoldIsAnError() throws {
+    @Test func unrepresentableImagesAreErrors() throws {
         let wide = try Image.of(16_384, 1) { _, _ in [0, 0, 0, 255] }
         #expect(code { _ = try wide.data(using: .webP()) } == .encodingFailed)
     }

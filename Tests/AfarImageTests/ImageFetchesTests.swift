@@ -11,10 +11,10 @@ import Testing
 
 @Suite struct ImageFetchesTests {
     private let session = Session(transport: MockTransport { _ in .status(404) })
-    private let waiter = ImageFetch.Waiter(id: 1, filter: nil, keep: { _ in }, report: nil, complete: { _ in })
+    private let waiter = ImageFetch.Waiter(id: 1, filter: nil, store: { _ in }, onProgress: nil, onCompletion: { _ in })
 
     /// A request can end before its creator has queued it.
-    @Test func aFetchThatHasEndedTakesNoPlace() throws {
+    @Test func aFinishedFetchOccupiesNoSlot() throws {
         var fetches = ImageFetches(.fifo, maximumActive: 1)
         for number in 0..<5 {
             let url = URLRequest(url: try #require(URL(string: "http://example.com/\(number)")))
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// The last waiter can leave after the response was created and before it is delivered.
-    @Test(.timeLimit(.minutes(1))) func whoLeavesLastEndsAFetchThatIsLoaded() async throws {
+    @Test(.timeLimit(.minutes(1))) func cancellingTheLastReceiptEndsALoadedFetch() async throws {
         let (parsed, announce) = AsyncStream.makeStream(of: Void.self)
         let monitor = ParseMonitor { announce.yield() }
         let barrier = Barrier()

@@ -6,7 +6,7 @@ import Testing
     private static let size = CGSize(width: 6, height: 4)
     private static let picture = Result { try Image.of(12, 9) { x, y in [x * 20, y * 25, 90, 255] } }
 
-    @Test func filtersDoWhatImagesCan() throws {
+    @Test func filtersMatchTheImageMethods() throws {
         let picture = try Self.picture.get()
         let size = Self.size
         let expected: [(any ImageFilter, Image)] = [
@@ -39,7 +39,7 @@ import Testing
         #expect(Set(expected.map(\.0.identifier)).count == expected.count - 1)
     }
 
-    @Test func identifiersTellFiltersApart() {
+    @Test func identifiersDistinguishFilters() {
         #expect(ScaledToSizeFilter(size: Self.size).identifier == "ScaledToSizeFilter-size:(6.0x4.0)")
         #expect(RoundedCornersFilter(radius: 3).identifier == "RoundedCornersFilter-radius:(3.0)-divided:(false)")
         #expect(BlurFilter().identifier == "BlurFilter-radius:(10)")

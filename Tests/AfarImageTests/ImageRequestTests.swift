@@ -25,7 +25,7 @@ import Testing
         #expect(scaled.scale == 2)
     }
 
-    @Test func handlersGetAnImage() async {
+    @Test func handlersReceiveAnImage() async {
         let session = Self.session(Fixtures.pngRGB)
         let queue = DispatchQueue(label: "handlers")
         let image: Image? = await withCheckedContinuation { continuation in
@@ -42,12 +42,12 @@ import Testing
         #expect(file == image)
     }
 
-    @Test func theBytesDecideAndNotTheHeader() async throws {
+    @Test func theBytesDetermineTheFormat() async throws {
         let session = Self.session(Fixtures.webPLossless, type: "image/png")
         expect(try await session.request("http://example.com/").serializing(.image).value, Gradient.rgb)
     }
 
-    @Test func aTargetSizeIsHandedOn() async throws {
+    @Test func aTargetSizeIsForwarded() async throws {
         let session = Self.session(Fixtures.jpegLarge, type: "image/jpeg")
         let target = CGSize(width: 10, height: 10)
         #expect(
@@ -56,7 +56,7 @@ import Testing
             try await session.download("http://example.com/").serializing(.image(targetSize: target)).value.width == 16)
     }
 
-    @Test func anotherContentTypeIsRefused() async {
+    @Test func anotherContentTypeIsRejected() async {
         let error = await Self.error(Fixtures.pngRGB, type: "text/html; charset=utf-8")
         guard case .responseValidationFailed(.unacceptableContentType(let acceptable, "text/html")) = error else {
             Issue.record("unexpected error: \(String(describing: error))")
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: ["", "binary/octet-stream", "application/octet-stream"])
-    func aTypeThatSaysNothingIsAccepted(type: String) async throws {
+    func aGenericContentTypeIsAccepted(type: String) async throws {
         let session = Self.session(Fixtures.pngRGB, type: type)
         expect(try await session.request("http://example.com/").serializing(.image).value, Gradient.rgb)
         expect(try await session.download("http://example.com/").serializing(.image).value, Gradient.rgb)
@@ -95,7 +95,7 @@ import Testing
         #expect(error?.isResponseSerializationError == true)
     }
 
-    @Test func anEmptyBodyIsAnErrorAlsoWhereItIsAllowed() async {
+    @Test func anEmptyBodyIsAlwaysAnError() async {
         let session = Session(transport: MockTransport { _ in .status(204) })
         let error = await session.request("http://example.com/").serializing(.image).response.error
         guard case .responseSerializationFailed(.invalidEmptyResponse(type: "Image")) = error else {
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatIsTooLargeIsNotRead() async {
+    @Test func aLargeFileIsNotRead() async {
         let session = Self.session(Fixtures.pngRGB)
         let limits = ImageLimits(maximumBytes: 50)
         let error = await session.download("http://example.com/").serializing(.image(limits: limits)).response.error

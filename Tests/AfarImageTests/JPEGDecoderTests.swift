@@ -14,26 +14,26 @@ import Testing
         expect(try Image(data: Fixtures.jpegGray), Gradient.gray, tolerance: Self.tolerance)
     }
 
-    @Test func inksBecomeColors() throws {
+    @Test func cmykIsConverted() throws {
         expect(try Image(data: Fixtures.jpegCMYK), Gradient.rgb, tolerance: Self.tolerance)
         expect(try Image(data: Fixtures.jpegYCCK), Gradient.rgb, tolerance: Self.tolerance)
     }
 
     @Test(arguments: Orientations.all, [true, false])
-    func exifTurnsThePicture(orientation: Int, isLittleEndian: Bool) throws {
+    func exifRotatesThePicture(orientation: Int, isLittleEndian: Bool) throws {
         let exif = Data("Exif\0\0".utf8) + Orientations.exif(orientation, isLittleEndian: isLittleEndian)
         let image = try Image(data: Fixtures.jpegBaseline.insertingJPEGSegment(0xE1, exif))
         Orientations.expect(image, orientation, Gradient.rgb, tolerance: Self.tolerance)
     }
 
     @Test(arguments: [0, 9, 65_535])
-    func anOrientationThatDoesNotExistIsNone(orientation: Int) throws {
+    func anInvalidOrientationIsIgnored(orientation: Int) throws {
         let exif = Data("Exif\0\0".utf8) + Orientations.exif(orientation)
         let image = try Image(data: Fixtures.jpegBaseline.insertingJPEGSegment(0xE1, exif))
         expect(image, Gradient.rgb, tolerance: Self.tolerance)
     }
 
-    @Test func exifThatIsCutAnywhereIsNone() throws {
+    @Test func truncatedExifIsIgnored() throws {
         let exif = Data("Exif\0\0".utf8) + Orientations.exif(6)
         for count in 0..<exif.count - 8 {
             let image = try Image(data: Fixtures.jpegBaseline.insertingJPEGSegment(0xE1, exif.prefix(count)))
@@ -49,7 +49,7 @@ import Testing
         (CGSize(width: -8, height: 0), 64, 48), (CGSize(width: -8, height: 6), 8, 6),
         (CGSize(width: 100, height: 1), 64, 48), (CGSize(width: CGFloat.nan, height: 1), 64, 48),
     ])
-    func aTargetIsDecodedSmallerButNeverTooSmall(target: CGSize, width: Int, height: Int) throws {
+    func aTargetSizeReducesTheImageButNotBelowIt(target: CGSize, width: Int, height: Int) throws {
         let image = try Image(data: Fixtures.jpegLarge, options: ImageDecodingOptions(targetSize: target))
         #expect(image.width == width && image.height == height)
         // Half a pixel of the smallest size is 16 of 255.
@@ -57,14 +57,14 @@ import Testing
         #expect(middle.max() ?? .max <= 24)
     }
 
-    @Test func aTargetIsThatOfTheTurnedPicture() throws {
+    @Test func aTargetSizeAppliesToTheRotatedPicture() throws {
         let turned = Fixtures.jpegLarge.insertingJPEGSegment(0xE1, Data("Exif\0\0".utf8) + Orientations.exif(6))
         let options = ImageDecodingOptions(targetSize: CGSize(width: 24, height: 32))
         let image = try Image(data: turned, options: options)
         #expect(image.width == 24 && image.height == 32)
     }
 
-    @Test func aFileThatIsCutAnywhereIsAnError() {
+    @Test func truncatedFilesAreErrors() {
         for whole in [Fixtures.jpegBaseline, Fixtures.jpegProgressive] {
             for count in 3..<whole.count {
                 let code = code { _ = try Image(data: whole.prefix(count)) }
@@ -75,14 +75,14 @@ import Testing
         }
     }
 
-    @Test func aBombIsRefusedFromItsHeader() throws {
+    @Test func aBombIsRejectedFromItsHeader() throws {
         var bomb = Fixtures.jpegBaseline
         let place = try #require(bomb.range(of: Data([0xFF, 0xC0]))).upperBound + 3
         bomb.replaceSubrange(place..<place + 4, with: [0xFF, 0xDC, 0xFF, 0xDC])
         #expect(code { _ = try Image(data: bomb) } == .limitExceeded)
     }
 
-    @Test func aPictureOfEndlessScansIsRefused() throws {
+    @Test func tooManyScansAreRejected() throws {
         // A refinement scan takes only a few bytes.
         let whole = Fixtures.jpegProgressive
         let scan = try #require(whole.range(of: Data([0xFF, 0xDA]), options: .backwards)).lowerBound
@@ -92,14 +92,14 @@ import Testing
         #expect(code { _ = try Image(data: repeated, options: ImageDecodingOptions(limits: limits)) } == .limitExceeded)
     }
 
-    @Test func bytesTooManyBeforeTheEndDoNoHarm() throws {
+    @Test func surplusBytesBeforeTheEndAreIgnored() throws {
         for whole in [Fixtures.jpegBaseline, Fixtures.jpegProgressive] {
             let padded = whole.dropLast(2) + [0x12, 0x34] + whole.suffix(2)
             expect(try Image(data: padded), Gradient.rgb, tolerance: Self.tolerance)
         }
     }
 
-    @Test func theEndInPlaceOfARestartIsAnError() throws {
+    @Test func theEndInsteadOfARestartIsAnError() throws {
         // Instead of the required restart marker after the first of four blocks, there are other bytes and the end
         // marker.
         var cut = Fixtures.jpegBaseline
@@ -115,7 +115,7 @@ import Testing
         #expect(error?.code == .unsupported, "\(error?.message ?? "")")
     }
 
-    @Test func whatIsNoBaselineIsNamed() throws {
+    @Test func unsupportedProcessesAreNamed() throws {
         var lossless = Fixtures.jpegBaseline
         let place = try #require(lossless.range(of: Data([0xFF, 0xC0]))).lowerBound + 1
         lossless[place] = 0xC3

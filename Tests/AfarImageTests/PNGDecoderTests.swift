@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func oneColorMayBeTransparent() throws {
+    @Test func aColorKeyIsTransparent() throws {
         expect(try Image(data: Fixtures.pngColorKey)) { $0 == 5 && $1 == 3 ? [0, 0, 0, 0] : Gradient.rgb($0, $1) }
     }
 
@@ -35,17 +35,17 @@ import Testing
         expect(try Image(data: Fixtures.pngGray16), Gradient.gray)
     }
 
-    @Test func interlacedRowsArePutInOrder() throws {
+    @Test func interlacedRowsAreOrdered() throws {
         expect(try Image(data: Fixtures.pngInterlaced), Gradient.rgba)
     }
 
     @Test(arguments: Orientations.all)
-    func exifTurnsThePicture(orientation: Int) throws {
+    func exifRotatesThePicture(orientation: Int) throws {
         let image = try Image(data: Fixtures.pngRGBA.insertingPNGChunk("eXIf", Orientations.exif(orientation)))
         Orientations.expect(image, orientation, Gradient.rgba)
     }
 
-    @Test func aFileThatIsCutAnywhereIsAnError() {
+    @Test func truncatedFilesAreErrors() {
         let whole = Fixtures.pngInterlaced
         // libspng ignores the CRC of the empty IEND chunk.
         for count in 8..<whole.count - 4 {
@@ -63,7 +63,7 @@ import Testing
         #expect(code { _ = try Image(data: damaged) } == .corrupt)
     }
 
-    @Test func aBombIsRefusedBeforeItIsInflated() throws {
+    @Test func aBombIsRejectedBeforeItIsInflated() throws {
         let bomb = try Fixtures.pngRGB.changingPNGHeader(width: 20_000, height: 20_000)
         #expect(code { _ = try Image(data: bomb) } == .limitExceeded)
         let error = #expect(throws: ImageError.self) { _ = try Image(data: bomb) }
@@ -74,14 +74,14 @@ import Testing
         #expect(code { _ = try Image(data: overflowing) } == .limitExceeded)
     }
 
-    @Test func aHeaderThatLiesIsAnError() throws {
+    @Test func aWrongHeaderIsAnError() throws {
         let higher = try Fixtures.pngRGB.changingPNGHeader(width: 16, height: 13)
         #expect(code { _ = try Image(data: higher) } != nil)
         let empty = try Fixtures.pngRGB.changingPNGHeader(width: 0, height: 12)
         #expect(code { _ = try Image(data: empty) } == .corrupt)
     }
 
-    @Test func whatIsBesideThePixelsIsLimited() throws {
+    @Test func ancillaryChunksAreLimited() throws {
         let text = Fixtures.pngRGB.insertingPNGChunk("tEXt", Data("Comment\0a".utf8))
         expect(try Image(data: text), Gradient.rgb)
         let many = (0..<1_100).reduce(Fixtures.pngRGB) { data, _ in

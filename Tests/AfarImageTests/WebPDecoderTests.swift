@@ -31,7 +31,7 @@ import Testing
         #expect(image.channels(3, 4) == colors[0])
     }
 
-    @Test func anAnimationMayBeDecodedSmaller() throws {
+    @Test func anAnimationCanBeDownscaled() throws {
         let options = ImageDecodingOptions(scale: 2, targetSize: CGSize(width: 8, height: 0))
         let image = try Image(data: Fixtures.webPAnimated, options: options)
         #expect(image.frames.allSatisfy { $0.image.width == 8 && $0.image.height == 6 })
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: Orientations.all, ["", "Exif\0\0"])
-    func exifTurnsThePicture(orientation: Int, prefix: String) throws {
+    func exifRotatesThePicture(orientation: Int, prefix: String) throws {
         let exif = Data(prefix.utf8) + Orientations.exif(orientation)
         let image = try Image(data: Fixtures.webPLossless.appendingWebPChunk("EXIF", exif, flags: 0x08))
         Orientations.expect(image, orientation, Gradient.rgb)
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatIsCutAnywhereIsAnError() {
+    @Test func truncatedFilesAreErrors() {
         for whole in [Fixtures.webPLossy, Fixtures.webPLossless, Fixtures.webPAlpha, Fixtures.webPAnimated] {
             for count in 12..<whole.count {
                 let code = code { _ = try Image(data: whole.prefix(count)) }
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func aContainerThatLiesAboutItsLengthIsCorrupt() {
+    @Test func aContainerWithAWrongLengthIsCorrupt() {
         // An animation remains valid if it is cut after a frame.
         for whole in [Fixtures.webPLossy, Fixtures.webPLossless] {
             for count in stride(from: 20, to: whole.count, by: 3) {
@@ -92,7 +92,7 @@ import Testing
         #expect(code(ImageLimits(maximumPixels: 16 * 12 - 1)) == .limitExceeded)
     }
 
-    @Test func aBombIsRefusedFromItsHeader() {
+    @Test func aBombIsRejectedFromItsHeader() {
         // An animation with a canvas of 16,384 × 16,384 pixels in its header.
         var bomb = Fixtures.webPAnimated
         bomb.replaceSubrange(24..<30, with: [0xFF, 0x3F, 0, 0xFF, 0x3F, 0])

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func tenThousandGeneratedRecordsHaveTheSameValuesOrAreRefusedByBoth() throws {
+    @Test func tenThousandGeneratedRecordsHaveTheSameValuesOrAreRejectedByBoth() throws {
         var generator = DocumentGenerator(seed: 2)
         var decoded = 0
         for number in 0..<10_000 {

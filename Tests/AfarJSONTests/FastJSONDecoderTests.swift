@@ -28,7 +28,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decode(Int128.self, "170141183460469231731687303715884105728") }
     }
 
-    @Test func integersMayBeWrittenWithAFractionOfZerosOrAnExponent() throws {
+    @Test func integersCanHaveAZeroFractionOrAnExponent() throws {
         #expect(
             try decode([Int].self, "[1.0, 1e3, 12.50e1, 9007199254740993.0, -0, 0e99, 100e-2]") == [
                 1, 1000, 125, 9_007_199_254_740_993, 0, 0, 1,
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func integersAreRefusedThatAreNoneOfTheType() throws {
+    @Test func outOfRangeIntegersAreRejected() throws {
         #expect(try decode([UInt8].self, "[0, 255]") == [0, 255])
         for text in ["256", "-1", "0.5"] {
             #expect(throws: DecodingError.self, "\(text)") { try decode(UInt8.self, text) }
@@ -47,7 +47,7 @@ import Testing
         #expect(try decode(Int8.self, "-128") == .min)
     }
 
-    @Test func decimalsAreExactOrRefused() throws {
+    @Test func decimalsAreExactOrRejected() throws {
         let digits = "1234567890123456789.0123456789012345678"
         #expect(try decode(Decimal.self, digits) == Decimal(string: digits))
         #expect("\(try decode(Decimal.self, "0.1"))" == "0.1")
@@ -69,13 +69,13 @@ import Testing
         "123456789012345678901234567890",
         "0.30000000000000004", "1e22", "1e23", "-0.0", "8.5e-10", "12345678901234567890.5", "4503599627370496.5",
     ])
-    func doublesAreTheNearest(text: String) throws {
+    func doublesAreCorrectlyRounded(text: String) throws {
         let expected = try #require(Double(text))
         #expect(try decode(Double.self, text).bitPattern == expected.bitPattern)
         #expect(try decode(Float.self, "0.1") == 0.1)
     }
 
-    @Test func numbersBeyondDoublesAreRefused() {
+    @Test func numbersBeyondDoublesAreRejected() {
         for text in ["1e309", "-1e309", "1e-400"] {
             #expect(throws: DecodingError.self, "\(text)") { try decode(Double.self, text) }
         }
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func namesMayBeEscaped() throws {
+    @Test func namesCanBeEscaped() throws {
         #expect(try decode([String: Int].self, #"{"\u0061\n":1}"#) == ["a\n": 1])
         struct One: Decodable { let name: Int }
         #expect(try decode(One.self, #"{"n\u0061me":1}"#).name == 1)
@@ -152,7 +152,7 @@ import Testing
         init?(intValue: Int) { nil }
     }
 
-    @Test func aTypeThatIsKnownAtRunTimeIsDecoded() throws {
+    @Test func aTypeKnownOnlyAtRunTimeIsDecoded() throws {
         class Base: Decodable {}
         final class Derived: Base {}
         let type: Base.Type = Derived.self
@@ -168,7 +168,7 @@ import Testing
         #expect(try decode([String: Int].self, both) == ["café": 1])
         #expect(
             try decode([String: Int].self, both, with: FastJSONDecoder(duplicateKeyStrategy: .useLast)) == ["café": 2])
-        let strict = FastJSONDecoder(duplicateKeyStrategy: .refuse)
+        let strict = FastJSONDecoder(duplicateKeyStrategy: .reject)
         #expect(throws: DecodingError.self) { try decode(Menu.self, both, with: strict) }
         #expect(throws: DecodingError.self) { try decode([String: Int].self, both, with: strict) }
     }
@@ -222,7 +222,7 @@ import Testing
 
     // MARK: Duplicate names
 
-    @Test func ofEqualNamesTheFirstCountsUnlessSaidOtherwise() throws {
+    @Test func theFirstOfEqualNamesIsUsedByDefault() throws {
         struct Pair: Decodable, Equatable { let b: Int, a: Int }
         let text = #"{"a":1,"b":2,"\u0061":3,"c":{"a":4}}"#
         #expect(try decode(Pair.self, text) == Pair(b: 2, a: 1))
@@ -238,8 +238,8 @@ import Testing
                 == ["a": 2])
     }
 
-    @Test func equalNamesCanBeRefused() throws {
-        let strict = FastJSONDecoder(duplicateKeyStrategy: .refuse)
+    @Test func equalNamesCanBeRejected() throws {
+        let strict = FastJSONDecoder(duplicateKeyStrategy: .reject)
         struct Inner: Decodable { let a: Int }
         let error = #expect(throws: DecodingError.self) {
             try decode([Inner].self, "[{\"a\":1},\n {\"a\":1,\n  \"a\":2}]", with: strict)
@@ -252,7 +252,7 @@ import Testing
 
     // MARK: Errors
 
-    @Test func errorsTellThePathTheLineAndTheColumn() throws {
+    @Test func errorsNameThePathTheLineAndTheColumn() throws {
         struct User: Decodable { let id: Int, pets: [Pet] }
         struct Pet: Decodable { let name: String, age: UInt8 }
         let text =
@@ -293,7 +293,7 @@ import Testing
         #expect(error?.context?.codingPath.map(\.stringValue) == ["innerValue", "theNumber"])
     }
 
-    @Test func pathsHaveTheKeysOfDictionariesAsTheyAre() throws {
+    @Test func pathsContainUnconvertedDictionaryKeys() throws {
         let error = #expect(throws: DecodingError.self) {
             try decode(
                 [String: [Int]].self, #"{"foo_bar":[1,"x"]}"#,
@@ -302,7 +302,7 @@ import Testing
         #expect(error?.context?.codingPath.map(\.stringValue) == ["foo_bar", "Index 1"])
     }
 
-    @Test func whatIsNotThereHasAPathAndThePlaceWhereItShouldBe() throws {
+    @Test func missingValuesHaveAPathAndALocation() throws {
         class Base: Decodable {
             let id: Int
             enum CodingKeys: CodingKey { case id }
@@ -325,7 +325,7 @@ import Testing
 
     /// The document determines how deeply values are nested. If the stack is too small, decoding throws an error.
     @Test(.disabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil, "It makes stack frames larger."))
-    func deepValuesNeedNoMoreStackThanThereIs() throws {
+    func deepValuesDoNotOverflowTheStack() throws {
         struct Tree: Decodable { let children: [Tree]? }
         let text = String(repeating: "{\"children\":[", count: 250) + String(repeating: "]}", count: 250)
         for size in [128 << 10, 256 << 10, 512 << 10, 8 << 20] {
@@ -358,7 +358,7 @@ import Testing
 
     // MARK: Retained decoders
 
-    @Test func aDecoderThatIsKeptSaysThatItHasEnded() throws {
+    @Test func aDecoderUsedAfterItsEndThrows() throws {
         struct Keeper: Decodable {
             let decoder: any Decoder
             let keyed: KeyedDecodingContainer<Key>
@@ -381,7 +381,7 @@ import Testing
         #expect(kept.keyed.allKeys.isEmpty && !kept.keyed.contains(.list) && kept.decoder.codingPath.isEmpty)
     }
 
-    @Test func decodersMayDecodeWithinDecoding() throws {
+    @Test func decodersCanBeNested() throws {
         struct Outer: Decodable {
             let inner: [Int]
             let after: Int
@@ -397,7 +397,7 @@ import Testing
         #expect((value.inner, value.after) == ([1, 2], 3))
     }
 
-    @Test func manyThreadsDecodeAtOnce() async throws {
+    @Test func manyThreadsDecodeConcurrently() async throws {
         struct Item: Decodable, Equatable { let id: Int, name: String }
         try await withThrowingTaskGroup { group in
             for task in 0..<16 {

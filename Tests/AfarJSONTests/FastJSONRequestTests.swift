@@ -19,7 +19,7 @@ import Testing
         #expect(try await task.value == User(id: 7, name: "Ada"))
     }
 
-    @Test func strategiesStandBehindTheDot() async throws {
+    @Test func strategiesCanBePassedToTheFactory() async throws {
         struct Snake: Decodable { let firstName: String }
         let session = makeSession(#"{"first_name":"Ada"}"#)
         let task = session.request("https://example.com/users/7")
@@ -27,7 +27,7 @@ import Testing
         #expect(try await task.value.firstName == "Ada")
     }
 
-    @Test func whatIsNoJSONIsADecodingFailure() async {
+    @Test func invalidJSONIsADecodingFailure() async {
         let session = makeSession(#"{"id":7,}"#)
         let response = await session.request("https://example.com/users/7")
             .serializingDecodable(User.self, decoder: .fastJSON).response

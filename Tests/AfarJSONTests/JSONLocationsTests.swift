@@ -5,7 +5,7 @@ import Testing
 @testable import AfarJSON
 
 @Suite struct JSONLocationsTests {
-    @Test func locationsAreThoseThatAreCountedFromTheBeginning() {
+    @Test func locationsMatchThoseCountedFromTheBeginning() {
         let line = "{\"größe\": [1, 2, 3]}"
         let text = Array((0..<200).map { String(repeating: line, count: $0 % 7) }.joined(separator: "\n").utf8)
         text.withUnsafeBytes { bytes in

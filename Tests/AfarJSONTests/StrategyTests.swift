@@ -48,14 +48,14 @@ import Testing
                 == User(firstName: "Ada", petNames: ["big_cat": [Inner(theAge: 3)]]))
     }
 
-    @Test func namesThatAreConvertedToOneFollowTheRule() throws {
+    @Test func namesWithTheSameConversionFollowTheRule() throws {
         struct User: Decodable { let firstName: Int }
         let text = #"{"first_name":1,"firstName":2}"#
         var decoder = FastJSONDecoder(keyDecodingStrategy: .convertFromSnakeCase)
         #expect(try decode(User.self, text, with: decoder).firstName == 1)
         decoder.duplicateKeyStrategy = .useLast
         #expect(try decode(User.self, text, with: decoder).firstName == 2)
-        decoder.duplicateKeyStrategy = .refuse
+        decoder.duplicateKeyStrategy = .reject
         #expect(throws: DecodingError.self) { try decode(User.self, text, with: decoder) }
     }
 
@@ -78,7 +78,7 @@ import Testing
 
     // MARK: Dates
 
-    @Test func datesAreReadInAllWays() throws {
+    @Test func datesAreDecodedWithEveryStrategy() throws {
         let date = Date(timeIntervalSince1970: 1_700_000_000)
         func decoded(_ text: String, _ strategy: JSONDecoder.DateDecodingStrategy) throws -> Date {
             try decode([Date].self, "[\(text)]", with: FastJSONDecoder(dateDecodingStrategy: strategy))[0]
@@ -103,7 +103,7 @@ import Testing
 
     // MARK: Data and floats
 
-    @Test func dataIsReadInAllWays() throws {
+    @Test func dataIsDecodedWithEveryStrategy() throws {
         let data = Data("Ada".utf8)
         #expect(try decode(Data.self, "\"QWRh\"", with: FastJSONDecoder()) == data)
         #expect(
@@ -114,7 +114,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decode(Data.self, "\"*\"", with: FastJSONDecoder()) }
     }
 
-    @Test func infinitiesAndNaNAreStringsWhereThatIsSaid() throws {
+    @Test func infinitiesAndNaNCanBeStrings() throws {
         let decoder = FastJSONDecoder(
             nonConformingFloatDecodingStrategy: .convertFromString(
                 positiveInfinity: "Inf", negativeInfinity: "-Inf", nan: "NaN"))
@@ -125,7 +125,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decode(Double.self, "\"Inf\"", with: FastJSONDecoder()) }
     }
 
-    @Test func addressesAreStrings() throws {
+    @Test func urlsAreStrings() throws {
         #expect(try decode([URL].self, #"["https://example.com/a?b"]"#, with: FastJSONDecoder()).first?.query() == "b")
         #expect(throws: DecodingError.self) { try decode(URL.self, "\"\"", with: FastJSONDecoder()) }
     }

@@ -8,7 +8,7 @@ import Testing
 /// The entries in a swift-log logger.
 @Suite struct LoggerTests {
     /// Stores log entries.
-    private final class Shelf: Sendable {
+    private final class LogRecorder: Sendable {
         struct Entry: Sendable {
             var level: Logger.Level
             var message: String
@@ -22,7 +22,7 @@ import Testing
     }
 
     private struct Handler: LogHandler {
-        let shelf: Shelf
+        let recorder: LogRecorder
         var logLevel: Logger.Level
         var metadata: Logger.Metadata = [:]
 
@@ -32,20 +32,20 @@ import Testing
         }
 
         func log(event: LogEvent) {
-            shelf.add(.init(level: event.level, message: "\(event.message)", metadata: event.metadata ?? [:]))
+            recorder.add(.init(level: event.level, message: "\(event.message)", metadata: event.metadata ?? [:]))
         }
     }
 
     /// Makes a request and returns the log entries.
-    private func entries(_ level: Logger.Level) async throws -> [Shelf.Entry] {
-        let shelf = Shelf()
-        let logger = Logger(label: "test") { _ in Handler(shelf: shelf, logLevel: level) }
+    private func entries(_ level: Logger.Level) async throws -> [LogRecorder.Entry] {
+        let recorder = LogRecorder()
+        let logger = Logger(label: "test") { _ in Handler(recorder: recorder, logLevel: level) }
         let monitor = LoggingMonitor(logger: logger)
         let session = Session(eventMonitors: [monitor], transport: MockTransport { _ in .text("no", status: 404) })
         let request = session.request("http://ada:hush@mock/a?token=hush", headers: ["Cookie": "hush"]).validate()
         _ = await request.serializingResponse(using: ClosureResponseSerializer { _, _, _, _ in 1 }).response
         monitor.queue.sync {}
-        return shelf.all
+        return recorder.all
     }
 
     @Test func aRequestIsOneEntryWithItsFacts() async throws {
@@ -63,7 +63,7 @@ import Testing
         #expect(entry.metadata["request"] != nil)
     }
 
-    @Test func theLoggersLevelDecidesHowMuchIsMade() async throws {
+    @Test func theLoggersLevelDeterminesTheEntries() async throws {
         let entries = try await entries(.debug)
         #expect(entries.count > 3)
         #expect(entries.filter { $0.level == .info }.count == 1)

@@ -55,7 +55,7 @@ import Testing
         }
     #endif
 
-    @Test func endingsAreToldApart() async throws {
+    @Test func outcomesAreDistinguished() async throws {
         let monitor = MetricsMonitor(factory: metrics)
         let mock = MockTransport(stubs: [
             Stub(.get, "/a", .redirect(to: "/b")), Stub(.get, "/b", .status(503), .text("ok")),
@@ -94,7 +94,7 @@ import Testing
         #expect(meter.values.max() == 3)
     }
 
-    @Test(arguments: [Int.min, -1, 0, .max]) func datesAndLimitsAreWhateverTheyAre(hostLimit: Int) async throws {
+    @Test(arguments: [Int.min, -1, 0, .max]) func datesAndLimitsCanHaveAnyValue(hostLimit: Int) async throws {
         let monitor = MetricsMonitor(factory: metrics, hostLimit: hostLimit)
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.request("http://a.test/")
@@ -114,7 +114,7 @@ import Testing
         await settle(monitor)
     }
 
-    @Test func hostsBeyondTheLimitAreTheOthers() async throws {
+    @Test func hostsBeyondTheLimitAreGrouped() async throws {
         let monitor = MetricsMonitor(factory: metrics, hostLimit: 2)
         let session = Session(eventMonitors: [monitor], transport: MockTransport { _ in .text("ok") })
         for host in ["a", "b", "c", "d", "a"] {

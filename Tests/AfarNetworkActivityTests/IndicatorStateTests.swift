@@ -41,19 +41,19 @@ import Testing
         #expect(state.count == 1)
     }
 
-    @Test func theLastRequestCounts() {
+    @Test func theIndicatorIsHiddenAfterTheLastRequest() {
         #expect(Self.state(.begin, .begin, .end).phase == .delayingStart)
         #expect(Self.state(.begin, .begin, .wait, .end).phase == .active)
         #expect(Self.state(.begin, .begin, .wait, .end, .end).phase == .delayingCompletion)
     }
 
-    @Test func anEndWithoutABeginChangesNothing() {
+    @Test func anEndWithoutAStartChangesNothing() {
         #expect(Self.state(.end) == IndicatorState())
         #expect(Self.state(.end, .begin).count == 1)
         #expect(Self.state(.begin, .wait, .end, .end).phase == .delayingCompletion)
     }
 
-    @Test func aWaitThatIsOverTooLateChangesNothing() {
+    @Test func aLateTimerChangesNothing() {
         #expect(Self.state(.wait) == IndicatorState())
         #expect(Self.state(.begin, .wait, .wait).phase == .active)
     }

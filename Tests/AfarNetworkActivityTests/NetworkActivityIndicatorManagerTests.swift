@@ -56,7 +56,7 @@ import Testing
         Session(eventMonitors: [RequestNotifications(queue: DispatchQueue(label: "notes"))], transport: transport)
     }
 
-    @Test func whatOthersDoIsShown() async {
+    @Test func manualActivityIsShown() async {
         let waits = Waits()
         let manager = Self.manager(waits)
         (manager.startDelay, manager.completionDelay) = (1.5, 0.25)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [-1, .nan, .infinity, 1e300])
-    func noDelayIsTooMuch(delay: TimeInterval) async {
+    func delaysCanHaveAnyValue(delay: TimeInterval) async {
         let waits = Waits()
         let manager = Self.manager(waits)
         manager.startDelay = delay
@@ -91,14 +91,14 @@ import Testing
         #expect(duration.map { $0 >= .zero && $0 <= .seconds(86_400) } == true)
     }
 
-    @Test func theClosureIsToldOfChangesOnly() async {
+    @Test func theClosureIsCalledOnlyForChanges() async {
         let waits = Waits()
         let manager = Self.manager(waits)
-        let (told, telling) = AsyncStream.makeStream(of: Bool.self)
-        manager.networkActivityIndicatorVisibilityChanged = { telling.yield($0) }
+        let (reported, report) = AsyncStream.makeStream(of: Bool.self)
+        manager.networkActivityIndicatorVisibilityChanged = { report.yield($0) }
         manager.incrementActivityCount()
         _ = await waits.end()
-        var iterator = told.makeAsyncIterator()
+        var iterator = reported.makeAsyncIterator()
         #expect(await iterator.next() == true)
         manager.decrementActivityCount()
         _ = await waits.leave()
@@ -129,7 +129,7 @@ import Testing
     }
 
     /// A cancelled request posts two notifications, for its cancellation and its completion, but counts once.
-    @Test func cancelledAndFailedRequestsAreOver() async throws {
+    @Test func cancelledAndFailedRequestsEndTheActivity() async throws {
         let waits = Waits()
         let manager = Self.manager(waits)
         var shown = manager.visibility().makeAsyncIterator()
@@ -153,7 +153,7 @@ import Testing
         #expect(await shown.next() == false)
     }
 
-    @Test func nothingIsCountedWhileItIsOff() async {
+    @Test func nothingIsCountedWhileDisabled() async {
         let waits = Waits()
         let manager = Self.manager(waits)
         var shown = manager.visibility().makeAsyncIterator()
@@ -171,7 +171,7 @@ import Testing
         #expect(await shown.next() == true)
     }
 
-    @Test func whoWatchesSeesTheEndOfAManager() async {
+    @Test func visibilityStreamsEndWithTheManager() async {
         var manager: NetworkActivityIndicatorManager? = Self.manager(Waits())
         let changes = manager?.visibility()
         manager = nil

@@ -17,7 +17,7 @@ import Testing
             .data(request.body, type: request.fields[.contentType] ?? "none")
         })
 
-    @Test func aMessageIsTheBodyAndIsReadAgain() async throws {
+    @Test func aMessageIsEncodedAsTheBodyAndCanBeDecoded() async throws {
         let request = Self.echo.request("http://example.com/", protobuf: Google_Protobuf_Struct.person)
         #expect(try await request.serializing(.protobuf(of: Google_Protobuf_Struct.self)).value == .person)
         #expect(request.request?.httpMethod == "POST")
@@ -30,7 +30,7 @@ import Testing
         #expect(json.request?.headers["Content-Type"] == "application/json")
     }
 
-    @Test func aStreamRequestHasABodyToo() async throws {
+    @Test func aStreamRequestCanHaveABody() async throws {
         let message = Google_Protobuf_StringValue("a")
         let task = Self.echo.streamRequest("http://example.com/", protobuf: message).streamTask()
         var body = Data()
@@ -38,7 +38,7 @@ import Testing
         #expect(body == (try message.serializedBytes() as Data))
     }
 
-    @Test func theContentTypeIsSetUnlessThereIsOne() throws {
+    @Test func anExistingContentTypeIsKept() throws {
         var request = URLRequest(url: try "http://example.com/".asURL())
         let body = ProtobufBody(Google_Protobuf_Timestamp.noon)
         let own = ProtobufParameterEncoder.protobuf(contentType: "application/vnd.google.protobuf")
@@ -51,7 +51,7 @@ import Testing
     }
 
     /// Errors are often logged, so they must not contain parameters.
-    @Test func whatIsNoMessageIsAnErrorThatNamesTheTypeOnly() throws {
+    @Test func otherTypesAreErrorsThatNameOnlyTheType() throws {
         let request = URLRequest(url: try "http://example.com/".asURL())
         let error = #expect(throws: AFError.self) {
             try ProtobufParameterEncoder.protobuf.encode(["secret": "hunter2"], into: request)

@@ -46,7 +46,7 @@ import Testing
         #expect(try await download.serializing(.protobuf(of: Google_Protobuf_Struct.self)).value == .person)
     }
 
-    @Test func handlersGetAMessage() async throws {
+    @Test func handlersReceiveAMessage() async throws {
         let session = Self.session(try Google_Protobuf_Timestamp.noon.serializedBytes())
         let queue = DispatchQueue(label: "handlers")
         let value: Google_Protobuf_Timestamp? = await withCheckedContinuation { continuation in
@@ -79,7 +79,7 @@ import Testing
             "text/plain, text/json",
             "application/x-protobuf; messageType=\"google.protobuf.Timestamp\"",
         ])
-    func theBinaryFormatIsReadUnlessTheTypeIsJSON(type: String) throws {
+    func theBinaryFormatIsTheDefault(type: String) throws {
         let body: Data = try Google_Protobuf_Timestamp.noon.serializedBytes()
         #expect(try Self.read(Google_Protobuf_Timestamp.self, body, type: type) == .noon)
     }
@@ -88,14 +88,14 @@ import Testing
         "application/json", "application/json; charset=utf-8", "application/problem+json", "text/json",
         " Application/JSON\t;x", "text/json, text/plain",
     ])
-    func jsonIsReadWhereTheTypeSaysSo(type: String) throws {
+    func jsonIsDecodedIfTheTypeIsJSON(type: String) throws {
         let body: Data = try Google_Protobuf_Struct.person.jsonUTF8Bytes()
         #expect(try Self.read(Google_Protobuf_Struct.self, body, type: type) == .person)
         let mask = try Self.read(Google_Protobuf_FieldMask.self, Data("\"name,birthDate\"".utf8), type: type)
         #expect(mask.paths == ["name", "birth_date"])
     }
 
-    @Test func aBodyWithoutBytesIsAMessageWithNothingSet() async throws {
+    @Test func anEmptyBodyIsAMessageWithDefaultValues() async throws {
         #expect(try Self.read(Google_Protobuf_StringValue.self, Data()) == Google_Protobuf_StringValue())
         let session = Self.session(Data(), status: 204)
         let empty = session.request("http://example.com/").serializing(.protobuf(of: Google_Protobuf_Empty.self))
@@ -114,7 +114,7 @@ import Testing
         #expect(try ProtobufResponseSerializer<Google_Protobuf_Timestamp>().serialize(input) == .noon)
     }
 
-    @Test func bytesThatAreNoMessageAreADecodingFailure() {
+    @Test func malformedMessagesAreADecodingFailure() {
         for (body, type) in [
             ([0x0A, 0x05, 0x61], "application/x-protobuf"), ([0xFF], "application/protobuf"),
             (Array("[1]".utf8), "application/json"), (Array("{\"x\":1}".utf8), "application/json"),
@@ -132,7 +132,7 @@ import Testing
 
     // MARK: Limits
 
-    @Test func largeMessagesAreRefused() throws {
+    @Test func largeMessagesAreRejected() throws {
         let body: Data = try Google_Protobuf_StringValue(String(repeating: "x", count: 98)).serializedBytes()
         #expect(body.count == 100)
         let allowed = ProtobufDecodingOptions(maximumSize: 100)
@@ -150,7 +150,7 @@ import Testing
                 """)
     }
 
-    @Test func deepMessagesAreRefused() throws {
+    @Test func deepMessagesAreRejected() throws {
         let shallow: Data = try nested(20).serializedBytes()
         #expect(try Self.read(Google_Protobuf_Value.self, shallow) == nested(20))
         let deep: Data = try nested(60).serializedBytes()
@@ -165,7 +165,7 @@ import Testing
         #expect(error?.protobuf != nil)
     }
 
-    @Test func unknownFieldsAreKeptOrAsTheOptionsSay() throws {
+    @Test func unknownFieldsAreKeptUnlessTheOptionsDiscardThem() throws {
         let body: Data = try Google_Protobuf_Timestamp.noon.serializedBytes()
         let kept = try Self.read(Google_Protobuf_Empty.self, body)
         #expect(try kept.serializedBytes() as Data == body)
@@ -179,7 +179,7 @@ import Testing
         #expect(value == Google_Protobuf_Empty())
     }
 
-    @Test func theErrorOfBeforeIsThrown() throws {
+    @Test func anEarlierErrorIsThrown() throws {
         let input = SerializationInput(request: nil, head: nil, data: nil, error: .explicitlyCancelled)
         let error = #expect(throws: AFError.self) {
             try ProtobufResponseSerializer<Google_Protobuf_Empty>().serialize(input)

@@ -25,14 +25,14 @@ import Testing
         }
     }
 
-    @Test func cutAtEveryByteItIsTheSame() throws {
+    @Test func chunkBoundariesDoNotMatter() throws {
         let texts = ["one", "", String(repeating: "long", count: 100), "two"]
         let bytes = try texts.map { try Text($0).delimited }.reduce(Data(), +)
         for size in 1...bytes.count { #expect(Self.read(bytes, every: size) == texts) }
     }
 
     @Test(arguments: [1, 2, 7, 1_000])
-    func aMessageThatCannotBeReadIsAFailureAndTheNextAreRead(size: Int) throws {
+    func parsingContinuesAfterAMalformedMessage(size: Int) throws {
         let large = try Text(String(repeating: "x", count: 200)).delimited
         let bytes = try Text("a").delimited + [0x02, 0x0A, 0x05] + large + Text("b").delimited
         let read = Self.read(bytes, every: size, 100)
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [1, 3, 1_000])
-    func whereALengthCannotBeReadNothingMoreIs(size: Int) throws {
+    func aMalformedLengthEndsTheStream(size: Int) throws {
         let endless = try Text("a").delimited + Data(repeating: 0xFF, count: 20) + Text("b").delimited
         #expect(Self.read(endless, every: size) == ["a", "1: malformedLength"])
         // A length of 2 GiB.

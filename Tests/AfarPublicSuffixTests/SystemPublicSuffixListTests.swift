@@ -15,9 +15,9 @@ struct SystemPublicSuffixListTests {
             ("co.uk", true), ("github.io", true), ("xn--p1ai", true), ("kawasaki.jp", true), ("foo.kawasaki.jp", true),
             ("example.com", false), ("example.co.uk", false), ("city.kawasaki.jp", false), ("user.github.io", false),
         ])
-        func theListIsMozillas(name: String, isPublic: Bool) { #expect(list.isPublicSuffix(name) == isPublic) }
+        func theListMatchesMozillas(name: String, isPublic: Bool) { #expect(list.isPublicSuffix(name) == isPublic) }
 
-        @Test func noCookieIsForAPublicSuffix() throws {
+        @Test func cookiesForAPublicSuffixAreRejected() throws {
             let rules = CookieRules(publicSuffixes: list)
             let url = try #require(CookieURL(URL(string: "https://shop.example.co.uk/")!))
             #expect(rules.cookie(from: "a=1; Domain=co.uk", of: url) == nil)

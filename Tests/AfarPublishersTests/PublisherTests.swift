@@ -46,7 +46,7 @@ import Testing
 
     private func session() -> Session { Session(startRequestsImmediately: false, transport: mock) }
 
-    @Test func responsesArePublishedOnceAndThenTheEnd() async {
+    @Test func aResponseIsPublishedOnceBeforeTheCompletion() async {
         let session = session()
         let url = "http://mock.test/"
         let decoded = session.request(url + "user").publishDecodable(type: User.self, queue: queue)
@@ -61,7 +61,7 @@ import Testing
         #expect(await events(of: custom) { $0.value ?? "" } == ["hello", "finished"])
     }
 
-    @Test func failuresAreInTheResponseAndFailOnlyTheValue() async {
+    @Test func failuresArePartOfTheResponseAndFailValuePublishers() async {
         let session = session()
         let url = "http://mock.test/fails"
         let response = session.request(url).publishString(queue: queue)
@@ -93,13 +93,13 @@ import Testing
         #expect(await events(of: user.value()) { $0.name } == ["Ada", "finished"])
     }
 
-    @Test func streamsArePublishedPieceByPieceWithTheirCompletion() async {
+    @Test func streamsArePublishedInChunksWithTheirCompletion() async {
         let session = session()
         let pieces = session.streamRequest("http://mock.test/pieces").publishString(queue: queue)
-        let told = await events(of: pieces) { stream in
+        let reported = await events(of: pieces) { stream in
             if case .stream(.success(let text)) = stream.event { text } else { "complete" }
         }
-        #expect(told == ["ab", "cd", "ef", "complete", "finished"])
+        #expect(reported == ["ab", "cd", "ef", "complete", "finished"])
         let data = session.streamRequest("http://mock.test/pieces").publishData(queue: queue)
         #expect(await events(of: data.value()) { "\($0.count)" } == ["2", "2", "2", "finished"])
         let broken = session.streamRequest("http://mock.test/breaks").publishString(queue: queue)
@@ -112,7 +112,7 @@ import Testing
         let session = session()
         let request = session.request("http://mock.test/text")
         let publisher = request.publishString(queue: queue)
-        let subscriber = Patient<DataResponsePublisher<String>.Output>()
+        let subscriber = ManualSubscriber<DataResponsePublisher<String>.Output>()
         publisher.subscribe(subscriber)
         #expect(request.state == .initialized)
         subscriber.subscription?.request(.none)
@@ -139,7 +139,7 @@ import Testing
         #expect(received.withLock { $0 } == 0)
     }
 
-    @Test func aSubscriptionThatIsOverCancelsNothing() async {
+    @Test func aFinishedSubscriptionCancelsNothing() async {
         let session = session()
         let request = session.request("http://mock.test/text")
         let publisher = request.publishString(queue: queue)
@@ -152,7 +152,7 @@ import Testing
 }
 
 /// A subscriber without automatic demand.
-private final class Patient<Input: Sendable>: Subscriber, @unchecked Sendable {
+private final class ManualSubscriber<Input: Sendable>: Subscriber, @unchecked Sendable {
     // Sendable because the subscription is set before `subscribe` returns, and locks guard the rest.
     typealias Failure = Never
 

@@ -8,7 +8,7 @@ struct IPAddressTests {
         ("2001:DB8:0:0:0:0:0:1", "2001:db8::1"), ("fe80::1%eth0", "fe80::1%eth0"), ("fe80::1%3", "fe80::1%3"),
         ("::ffff:192.0.2.1", "::ffff:192.0.2.1"),
     ])
-    func whatIsReadIsWritten(text: String, written: String) throws {
+    func parsedAddressesAreFormatted(text: String, written: String) throws {
         let address = try #require(IPAddress(text))
         #expect(address.description == written)
         #expect(address.family == (text.contains(":") ? .ipv6 : .ipv4))
@@ -20,11 +20,11 @@ struct IPAddressTests {
         "example.org",
         "[::1]", " ::1", "::1\u{0}",
     ])
-    func whatIsNoAddressIsRefused(text: String) {
+    func invalidAddressesAreRejected(text: String) {
         #expect(IPAddress(text) == nil)
     }
 
-    @Test func bytesAreInTheNetworksOrder() {
+    @Test func bytesAreInNetworkOrder() {
         #expect(IPAddress("192.0.2.1")?.bytes == [192, 0, 2, 1])
         #expect(IPAddress("2001:db8::1")?.bytes == [0x20, 1, 0xD, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])
         for count in [0, 3, 5, 15, 17] {
@@ -45,7 +45,7 @@ struct IPAddressTests {
             ("ff02::1", .multicast),
             ("192.0.2.1", .global), ("2001:db8::1", .global),
         ] as [(String, IPAddress.Scope)])
-    func anAddressReachesSoFar(text: String, scope: IPAddress.Scope) {
+    func addressesHaveAScope(text: String, scope: IPAddress.Scope) {
         #expect(IPAddress(text)?.scope == scope)
     }
 

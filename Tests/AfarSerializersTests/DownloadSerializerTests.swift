@@ -50,7 +50,7 @@ import Testing
         #expect(await response("/json") { $0.serializingDownload(using: FileSize()) }.value == 14)
     }
 
-    @Test func emptyFilesAreAllowedWhereEmptyBodiesAre() async {
+    @Test func emptyFilesAreAllowedIfEmptyBodiesAre() async {
         #expect(await response("/empty") { $0.serializingData() }.value == Data())
         #expect(await response("/empty") { $0.serializingDecodable(Empty.self) }.value == Empty.value)
         let refused = await response("/nothing") { $0.serializingString() }
@@ -58,7 +58,7 @@ import Testing
         #expect(await response("/nothing") { $0.serializingString(emptyResponseCodes: [200]) }.value == "")
     }
 
-    @Test func handlersGetValues() async {
+    @Test func handlersReceiveValues() async {
         let queue = DispatchQueue(label: "handlers")
         let seen = Locked<[String]>([])
         @Sendable func note(_ text: String?) { seen.withLock { $0.append(text ?? "nothing") } }
@@ -80,7 +80,7 @@ import Testing
             seen.withLock { $0 } == ["14", #"{"name":"Ada"}"#, "Ada", "Ada", "no", "downloaded", "14", "14"])
     }
 
-    @Test func errorsComeThrough() async {
+    @Test func errorsAreForwarded() async {
         let request = session.download("http://mock/json").validate(statusCode: [201])
         let response = await request.serializingString().response
         #expect(response.error?.responseCode == 200)

@@ -25,7 +25,7 @@ extension ResponseSerializer where Self == LineSerializer {
 @Suite struct FactoryTests {
     private let session = Session(transport: MockTransport { _ in .json(text: "{\"name\":\n\"Ada\"}") })
 
-    @Test func factoriesWorkWhereASerializerIsWanted() async throws {
+    @Test func factoriesCanBePassedAsSerializers() async throws {
         let request = session.request("http://mock/")
         #expect(try await request.serializingResponse(using: .lines).value.count == 2)
         #expect(try await request.serializingResponse(using: .string).value.hasPrefix("{"))
@@ -35,7 +35,7 @@ extension ResponseSerializer where Self == LineSerializer {
         )
     }
 
-    @Test func closureAndAwaitFormsAgree() async throws {
+    @Test func closureAndAsyncMethodsAgree() async throws {
         let request = session.request("http://mock/")
         let queue = DispatchQueue(label: "handlers")
         let strings = Deferred<String?>()
@@ -50,7 +50,7 @@ extension ResponseSerializer where Self == LineSerializer {
         #expect(try await request.serializingJSON().value is [String: Any])
     }
 
-    @Test func aClosureMadeSerializerWorksAlike() async throws {
+    @Test func aClosureSerializerIsEquivalent() async throws {
         let serializer = ClosureResponseSerializer<Int> { _, response, data, _ in
             (data?.count ?? 0) + (response?.statusCode ?? 0)
         }

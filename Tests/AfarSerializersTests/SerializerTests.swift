@@ -22,7 +22,7 @@ import Testing
 
     // MARK: All serializers
 
-    @Test func anEarlierErrorIsPassedOn() {
+    @Test func anEarlierErrorIsForwarded() {
         let failed = input(Data("x".utf8), error: .explicitlyCancelled)
         #expect(throws: AFError.self) { try DataResponseSerializer().serialize(failed) }
         #expect(throws: AFError.self) { try StringResponseSerializer().serialize(failed) }
@@ -31,7 +31,7 @@ import Testing
         #expect(throws: AFError.self) { try DecodableResponseSerializer<Named>().serialize(failed) }
     }
 
-    @Test func anEarlierErrorOfAnyKindIsPassedOnAsItIs() {
+    @Test func anEarlierErrorOfAnyTypeIsForwardedUnchanged() {
         struct Mine: Error {}
         #expect(throws: Mine.self) {
             try DataResponseSerializer().serialize(request: nil, response: nil, data: nil, error: Mine())
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func anEmptyBodyIsAnErrorUnlessTheStatusAllowsIt() throws {
+    @Test func anEmptyBodyIsAnErrorForMostStatuses() throws {
         for data in [nil, Data()] {
             let error = #expect(throws: AFError.self) { try DataResponseSerializer().serialize(input(data)) }
             guard case .responseSerializationFailed(.inputDataNilOrZeroLength) = error else {
@@ -60,7 +60,7 @@ import Testing
         #expect(try DataResponseSerializer(emptyResponseCodes: [200]).serialize(input(nil)).isEmpty)
     }
 
-    @Test func thePreprocessorComesFirst() throws {
+    @Test func thePreprocessorRunsFirst() throws {
         let json = Data(")]}',\n{\"name\":\"Ada\"}".utf8)
         let serializer = DecodableResponseSerializer<Named>(dataPreprocessor: .googleXSSI)
         #expect(try serializer.serialize(input(json)) == Named(name: "Ada"))
@@ -77,7 +77,7 @@ import Testing
         (Data([0x67, 0x72, 0xFC, 0x6E]), "text/plain", "grün"),
         (Data("gr\u{fc}n".utf8), "application/json", "grün"),
     ])
-    func textIsReadByMarkThenCharsetThenUTF8(data: Data, type: String, text: String) throws {
+    func textIsDecodedByMarkThenCharsetThenUTF8(data: Data, type: String, text: String) throws {
         #expect(try StringResponseSerializer().serialize(input(data, type: type)) == text)
     }
 
@@ -90,7 +90,7 @@ import Testing
             "\(String(describing: error))")
     }
 
-    @Test func theEncodingGivenWins() throws {
+    @Test func anExplicitEncodingTakesPrecedence() throws {
         let serializer = StringResponseSerializer(encoding: .isoLatin1)
         #expect(try serializer.serialize(input(Data([0xFC]), type: "text/plain; charset=utf-8")) == "ü")
     }
@@ -109,7 +109,7 @@ import Testing
         #expect(try JSONResponseSerializer().serialize(input(Data("\"x\"".utf8))) as? String == "x")
     }
 
-    @Test func decodingFailuresCarryTheDecodersError() {
+    @Test func decodingFailuresContainTheDecodersError() {
         let error = #expect(throws: AFError.self) {
             try DecodableResponseSerializer<Named>().serialize(input(Data("{}".utf8)))
         }
@@ -122,7 +122,7 @@ import Testing
         #expect(try PropertyListResponseSerializer().serialize(input(data)) as? [String: Int] == ["a": 1])
     }
 
-    @Test func whatIsNoPropertyListIsNamed() {
+    @Test func invalidPropertyListsAreReported() {
         let error = #expect(throws: AFError.self) {
             try PropertyListResponseSerializer().serialize(input(Data("{ a = 1; }".utf8)))
         }

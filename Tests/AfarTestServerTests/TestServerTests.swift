@@ -13,7 +13,7 @@ struct TestServerTests {
         }
     }
 
-    @Test func refusesConnectionsAfterStop() async throws {
+    @Test func rejectsConnectionsAfterStop() async throws {
         // Another process can reuse the port, so one refused connection is sufficient.
         for _ in 0..<3 {
             let server = try await TestServer.start()
@@ -24,7 +24,7 @@ struct TestServerTests {
         Issue.record("connections were accepted after the server stopped")
     }
 
-    @Test func aStoppedServerIsReleasedThoughItsHandlersHoldIt() async throws {
+    @Test func aStoppedServerIsReleasedDespiteRetainingHandlers() async throws {
         weak var released: TestServer?
         do {
             let server = try await TestServer.start()
@@ -37,7 +37,7 @@ struct TestServerTests {
         #expect(released == nil)
     }
 
-    @Test func stopEndsWhatIsUnderWay() async throws {
+    @Test func stopEndsRunningRequests() async throws {
         let server = try await TestServer.start()
         let (arrived, arrive) = AsyncStream<Void>.makeStream()
         server.route("/slow") { _ in
@@ -101,7 +101,7 @@ struct TestServerTests {
         }
     }
 
-    @Test func servesHundredsOfRequestsAtOnce() async throws {
+    @Test func servesHundredsOfConcurrentRequests() async throws {
         try await withServer { server in
             server.route("/task/{n}") { request in
                 await Task.yield()

@@ -19,7 +19,7 @@ private enum App {
 }
 
 @Suite struct InjectionTests {
-    @Test func aTransportTakesThePlaceOfEverySessionsInATask() async throws {
+    @Test func aTransportReplacesThatOfEverySessionInATask() async throws {
         let mock = MockTransport(stubs: [Stub(.get, "/greeting", .text("hello"))])
         let answers = try await Session.withTransport(mock) {
             async let inChild = App.greeting()
@@ -31,7 +31,7 @@ private enum App {
         #expect(try await App.greeting() == "the real one")
     }
 
-    @Test func completionHandlersMakeRequestsOverItToo() async throws {
+    @Test func completionHandlersUseTheInjectedTransport() async throws {
         let mock = MockTransport(stubs: [Stub(.get, "/first", .text("1")), Stub(.get, "/second", .text("2"))])
         let second = await withCheckedContinuation { continuation in
             Session.withTransport(mock) {
@@ -45,7 +45,7 @@ private enum App {
         #expect(second.map { String(decoding: $0, as: UTF8.self) } == "2")
     }
 
-    @Test func retriesAndInterceptorsBelongToWhatIsTested() async throws {
+    @Test func retriersAndInterceptorsRun() async throws {
         let mock = MockTransport(stubs: [Stub(.get, "/greeting", .status(503), .text("at last"))])
         let session = Session(
             interceptor: RetryPolicy(exponentialBackoffScale: 0.001), transport: MockTransport { _ in .status(500) })
@@ -56,7 +56,7 @@ private enum App {
         #expect(mock.requests.count == 2)
     }
 
-    @Test func manyAtOnceDoNotDisturbEachOther() async throws {
+    @Test func concurrentInjectionsAreIndependent() async throws {
         try await withThrowingTaskGroup(of: (Int, String).self) { group in
             for number in 0..<50 {
                 group.addTask {
@@ -70,7 +70,7 @@ private enum App {
         }
     }
 
-    @Test func cookiesAndTheCacheAreApart() async throws {
+    @Test func cookiesAndTheCacheAreIsolated() async throws {
         var configuration = SessionConfiguration()
         configuration.cacheStore = MemoryCacheStore()
         let session = Session(
@@ -92,7 +92,7 @@ private enum App {
         #expect(try await ask("/kept") == "none")
     }
 
-    @Test func settingsOfTheNetworkDoNotStandInAMocksWay() async throws {
+    @Test func networkSettingsDoNotPreventMocking() async throws {
         var configuration = SessionConfiguration()
         var network = NetworkSettings()
         network.interface = "eth7"
@@ -108,7 +108,7 @@ private enum App {
         #expect(data == Data("ok".utf8))
     }
 
-    @Test func aRequestIsMadeInAGivenState() throws {
+    @Test func aRequestCanBeCreatedInAnyState() throws {
         let session = Session(transport: MockTransport { _ in .status(500) })
         let request = try session.makeRequest(
             "http://mock.test/a", response: .text("busy", status: 503), retryCount: 2,
@@ -131,7 +131,7 @@ private enum App {
         }
     }
 
-    @Test func aStubThatNobodyAskedForFailsTheTest() async throws {
+    @Test func anUnusedStubFailsTheTest() async throws {
         let trait: StubTrait = .stubs(Stub(.get, "/forgotten", .status(200)))
         let test = try #require(Test.current)
         try await withKnownIssue {

@@ -27,7 +27,7 @@ import Testing
         #expect(error?.systemError == ENOSPC)
     }
 
-    @Test func slowReaderHoldsTheMockBack() async throws {
+    @Test func slowReaderAppliesBackpressure() async throws {
         var answer = MockResponse.text(String(repeating: "x", count: 100)).chunked(into: 10)
         answer.trailers[.date] = "now"
         let transport = MockTransport { [answer] _ in answer }
@@ -46,7 +46,7 @@ import Testing
         #expect(await stream.report().trailers[.date] == "now")
     }
 
-    @Test(arguments: [Int.min, -1, 0, .max]) func sizesAreWhateverTheyAre(size: Int) async throws {
+    @Test(arguments: [Int.min, -1, 0, .max]) func sizesCanHaveAnyValue(size: Int) async throws {
         let chunked = MockTransport { _ in .text("abc").chunked(into: size) }
         #expect(try await chunked.send(.to("/")).text == "abc")
         let broken = MockTransport { _ in .text("abc").interrupted(after: size) }
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: [Duration.seconds(Int64.min), .seconds(-1), .seconds(Int64.max), Duration(attoseconds: .max)])
-    func delaysAreWhateverTheyAre(delay: Duration) async throws {
+    func delaysCanHaveAnyValue(delay: Duration) async throws {
         for response in [MockResponse.text("abc").delayed(by: delay), .text("abc").chunked(into: 1, every: delay)] {
             let isAsked = Deferred<Void>()
             let transport = MockTransport { _ in
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func bodyBreaksOff() async throws {
+    @Test func bodyCanBeTruncated() async throws {
         let transport = MockTransport { _ in .text("abcdef").interrupted(after: 4) }
         #expect(await failure { _ = try await transport.send(.to("/")) }?.code == .bodyIncomplete)
         let response = try await transport.send(.to("/") { $0.delivery = .stream() })

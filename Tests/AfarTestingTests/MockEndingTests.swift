@@ -6,20 +6,20 @@ import Testing
 
 @Suite struct MockEndingTests {
     @Test func cancellingDoesNotWaitForTheClosure() async throws {
-        let (asked, release) = (Gate(), Gate())
+        let (requested, release) = (Gate(), Gate())
         let transport = MockTransport { _ in
-            await asked.open()
+            await requested.open()
             await release.pass()
             return .status(200)
         }
         let task = Task { try await transport.send(.to("/")) }
-        await asked.pass()
+        await requested.pass()
         task.cancel()
         #expect(await failure { _ = try await task.value }?.code == .cancelled)
         await release.open()
     }
 
-    @Test func cancelledBeforehandNothingIsAsked() async throws {
+    @Test func afterCancellationTheClosureIsNotCalled() async throws {
         let transport = MockTransport { _ in .status(200) }
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
@@ -69,7 +69,7 @@ import Testing
         _ = await stream.report()
     }
 
-    @Test func manyAtOnceEachEndOnce() async throws {
+    @Test func concurrentExchangesEndOnce() async throws {
         let transport = MockTransport { .data($0.body).chunked(into: 1) }
         await withTaskGroup(of: Void.self) { group in
             for turn in 0..<200 {

@@ -68,14 +68,14 @@ import Testing
         #expect(await failure { _ = try await unspeakable.send(.to("/")) }?.code == .invalidUse)
     }
 
-    @Test func capabilitiesAreKept() async throws {
+    @Test func capabilitiesAreEnforced() async throws {
         let poor = MockTransport(capabilities: TransportCapabilities(name: "poor", features: [])) { _ in .status(200) }
         let error = await failure { _ = try await poor.send(.to("/") { $0.delivery = .stream() }) }
         #expect(error?.code == .unsupportedByTransport)
         #expect(poor.requests.isEmpty)
     }
 
-    @Test func hookAndObserverSeeTheResponseInOrder() async throws {
+    @Test func hookAndObserverReceiveTheResponseInOrder() async throws {
         struct Refused: Error {}
         let transport = MockTransport { _ in .text("abcdef").chunked(into: 4) }
         let recorder = Recorder()
@@ -88,7 +88,7 @@ import Testing
         #expect(refused?.underlying is Refused)
     }
 
-    @Test func whatAMockHasSeenKeepsNoObserverAlive() async throws {
+    @Test func recordedRequestsDoNotRetainObservers() async throws {
         let transport = MockTransport { _ in .text("abc") }
         weak var observer: Recorder?
         do {

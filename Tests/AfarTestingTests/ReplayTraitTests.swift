@@ -7,7 +7,7 @@ import Testing
 @testable import AfarTesting
 
 @Suite struct ReplayTraitTests {
-    @Test func theEnvironmentSaysWhatIsRecorded() throws {
+    @Test func theEnvironmentDeterminesWhatIsRecorded() throws {
         #expect(try ReplayTrait.Mode(nil, exists: true) == .replay)
         #expect(try ReplayTrait.Mode(nil, exists: false) == .replay)
         #expect(try ReplayTrait.Mode("once", exists: true) == .replay)
@@ -16,7 +16,7 @@ import Testing
         #expect(throws: RecordingError.self) { try ReplayTrait.Mode("yes", exists: true) }
     }
 
-    @Test func whatIsRecordedIsReplayed() async throws {
+    @Test func recordedExchangesAreReplayed() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("afar-trait-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let trait: ReplayTrait = .replay("a/greeting", file: folder.appendingPathComponent("Tests.swift").path)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func casesThatShareARecordingAddToIt() async throws {
+    @Test func casesThatShareARecordingExtendIt() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("afar-trait-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let trait: ReplayTrait = .replay("shared", file: folder.appendingPathComponent("Tests.swift").path)
@@ -53,7 +53,7 @@ import Testing
         #expect(replay.unusedEntries.isEmpty)
     }
 
-    @Test func aRequestThatIsNotInTheRecordingFailsTheTest() async throws {
+    @Test func anUnrecordedRequestFailsTheTest() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("afar-\(UUID().uuidString).har")
         defer { try? FileManager.default.removeItem(at: file) }
         try HAR().write(to: file)
@@ -75,14 +75,14 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.path))
     }
 
-    @Test func aMissingRecordingIsToldWithTheCommand() async throws {
+    @Test func aMissingRecordingIsReportedWithTheCommand() async throws {
         let trait: ReplayTrait = .replay("missing")
         let test = try #require(Test.current)
         let error = await #expect(throws: RecordingError.self) {
             try await trait.provideScope(for: test, testCase: nil) {}
         }
         let text = try #require(error).description
-        #expect(text.contains("AFAR_RECORD=once swift test --filter 'aMissingRecordingIsToldWithTheCommand'"))
+        #expect(text.contains("AFAR_RECORD=once swift test --filter 'aMissingRecordingIsReportedWithTheCommand'"))
         #expect(text.contains("Tests/AfarTestingTests/Recordings/missing.har"))
     }
 }

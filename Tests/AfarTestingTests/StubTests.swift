@@ -13,13 +13,13 @@ import Testing
         ("http://other.test/a", "/a", false), ("/a?x=1", "/a?x=1", true), ("/a?x=1", "/a?x=2", false),
         ("/a?x=1", "/a", false), ("/a", "/a/", false),
     ])
-    func patternsFitURLs(pattern: String, path: String, fits: Bool) async {
+    func patternsMatchURLs(pattern: String, path: String, fits: Bool) async {
         let mock = MockTransport(stubs: [Stub(.get, pattern, .status(200))])
         let error = await failure { _ = try await mock.send(.to(path)) }
         #expect((error == nil) == fits)
     }
 
-    @Test func parametersOfURLsMayComeInAnyOrder() async throws {
+    @Test func queryParametersMatchInAnyOrder() async throws {
         let mock = MockTransport(stubs: [
             Stub(.get, "/a?x=1&y=b%20c", .status(201)), Stub(.get, "/a", .status(202)).withQuery(["z": "ü"]),
             Stub(.get, "/a", .status(203)).withHeader("X-Role", "admin"), Stub(.get, "/a", .status(204)),
@@ -32,7 +32,7 @@ import Testing
         #expect(try await mock.send(.to("/a") { $0.request.headerFields[role] = "admin" }).head.status == 203)
     }
 
-    @Test func requestsAreKeptWithTheirParameters() async throws {
+    @Test func requestsAreRecordedWithTheirParameters() async throws {
         let mock = MockTransport(stubs: [Stub(.get, "/users/{id}", .status(200)), Stub(.get, "/", .status(200))])
         _ = try await mock.send(.to("/users/7"))
         _ = try await mock.send(.to("/"))
@@ -45,7 +45,7 @@ import Testing
     @Suite(.stubs(Stub(.get, "/suite", .text("suite")), Stub(.get, "/both", .text("suite")), allowsUnused: true))
     struct NestedTests {
         @Test(.stubs(Stub(.get, "/both", .text("test")), Stub(.get, "/test", .text("test"))))
-        func theStubsOfATestComeBeforeThoseOfItsSuite() async throws {
+        func aTestsStubsTakePrecedenceOverItsSuites() async throws {
             for (path, expected) in [("/suite", "suite"), ("/both", "test"), ("/test", "test")] {
                 #expect(try await live.request("http://mock.test\(path)").serializingString().value == expected)
             }
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func aRequestThatNoStubFitsFailsTheTest() async throws {
+    @Test func anUnmatchedRequestFailsTheTest() async throws {
         let test = try #require(Test.current)
         let trait: StubTrait = .stubs(Stub(.get, "/", .status(200)))
         try await withKnownIssue {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func filesAndFieldsMakeResponses() async throws {
+    @Test func responsesCanHaveFilesAndFields() async throws {
         let mock = MockTransport(stubs: [
             Stub(.get, "/file", .file("Recordings/none.json", beside: "/x/y.swift")),
             Stub(.get, "/self", .file("StubTests.swift", type: "text/plain").adding("X-A", "1").adding("X-A", "2")),
@@ -78,19 +78,19 @@ import Testing
         #expect(
             missing?.message.contains("/x/Recordings/none.json can't be read") == true, "\(missing?.message ?? "")")
         let own = try await mock.send(.to("/self"))
-        #expect(own.text?.contains("filesAndFieldsMakeResponses") == true)
+        #expect(own.text?.contains("responsesCanHaveFilesAndFields") == true)
         #expect(own.head.values(for: try #require(HTTPField.Name("X-A"))) == ["1", "2"])
         #expect(await failure { _ = try await mock.send(.to("/wrong")) }?.message.contains("no name") == true)
         #expect(await failure { _ = try await mock.send(.to("/offline")) }?.code == .notConnected)
     }
 
-    @Test func responsesComeInOrderAndTheLastStays() async throws {
+    @Test func responsesAreReturnedInOrderAndTheLastRepeats() async throws {
         let mock = MockTransport(stubs: [Stub(.get, "/", .status(503), .status(200))])
         for expected in [503, 200, 200] { #expect(try await mock.send(.to("/")).head.status == expected) }
         #expect(mock.requests.count == 3)
     }
 
-    @Test func whatNoStubFitsIsRefusedAndToldWithTheStubs() async throws {
+    @Test func anUnmatchedRequestFailsWithTheListOfStubs() async throws {
         let mock = MockTransport(stubs: [Stub(.post, "/orders", .status(201)), Stub(nil, "/any", .status(204))])
         let error = try #require(await failure { _ = try await mock.send(.to("/orders")) })
         #expect(error.code == .invalidUse)
@@ -102,7 +102,7 @@ import Testing
         #expect(empty?.message.contains("no stubs") == true)
     }
 
-    @Test func bodiesAndConditionsDecide() async throws {
+    @Test func bodiesAndConditionsAreMatched() async throws {
         let mock = MockTransport(stubs: [
             Stub(.post, "/", .text("json")).withBody(.json(["a": 1, "b": 2])),
             Stub(.post, "/", .text("text")).withBody(.text("plain")),
@@ -129,7 +129,7 @@ import Testing
         #expect(error?.message.contains("POST / as an administrator") == true)
     }
 
-    @Test func closuresAnswerWithWhatStandsForThePlaces() async throws {
+    @Test func closuresReceiveThePathParameters() async throws {
         let mock = MockTransport(stubs: [
             Stub(.get, "/users/{id}/{what}") { request in
                 .text("\(request.parameters["id"] ?? "?") \(request.parameters["what"] ?? "?")")

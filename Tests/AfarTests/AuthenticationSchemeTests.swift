@@ -60,7 +60,7 @@ struct AuthenticationSchemeTests {
         kind.session { $0.authenticationSchemes = schemes + [StandardAuthentication.basic] }
     }
 
-    @Test(arguments: TransportKind.allCases) func itAnswersItsChallenges(kind: TransportKind) async throws {
+    @Test(arguments: TransportKind.allCases) func aSchemeAnswersItsChallenges(kind: TransportKind) async throws {
         let server = try await Self.server(offering: ["Signed nonce=\"n#\""], accepting: "Signed ada n1 8")
         let scheme = Signature()
         let session = Self.session(kind, scheme)
@@ -72,7 +72,7 @@ struct AuthenticationSchemeTests {
     }
 
     @Test(arguments: [true, false], ["keyless", "ada"])
-    func itAnswersWhereItCan(takesTime: Bool, user: String) async throws {
+    func aSchemeAnswersSupportedChallenges(takesTime: Bool, user: String) async throws {
         let server = try await Self.server(offering: ["Signed token68=="], accepting: "Signed ada token68== 8")
         let session = Self.session(.platform, Signature(takesTime: takesTime))
         let request = session.request(server.url("/signed")).authenticate(username: user, password: "lovelace")
@@ -88,7 +88,7 @@ struct AuthenticationSchemeTests {
         await server.stop()
     }
 
-    @Test func itComesBeforeAfarsOwnAndReplacesThem() async throws {
+    @Test func aSchemeTakesPrecedenceOverBuiltInOnes() async throws {
         let offers = ["Basic realm=r", "Signed nonce=\"n#\""]
         for (name, accepted) in [("signed", "Signed ada n1 8"), ("basic", "Signed ada  8")] {
             let server = try await Self.server(offering: offers, accepting: accepted)
@@ -99,7 +99,7 @@ struct AuthenticationSchemeTests {
         }
     }
 
-    @Test func aCredentialThatItDoesNotSupportGoesToTheNextScheme() async throws {
+    @Test func anUnsupportedCredentialUsesTheNextScheme() async throws {
         let basic = "Basic " + Data("anonymous:lovelace".utf8).base64EncodedString()
         let server = try await Self.server(offering: ["Signed nonce=n", "Basic realm=r"], accepting: basic)
         let session = Self.session(.platform, Signature())
@@ -148,7 +148,7 @@ struct AuthenticationSchemeTests {
         await server.stop()
     }
 
-    @Test func itsCredentialStaysWithItsOrigin() async throws {
+    @Test func aSchemesCredentialIsNotSentToAnotherOrigin() async throws {
         let first = try await TestServer.start()
         let second = try await Self.server(offering: ["Signed nonce=n"], accepting: "Signed ada n 8")
         let session = Self.session(.platform, Signature())

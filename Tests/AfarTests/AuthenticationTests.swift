@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: Use.allCases, [true, false])
-    func aRefreshThatFailsFailsAThousandRequestsOnce(use: Use, requiresRefresh: Bool) async throws {
+    func aFailedRefreshFailsAThousandRequestsOnce(use: Use, requiresRefresh: Bool) async throws {
         let server = try await start(givesTokens: false)
         let service = Service(server.url("/token"), over: TransportKind.platform.session())
         let interceptor = AuthenticationInterceptor(
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func everyTransportIsServed(kind: TransportKind) async throws {
+    func everyTransportIsSupported(kind: TransportKind) async throws {
         let server = try await start(givesTokens: true)
         let service = Service(server.url("/token"), over: kind.session())
         let interceptor = AuthenticationInterceptor(authenticator: service, credential: Token(text: "stale"))

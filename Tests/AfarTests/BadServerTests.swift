@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: Case.all)
-    func aBadAnswerIsATypedErrorAndTheSessionGoesOn(badCase: Case) async throws {
+    func anInvalidResponseIsATypedErrorAndTheSessionContinues(badCase: Case) async throws {
         for kind in badCase.kinds {
             let bad = try await RawServer.start(badCase.script)
             let good = try await TestServer.start()
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aServerThatNeverAnswersMeetsTheIdleTimeout(kind: TransportKind) async throws {
+    func aServerThatNeverRespondsTriggersTheIdleTimeout(kind: TransportKind) async throws {
         let server = try await RawServer.start([.receiveHead, .waitForever])
         let session = kind.session { $0.timeoutIntervalForRequest = 0.3 }
         let response = await session.request(server.url).serializingData().response
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aServerThatDripsMeetsTheTotalTimeout(kind: TransportKind) async throws {
+    func aSlowServerTriggersTheTotalTimeout(kind: TransportKind) async throws {
         let server = try await RawServer.start([
             .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"),
             .repeat("x", every: 0.05, times: 1_000),
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.all(with: .connectTimeout))
-    func aConnectThatNeverCompletesMeetsTheConnectTimeout(kind: TransportKind) async throws {
+    func anIncompleteConnectTriggersTheConnectTimeout(kind: TransportKind) async throws {
         let port = try UnacceptingPort()
         let session = kind.session { $0.timeoutIntervalForConnect = 0.3 }
         let response = await session.request(port.url).serializingData().response
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func everyCancelCompletesOnce(kind: TransportKind) async throws {
+    func everyCancellationCompletesOnce(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         var random = SystemRandomNumberGenerator()

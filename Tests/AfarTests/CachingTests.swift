@@ -36,7 +36,7 @@ struct CachingTests {
         }
     }
 
-    @Test func aValidationDoesNotBringBackWhatWasChangedMeanwhile() async throws {
+    @Test func aValidationDoesNotRestoreAnInvalidatedResponse() async throws {
         let gate = RawServer.Gate()
         let body = { (text: String) in "Content-Length: \(text.utf8.count)\r\n\r\n\(text)" }
         let server = try await RawServer.start(scripts: [
@@ -72,7 +72,7 @@ struct CachingTests {
         try await session.request(url, headers: headers).serializingString().value
     }
 
-    @Test func aRedirectThatIsFollowedReplacesAnOlderResponse() async throws {
+    @Test func aFollowedRedirectReplacesAnOlderResponse() async throws {
         let server = try await TestServer.start()
         let counter = Counter()
         server.route("/page") { _ in
@@ -89,7 +89,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func aRedirectThatStillHoldsIsKept() async throws {
+    @Test func aValidatedRedirectIsStored() async throws {
         let server = try await TestServer.start()
         let counter = Counter()
         server.route("/old") { _ in
@@ -110,7 +110,7 @@ struct CachingTests {
     // MARK: Use and storage
 
     @Test(arguments: TransportKind.allCases)
-    func aFreshResponseTakesNoNetwork(kind: TransportKind) async throws {
+    func aFreshResponseRequiresNoNetwork(kind: TransportKind) async throws {
         let server = try await server(["Cache-Control": "max-age=60", "X-A": "1"])
         let session = session(kind)
         let first = await session.request(server.url("/counted")).serializingString().response
@@ -141,7 +141,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func aSessionWithoutAStoreKeepsNothing() async throws {
+    @Test func aSessionWithoutAStoreCachesNothing() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let session = TransportKind.platform.session()
         for number in 1...2 { #expect(try await text(session, server.url("/counted")) == "\(number)") }
@@ -149,7 +149,7 @@ struct CachingTests {
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aStaleResponseIsAskedAbout(kind: TransportKind) async throws {
+    func aStaleResponseIsValidated(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = session(kind)
         let first = await session.request(server.url("/etag/one")).serializingData().response
@@ -164,7 +164,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func anAnswerAboutAnotherResponseHasItFetched() async throws {
+    @Test func a304ForAnotherResponseRefetches() async throws {
         let server = try await TestServer.start()
         let counter = Counter()
         server.route("/odd") { request in
@@ -181,7 +181,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func whoObservesAHitDoesNotHaveItKeptAgain() async throws {
+    @Test func anObservedHitIsNotStoredAgain() async throws {
         let server = try await TestServer.start()
         let counter = Counter()
         server.route("/odd") { request in
@@ -205,7 +205,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func anAnswerMayEndWhatIsKept() async throws {
+    @Test func aValidationCanRemoveAResponse() async throws {
         let server = try await TestServer.start()
         server.route("/ended") { request in
             guard request.headers["If-None-Match"] == nil else {
@@ -220,7 +220,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func aFailureForgetsNothing() async throws {
+    @Test func aFailureKeepsTheStoredResponse() async throws {
         let server = try await TestServer.start()
         let counter = Counter()
         server.route("/shaky") { _ in
@@ -234,7 +234,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func responsesThatVaryAreToldApart() async throws {
+    @Test func varyingResponsesAreDistinguished() async throws {
         let server = try await TestServer.start()
         let session = session()
         for language in ["en", "de", "en", "de"] {
@@ -245,7 +245,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func whatOneUserSawIsNotShownToTheNext() async throws {
+    @Test func oneUsersResponseIsNotServedToAnother() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let session = session()
         for (token, number) in [("ada", "1"), ("bob", "2"), ("ada", "1")] {
@@ -290,14 +290,14 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func storedCookiesLeaveResponsesInUse() async throws {
+    @Test func storedCookiesDoNotPreventCaching() async throws {
         let server = try await server(["Cache-Control": "max-age=60", "Set-Cookie": "a=1; Path=/"])
         let session = session()
         for _ in 0..<2 { #expect(try await text(session, server.url("/counted")) == "1") }
         await server.stop()
     }
 
-    @Test func aDecodedBodyIsKeptAsItIs() async throws {
+    @Test func aDecodedBodyIsStored() async throws {
         let server = try await TestServer.start()
         let packed = try #require(Data(base64Encoded: "H4sIAAAAAAAC/8tIzcnJV8igOwkAL/r4SHgAAAA="))
         server.route("/packed") { _ in
@@ -329,7 +329,7 @@ struct CachingTests {
     // MARK: Delivery
 
     @Test(arguments: TransportKind.allCases)
-    func aDownloadIsKeptAndServed(kind: TransportKind) async throws {
+    func aDownloadIsCached(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         server.route("/file") { _ in .text(String(repeating: "x", count: 100_000)).adding("Cache-Control", "max-age=60")
         }
@@ -344,7 +344,7 @@ struct CachingTests {
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aStreamIsKeptAndServed(kind: TransportKind) async throws {
+    func aStreamIsCached(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         server.route("/file") { _ in .text(String(repeating: "x", count: 300_000)).adding("Cache-Control", "max-age=60")
         }
@@ -361,7 +361,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func aBodyThatBreaksOffIsNotKept() async throws {
+    @Test func aTruncatedBodyIsNotStored() async throws {
         let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 10\r\n\r\n"
         let server = try await RawServer.start(scripts: [
             [.receiveHead, .send(head + "half"), .close], [.receiveHead, .send(head + "0123456789")],
@@ -374,7 +374,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func aStreamThatNobodyReadsToTheEndIsNotKept() async throws {
+    @Test func anIncompletelyReadStreamIsNotStored() async throws {
         let server = try await TestServer.start()
         server.route("/file") { _ in
             .text(String(repeating: "x", count: 5_000_000)).adding("Cache-Control", "max-age=60")
@@ -392,7 +392,7 @@ struct CachingTests {
 
     // MARK: HEAD, other methods, redirects
 
-    @Test func aHEADIsAnsweredByTheGETsResponse() async throws {
+    @Test func aHEADRequestUsesTheGETsResponse() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let session = session()
         #expect(try await text(session, server.url("/counted")) == "1")
@@ -403,7 +403,7 @@ struct CachingTests {
     }
 
     @Test(arguments: [HTTPMethod.post, .put, .delete, .patch])
-    func whatMayHaveChangedIsAskedForAnew(method: HTTPMethod) async throws {
+    func unsafeMethodsInvalidateResponses(method: HTTPMethod) async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let session = session()
         #expect(try await text(session, server.url("/counted")) == "1")
@@ -417,7 +417,7 @@ struct CachingTests {
     @Test(
         .timeLimit(.minutes(1)),
         arguments: ["no-cache", "max-age=0,stale-while-revalidate=60", "max-age=0,stale-if-error=60"])
-    func theCookieOfAResponseIsStoredWhateverTheCacheMakesOfIt(control: String) async throws {
+    func cookiesAreStoredRegardlessOfTheCache(control: String) async throws {
         let server = try await TestServer.start()
         let counter = Counter()
         server.route("/set") { _ in
@@ -435,7 +435,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func anAnswerFromBeforeAChangeIsNotKept() async throws {
+    @Test func aResponseFromBeforeAnInvalidationIsNotStored() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let (changes, change) = AsyncStream<Void>.makeStream()
         server.route("/slow", methods: ["GET"]) { _ in
@@ -459,7 +459,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func whatIsNewerAndNotKeptEndsWhatIsOlder() async throws {
+    @Test func aNewerUncacheableResponseRemovesTheOlderOne() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let store = MemoryCacheStore()
         let session = session(.platform, store)
@@ -551,7 +551,7 @@ struct CachingTests {
         session(.platform, store) { $0.coalescesRequests = true }
     }
 
-    @Test(.timeLimit(.minutes(1))) func requestsLikeOneThatIsOnItsWayWaitForIt() async throws {
+    @Test(.timeLimit(.minutes(1))) func identicalRequestsAreCoalesced() async throws {
         let gate = try await Gate(["Cache-Control": "max-age=60", "Vary": "X-Other"])
         let session = coalescing()
         let url = gate.server.url("/gated")
@@ -635,7 +635,7 @@ struct CachingTests {
         await gate.server.stop()
     }
 
-    @Test(.timeLimit(.minutes(1))) func whoWaitsHasItsOwnTimeout() async throws {
+    @Test(.timeLimit(.minutes(1))) func aCoalescedRequestHasItsOwnTimeout() async throws {
         let gate = try await Gate(["Cache-Control": "max-age=60"])
         let store = MemoryCacheStore()
         let session = session(.platform, store) { configuration in
@@ -652,7 +652,7 @@ struct CachingTests {
         await gate.server.stop()
     }
 
-    @Test(.timeLimit(.minutes(1))) func whatMayNotBeKeptIsEachRequestsOwn() async throws {
+    @Test(.timeLimit(.minutes(1))) func uncacheableResponsesAreNotShared() async throws {
         let gate = try await Gate(["Cache-Control": "no-store"])
         let session = coalescing()
         let tasks = (0..<5).map { _ in session.request(gate.server.url("/gated")).serializingString() }
@@ -666,7 +666,7 @@ struct CachingTests {
         await gate.server.stop()
     }
 
-    @Test func theEndOfARedirectIsKept() async throws {
+    @Test func aRedirectsTargetIsStored() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let session = session()
         for _ in 0..<2 { #expect(try await text(session, server.url("/redirect-to?url=/counted")) == "1") }
@@ -676,7 +676,7 @@ struct CachingTests {
 
     // MARK: Staleness
 
-    @Test func aServerThatFailsIsPassedOver() async throws {
+    @Test func staleIfErrorIsUsedIfTheServerFails() async throws {
         let server = try await TestServer.start()
         let counter = Counter()
         server.route("/shaky") { _ in
@@ -694,12 +694,12 @@ struct CachingTests {
         #expect(other.error != nil)
     }
 
-    @Test func aStaleResponseServesWhileTheServerIsAsked() async throws {
+    @Test func aStaleResponseIsUsedWhileRevalidating() async throws {
         let server = try await TestServer.start()
-        let (counter, asked) = (Counter(), Deferred<Void>())
+        let (counter, requested) = (Counter(), Deferred<Void>())
         server.route("/swr") { _ in
             let number = counter.next()
-            if number == 2 { asked.fulfill(()) }
+            if number == 2 { requested.fulfill(()) }
             return .text("\(number)")
                 .adding("Cache-Control", number == 1 ? "max-age=0, stale-while-revalidate=60" : "max-age=60")
                 .adding("ETag", "\"\(number)\"")
@@ -709,21 +709,21 @@ struct CachingTests {
         let url = server.url("/swr")
         #expect(try await text(session, url) == "1")
         #expect(try await text(session, url) == "1")
-        await asked.value
+        await requested.value
         while store.responses(for: url.absoluteString).first?.body != Data("2".utf8) { await Task.yield() }
         #expect(try await text(session, url) == "2")
         #expect(server.requestCount == 2)
         await server.stop()
     }
 
-    @Test(.timeLimit(.minutes(1))) func requestsThatDifferAreRevalidatedBesideEachOther() async throws {
+    @Test(.timeLimit(.minutes(1))) func differingRequestsAreRevalidatedConcurrently() async throws {
         let server = try await TestServer.start()
-        let (asked, isRevalidating) = (Locked<Set<String>>([]), Locked(false))
+        let (requested, isRevalidating) = (Locked<Set<String>>([]), Locked(false))
         server.route("/swr") { request in
             let language = request.headers["Accept-Language"] ?? ""
             if isRevalidating.withLock({ $0 }) {
-                asked.withLock { _ = $0.insert(language) }
-                while asked.withLock({ $0.count }) < 2 { await Task.yield() }
+                requested.withLock { _ = $0.insert(language) }
+                while requested.withLock({ $0.count }) < 2 { await Task.yield() }
             }
             return .text(language).adding("Cache-Control", "max-age=0, stale-while-revalidate=60")
                 .adding("ETag", "\"1\"").adding("Vary", "Accept-Language")
@@ -735,13 +735,13 @@ struct CachingTests {
             }
             isRevalidating.withLock { $0 = true }
         }
-        while asked.withLock({ $0.count }) < 2 { await Task.yield() }
+        while requested.withLock({ $0.count }) < 2 { await Task.yield() }
         await server.stop()
     }
 
     // MARK: Request options
 
-    @Test func policiesOfURLRequestMeanWhatTheySay() async throws {
+    @Test func urlRequestPoliciesApply() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let session = session()
         func text(_ policy: URLRequest.CachePolicy) async -> DataResponse<String, AFError> {
@@ -769,7 +769,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func withoutACacheNothingComesFromIt() async throws {
+    @Test func cacheOnlyRequestsFailWithoutACache() async throws {
         let server = try await TestServer.start()
         var request = URLRequest(url: server.url("/get"))
         request.cachePolicy = .returnCacheDataDontLoad
@@ -791,7 +791,7 @@ struct CachingTests {
 
     // MARK: Handlers
 
-    @Test func aHandlerDecidesWhatIsKept() async throws {
+    @Test func aHandlerDecidesWhatIsStored() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let store = MemoryCacheStore()
         let session = session(.platform, store)
@@ -807,26 +807,26 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func theSessionsHandlerAndItsMonitorsAreAsked() async throws {
+    @Test func theSessionsHandlerAndMonitorsAreCalled() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let monitor = ClosureEventMonitor()
         let seen = Locked<[String]>([])
-        let told = Deferred<Void>()
+        let reported = Deferred<Void>()
         monitor.dataTaskWillCacheResponse = { _, task, response in
             seen.withLock { $0.append("\(task.originalRequest?.url?.path ?? "") \(response.data.count)") }
-            told.fulfill(())
+            reported.fulfill(())
         }
         var configuration = SessionConfiguration.default
         configuration.cacheStore = MemoryCacheStore()
         let session = Session(
             configuration: configuration, cachedResponseHandler: ResponseCacher.doNotCache, eventMonitors: [monitor])
         for number in 1...2 { #expect(try await text(session, server.url("/counted")) == "\(number)") }
-        await told.value
+        await reported.value
         #expect(seen.withLock { $0.first } == "/counted 1")
         await server.stop()
     }
 
-    @Test func aURLCacheMayBeTheStore() async throws {
+    @Test func aURLCacheCanBeTheStore() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let cache = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0, diskPath: nil)
         let foundation = URLSessionConfiguration.default
@@ -843,7 +843,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func aURLCacheIsAskedForThatURLOnly() async throws {
+    @Test func aURLCacheReturnsResponsesOnlyForTheSameURL() async throws {
         let store = URLCacheStore(URLCache(memoryCapacity: 100_000, diskCapacity: 0, diskPath: nil))
         func response(_ url: String, bytes: Int = 10) -> CachedResponse {
             CachedResponse(
@@ -862,7 +862,7 @@ struct CachingTests {
         #expect(store.responses(for: "http://cache.example/49").count == 1)
     }
 
-    @Test func whoWantsNothingFromTheNetworkGetsNothing() async throws {
+    @Test func uncacheableCacheOnlyRequestsFail() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let url = server.url("/counted")
         var own = try URLRequest(url: url, method: .post)
@@ -881,7 +881,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func whatIsToComeFromTheServerItselfSaysSoWithoutACacheToo() async throws {
+    @Test func reloadPoliciesSetCacheControlWithoutACache() async throws {
         let server = try await TestServer.start()
         server.route("/control") { .text($0.headers["Cache-Control"] ?? "none") }
         let session = TransportKind.platform.session()
@@ -892,7 +892,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func aHandlerMayBeSetAfterTheRequestHasBegun() async throws {
+    @Test func aHandlerCanBeSetAfterTheStart() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         let store = MemoryCacheStore()
         let session = session(.platform, store)
@@ -908,7 +908,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func aDownloadIsKeptWhereTheHandlerKeepsAll() async throws {
+    @Test func aHandlerDecidesAboutDownloads() async throws {
         let server = try await server(["Cache-Control": "max-age=60"])
         for (cacher, count) in [(ResponseCacher.cache, 1), (.doNotCache, 0), (.init(behavior: .modify { $1 }), 0)] {
             let store = MemoryCacheStore()
@@ -923,7 +923,7 @@ struct CachingTests {
         await server.stop()
     }
 
-    @Test func theSessionsConfigurationOfFoundationsHasTheCache() {
+    @Test func foundationsConfigurationProvidesTheCache() {
         let cache = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0, diskPath: nil)
         var configuration = SessionConfiguration.default
         configuration.urlCache = cache
@@ -936,7 +936,7 @@ struct CachingTests {
 
     // MARK: Load
 
-    @Test func manyRequestsGetTheirOwnBodies() async throws {
+    @Test func concurrentRequestsReceiveTheirOwnBodies() async throws {
         let server = try await TestServer.start()
         server.route("/body/{n}") { request in
             let name = request.parameters["n"] ?? ""

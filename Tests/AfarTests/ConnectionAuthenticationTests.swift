@@ -53,7 +53,7 @@ import Testing
 
     // MARK: The messages
 
-    @Test func threeMessagesOpenTheDoor() async throws {
+    @Test func aThreeMessageHandshakeSucceeds() async throws {
         let server = try await RawServer.start(scripts: [
             [.respond(Self.offer), .receiveAll],
             [
@@ -100,7 +100,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aRefusalAtTheEndIsTheResponse() async throws {
+    @Test func aFinalRejectionIsTheResponse() async throws {
         let server = try await RawServer.start(scripts: [
             [.respond(Self.offer), .receiveAll],
             [
@@ -121,7 +121,7 @@ import Testing
 
     // MARK: Connections
 
-    @Test func theConnectionServesNobodyElse() async throws {
+    @Test func theConnectionIsNotShared() async throws {
         let bound: [RawServer.Step] = [
             .respond(Self.refusal(Self.question, body: "provisional")), .respond(Self.welcome), .receiveAll,
         ]
@@ -146,7 +146,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aRedirectTakesNothingAlong() async throws {
+    @Test func aRedirectSendsNoCredentials() async throws {
         let other = try await TestServer.start()
         let moved = "HTTP/1.1 302 Found\r\nLocation: \(other.url("/get"))\r\nContent-Length: 0\r\n\r\n"
         let server = try await RawServer.start(scripts: [
@@ -168,7 +168,7 @@ import Testing
         "Digest realm=\"a\u{0}b\", nonce=n, qop=auth", "Digest realm=r, nonce=\"a\u{1}\", qop=auth",
         "Digest realm=r, nonce=\"a\rSet-Cookie: b\", qop=auth", "Digest realm=r, nonce=n, qop=auth, opaque=\"\u{7F}\"",
     ])
-    func controlCharactersInAChallengeDoNoHarm(challenge: String) async throws {
+    func controlCharactersInAChallengeAreHandled(challenge: String) async throws {
         let server = try await RawServer.start(scripts: [
             [.respond(Self.refusal(challenge, body: "hostile")), .respond(Self.refusal("Basic realm=r", body: "no"))]
         ])
@@ -182,7 +182,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aServerThatAsksForEverIsLeft() async throws {
+    @Test func repeatedChallengesAreLimited() async throws {
         let server = try await RawServer.start(scripts: [
             [.respond(Self.offer), .receiveAll],
             [.loop([.respond(Self.refusal(Self.question, body: "again"))])],
@@ -201,7 +201,7 @@ import Testing
         "NTLM AAAA", "NTLM TlRMTVNTUAACAAAA", "NTLM !!!!", "NTLM " + String(repeating: "A", count: 100_000),
         "Basic realm=x",
     ])
-    func aBrokenMessageEndsInTheRefusal(challenge: String) async throws {
+    func aMalformedMessageEndsInTheRejection(challenge: String) async throws {
         let server = try await RawServer.start(scripts: [
             [.respond(Self.offer), .receiveAll],
             [
@@ -217,7 +217,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aConnectionThatEndsBetweenTheMessagesIsNoHang() async throws {
+    @Test func aConnectionClosedBetweenMessagesFails() async throws {
         let server = try await RawServer.start(scripts: [
             [.respond(Self.offer), .receiveAll],
             [.respond(Self.refusal(Self.question, body: "provisional")), .receiveHead, .close],

@@ -30,7 +30,7 @@ struct CredentialProviderTests {
     }
 
     @Test(arguments: TransportKind.allCases)
-    func itsCredentialAnswersChallengesAndNothingElse(kind: TransportKind) async throws {
+    func aProvidersCredentialAnswersOnlyChallenges(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let provider = Provider { _ in Self.ada }
         let session = session(kind, provider)
@@ -45,7 +45,7 @@ struct CredentialProviderTests {
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aRefusedCredentialIsNotAskedForAgain(kind: TransportKind) async throws {
+    func aRejectedCredentialIsNotRequestedAgain(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let provider = Provider { _ in URLCredential(user: "ada", password: "wrong", persistence: .none) }
         let session = session(kind, provider)
@@ -58,7 +58,7 @@ struct CredentialProviderTests {
     }
 
     @Test(arguments: TransportKind.allCases)
-    func itIsAskedForTheOriginThatARedirectLeadsTo(kind: TransportKind) async throws {
+    func aProviderIsCalledForARedirectsOrigin(kind: TransportKind) async throws {
         let (first, second) = (try await TestServer.start(), try await TestServer.start())
         let target = second.url(Self.path)
         let provider = Provider { space in space.port == target.port ? Self.ada : nil }
@@ -79,7 +79,7 @@ struct CredentialProviderTests {
     }
 
     @Test(arguments: TransportKind.allCases)
-    func itsErrorIsTheRequests(kind: TransportKind) async throws {
+    func aProvidersErrorFailsTheRequest(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = session(kind, Provider { _ in throw LockedVault() })
         let response = await session.request(server.url(Self.path)).serializingData().response
@@ -91,7 +91,7 @@ struct CredentialProviderTests {
     }
 
     @Test(arguments: TransportKind.allCases)
-    func foundationsStorageIsAsked(kind: TransportKind) async throws {
+    func foundationsStorageIsUsed(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let storage = URLCredentialStorage()
         let space = URLProtectionSpace(

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func parametersGoIntoTheQueryAndTheBody(kind: TransportKind) async throws {
+    func parametersAreEncodedInTheQueryAndTheBody(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let query = try await session.request(server.url("/get"), parameters: ["q": "a b&c", "n": 1])
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func headersArriveAndTheSessionsYieldToTheRequests(kind: TransportKind) async throws {
+    func theRequestsHeadersOverrideTheSessions(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session { $0.headers.update(name: "X-Session", value: "s") }
         let echo = try await session.request(server.url("/get"), headers: ["X-Own": "o", "User-Agent": "Mine/1"])
@@ -91,7 +91,7 @@ import Testing
     }
 
     /// URLSession always decodes bodies, so it requests one without compression.
-    @Test func rawBodiesOverURLSessionAreNotCoded() async throws {
+    @Test func rawBodiesOverURLSessionAreNotEncoded() async throws {
         let server = try await TestServer.start()
         let session = TransportKind.urlSession.session { $0.decodesContent = false }
         _ = try await session.request(server.url("/get")).serializingData().value
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aChallengeComesBackAsItIs(kind: TransportKind) async throws {
+    func aChallengeIsReturnedUnchanged(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let response = await session.request(server.url("/basic-auth/ada/secret")).serializingData().response
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aLargeBodyArrivesWhole(kind: TransportKind) async throws {
+    func aLargeBodyArrivesCompletely(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let data = try await session.request(server.url("/bytes/3000000?seed=7")).serializingData().value
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func manyAtOnceAllArrive(kind: TransportKind) async throws {
+    func concurrentRequestsAllSucceed(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let paths = try await withThrowingTaskGroup(of: String.self) { group in
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.all(with: .metrics))
-    func connectionsAreKeptAndMeasured(kind: TransportKind) async throws {
+    func connectionsAreReusedAndMeasured(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let first = await session.request(server.url("/get")).serializingData().response
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.all(with: [.streamedDelivery]))
-    func aClosureGetsTheBodyInPlaceOfTheRequest(kind: TransportKind) async throws {
+    func aClosureReceivesTheBodyInsteadOfTheRequest(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let bytes = Locked(Data())

@@ -10,7 +10,7 @@ import Testing
     static let holdingBack = TransportKind.all(with: [.streamedDelivery, .backpressure])
 
     @Test(arguments: kinds)
-    func theChunksAreTheBodyAndTheCompletionComesLast(kind: TransportKind) async throws {
+    func theChunksFormTheBodyAndTheCompletionIsLast(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let seen = StreamLog<Data>()
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func everyHandlerGetsTheWholeBody(kind: TransportKind) async throws {
+    func everyHandlerReceivesTheCompleteBody(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let (first, second) = (StreamLog<Data>(), StreamLog<Data>())
@@ -57,7 +57,7 @@ import Testing
 
     /// The body of an error response isn't part of the stream.
     @Test(arguments: kinds)
-    func whatFailsValidationIsNotHandedOn(kind: TransportKind) async throws {
+    func invalidResponsesAreNotDelivered(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let seen = StreamLog<Data>()
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: kinds, [true, false])
-    func aChunkThatCannotBeReadCancelsWhenAskedTo(kind: TransportKind, cancels: Bool) async throws {
+    func anInvalidChunkCancelsOnRequest(kind: TransportKind, cancels: Bool) async throws {
         struct Item: Decodable {}
         let server = try await TestServer.start()
         let session = kind.session()
@@ -134,7 +134,7 @@ import Testing
 
     /// The handler is busy until the server has received the end of the connection.
     @Test(arguments: kinds)
-    func aCancelDoesNotWaitForABusyHandler(kind: TransportKind) async throws {
+    func cancellationDoesNotWaitForABusyHandler(kind: TransportKind) async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
         let server = try await RawServer.start([.respond(head + "half"), .waitForever])
         let session = kind.session()
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func aChunkIsNotHandedOnAfterACancel(kind: TransportKind) async throws {
+    func chunksAreNotDeliveredAfterCancellation(kind: TransportKind) async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
         let server = try await RawServer.start([.respond(head + "half"), .waitForever])
         let session = kind.session()
@@ -178,7 +178,7 @@ import Testing
 
     /// The first attempt is interrupted within a character.
     @Test(arguments: kinds)
-    func aRetryBeginsTheTextAgain(kind: TransportKind) async throws {
+    func aRetryRestartsTheText(kind: TransportKind) async throws {
         struct RetryOnce: RequestInterceptor {
             func retry(
                 _ request: Request, for session: Session, dueTo error: any Error,
@@ -202,7 +202,7 @@ import Testing
 
     /// 200 MB exceed the total size of all buffers between the server and the handler.
     @Test(arguments: holdingBack)
-    func aSlowHandlerHoldsTheServerBack(kind: TransportKind) async throws {
+    func aSlowHandlerAppliesBackpressure(kind: TransportKind) async throws {
         let total = 200_000_000
         let written = Locked(0)
         let server = try await TestServer.start()
@@ -236,7 +236,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.all(with: [.streamedDelivery, .suspension]))
-    func aSuspendedStreamHandsNothingOn(kind: TransportKind) async throws {
+    func aSuspendedStreamDeliversNothing(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let seen = StreamLog<Data>()
@@ -261,7 +261,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func aBrokenBodyIsTheCompletionsError(kind: TransportKind) async throws {
+    func aTruncatedBodyIsTheCompletionsError(kind: TransportKind) async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
         let server = try await RawServer.start([.respond(head + "half"), .close])
         let session = kind.session()
@@ -275,7 +275,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func aLateHandlerGetsTheCompletion(kind: TransportKind) async throws {
+    func aLateHandlerReceivesTheCompletion(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let (first, late) = (StreamLog<Data>(), StreamLog<Data>())
@@ -290,7 +290,7 @@ import Testing
 
     /// The server sends each document after the previous one was received, so each is a separate chunk.
     @Test(arguments: kinds)
-    func eachChunkIsDecodedByItself(kind: TransportKind) async throws {
+    func eachChunkIsDecodedSeparately(kind: TransportKind) async throws {
         struct Item: Decodable, Equatable { let id: Int }
         let gates = (0..<3).map { _ in RawServer.Gate() }
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -340,7 +340,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: kinds)
-    func handlersThatHoldTheRequestAreLetGo(kind: TransportKind) async throws {
+    func handlersThatRetainTheRequestAreReleased(kind: TransportKind) async throws {
         final class Sentinel: Sendable {
             let gone = Signal()
             deinit { gone.set() }
@@ -383,11 +383,11 @@ import Testing
     // MARK: As an input stream
 
     @Test(arguments: kinds, [1, 1024, 10_000_000])
-    func anInputStreamHasTheWholeBody(kind: TransportKind, bufferSize: Int) async throws {
+    func anInputStreamContainsTheCompleteBody(kind: TransportKind, bufferSize: Int) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let request = session.streamRequest(server.url("/large/3000000"))
-        let stream = Handover(try #require(request.asInputStream(bufferSize: bufferSize)))
+        let stream = UncheckedStream(try #require(request.asInputStream(bufferSize: bufferSize)))
         let bytes = await stream.readToEnd()
         #expect(bytes == PatternBytes.bytes(3_000_000))
         #expect(stream.value.streamStatus == .atEnd)
@@ -408,9 +408,9 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func anInputStreamTellsTheError(kind: TransportKind) async throws {
+    func anInputStreamReportsTheError(kind: TransportKind) async throws {
         let session = kind.session()
-        let stream = Handover(try #require(session.streamRequest("http://127.0.0.1:1").asInputStream()))
+        let stream = UncheckedStream(try #require(session.streamRequest("http://127.0.0.1:1").asInputStream()))
         #expect(await stream.readToEnd().isEmpty)
         #expect(stream.value.streamStatus == .error)
         #expect(stream.value.streamError is AFError)
@@ -419,26 +419,27 @@ import Testing
     // MARK: The response's head
 
     @Test(arguments: kinds)
-    func theHeadIsToldBeforeTheBody(kind: TransportKind) async throws {
+    func theHeadIsReportedBeforeTheBody(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let seen = StreamLog<Data>()
-        let told = Locked<[String]>([])
+        let reported = Locked<[String]>([])
         session.streamRequest(server.url("/large/100000"))
-            .onHTTPResponse(on: seen.queue) { response in told.withLock { $0.append("head \(response.statusCode)") } }
+            .onHTTPResponse(on: seen.queue) { response in reported.withLock { $0.append("head \(response.statusCode)") }
+            }
             .responseStream(on: seen.queue) { stream in
                 try seen.note(stream)
-                told.withLock { $0.append("stream") }
+                reported.withLock { $0.append("stream") }
             }
         _ = await seen.completion
-        let order = told.withLock { $0 }
+        let order = reported.withLock { $0 }
         #expect(order.first == "head 200")
         #expect(order.filter { $0 != "stream" }.count == 1)
         await server.stop()
     }
 
     @Test(arguments: kinds)
-    func theHeadsHandlerMayRefuse(kind: TransportKind) async throws {
+    func theHeadsHandlerCanReject(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let seen = StreamLog<Data>()
@@ -452,7 +453,7 @@ import Testing
 }
 
 /// Wraps an input stream that is read on a dedicated thread.
-private struct Handover: @unchecked Sendable {
+private struct UncheckedStream: @unchecked Sendable {
     // Sendable because the test waits while the thread reads.
     let value: InputStream
 

@@ -9,7 +9,7 @@ import Testing
     static let kinds = TransportKind.all(with: [.streamedDelivery])
 
     @Test(arguments: kinds, [true, false])
-    func theChunksAreTheBodyAndTheCompletionComesLast(
+    func theChunksFormTheBodyAndTheCompletionIsLast(
         kind: TransportKind, isBuffered: Bool
     ) async throws {
         let server = try await TestServer.start()
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func textComesWhole(kind: TransportKind) async throws {
+    func textArrivesCompletely(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         var text = ""
@@ -60,7 +60,7 @@ import Testing
 
     /// 200 MB exceed the total size of all buffers between the server and the loop.
     @Test(arguments: TransportKind.all(with: [.streamedDelivery, .backpressure]))
-    func aLoopThatLingersHoldsTheServerBack(kind: TransportKind) async throws {
+    func aSlowLoopAppliesBackpressure(kind: TransportKind) async throws {
         let total = 200_000_000
         let written = Locked(0)
         let server = try await TestServer.start()
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func leavingTheLoopLeavesTheRequestAloneWhenAskedTo(kind: TransportKind) async throws {
+    func leavingTheLoopKeepsTheRequestOnRequest(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let log = StreamLog<Data>()

@@ -21,7 +21,7 @@ struct DelegateChallengeTests {
     }
 
     @Test(arguments: TransportKind.allCases)
-    func itsCredentialIsUsed(kind: TransportKind) async throws {
+    func theDelegatesCredentialIsUsed(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = Self.session(kind) { challenge in
             let space = challenge.protectionSpace
@@ -52,7 +52,7 @@ struct DelegateChallengeTests {
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aRejectedChallengeLeavesTheResponse(kind: TransportKind) async throws {
+    func aRejectedChallengeReturnsTheResponse(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = Self.session(kind) { _ in (.rejectProtectionSpace, nil) }
         let request = session.request(server.url(Self.path)).authenticate(username: "ada", password: "lovelace")
@@ -74,7 +74,7 @@ struct DelegateChallengeTests {
     }
 
     @Test(arguments: TransportKind.allCases)
-    func itIsAskedAboutEachSchemeThatTheTransportHas(kind: TransportKind) async throws {
+    func theDelegateIsCalledForEachSupportedScheme(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         server.route("/all") { _ in
             .text("who?", status: 401)
@@ -100,7 +100,7 @@ struct DelegateChallengeTests {
     }
 
     @Test
-    func monitorsHearOfEachChallenge() async throws {
+    func monitorsAreNotifiedOfEachChallenge() async throws {
         let server = try await TestServer.start()
         let failures = AsyncStream.makeStream(of: Int.self)
         let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "challenges"))
@@ -112,9 +112,9 @@ struct DelegateChallengeTests {
         let request = session.request(server.url(Self.path)).authenticate(username: "ada", password: "wrong")
         _ = await request.serializingData().response
         #expect(request.response?.statusCode == 401)
-        var heard: [Int] = []
-        for await count in failures.stream { heard.append(count) }
-        #expect(heard == [0, 1])
+        var reported: [Int] = []
+        for await count in failures.stream { reported.append(count) }
+        #expect(reported == [0, 1])
         await server.stop()
     }
 }

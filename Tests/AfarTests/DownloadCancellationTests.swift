@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func resumeDataIsHandedOverAndGoesOn(kind: TransportKind) async throws {
+    func resumeDataIsDeliveredAndUsable(kind: TransportKind) async throws {
         let server = try await RawServer.start(scripts: [Self.half, [.respond(Self.rest)]])
         let session = kind.session()
         let request = session.download(server.url)
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func itIsThereAfterwardsWhenAskedForWithoutAHandler(kind: TransportKind) async throws {
+    func resumeDataIsAvailableWithoutAHandler(kind: TransportKind) async throws {
         let server = try await RawServer.start(Self.half)
         let session = kind.session()
         let request = session.download(server.url)
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func aPlainCancelLeavesNothing(kind: TransportKind) async throws {
+    func aPlainCancellationLeavesNothing(kind: TransportKind) async throws {
         let server = try await RawServer.start(Self.half)
         let session = kind.session()
         let request = session.download(server.url)
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func theEndOfTheSessionLeavesResumeData(kind: TransportKind) async throws {
+    func releasingTheSessionProducesResumeData(kind: TransportKind) async throws {
         let server = try await RawServer.start(Self.half)
         var session: Session? = kind.session()
         let request = try #require(session?.download(server.url))
@@ -92,7 +92,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func withNothingInFlightThereIsNothingToGoOnFrom() async throws {
+    @Test func withoutATransferThereIsNoResumeData() async throws {
         let server = try await TestServer.start()
         let session = Session(startRequestsImmediately: false)
         let unstarted = session.download(server.url("/large/10"))
@@ -110,7 +110,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func whatWasResumedAndNotSentStaysAsItWas() async throws {
+    @Test func unsentResumeDataIsUnchanged() async throws {
         let data = ResumeData(
             url: URL(string: "http://127.0.0.1:1/")!, headers: [], validator: .entityTag("\"a\""),
             path: "/tmp/afar-none/download", byteCount: 1, totalLength: nil
@@ -123,7 +123,7 @@ import Testing
         #expect(handed == data)
     }
 
-    @Test func everyHandlerIsCalledOnceWheneverItComes() async throws {
+    @Test func everyHandlerIsCalledOnce() async throws {
         let server = try await TestServer.start()
         let session = Session()
         for round in 0..<200 {

@@ -9,7 +9,7 @@ import Testing
 @Suite struct DownloadFailureTests {
     private let directory = ScratchDirectory()
 
-    @Test func whatCannotBeMovedStaysForTheCaller() async throws {
+    @Test func anUnmovableFileIsKeptForTheCaller() async throws {
         let server = try await TestServer.start()
         let session = Session()
         let inTheWay = directory.url.appendingPathComponent("directory")
@@ -42,7 +42,7 @@ import Testing
 
     /// The temporary folder is deleted during a download.
     @Test(arguments: TransportKind.all(with: [.fileDelivery]))
-    func aFileThatIsGoneIsNoSuccess(kind: TransportKind) async throws {
+    func aMissingFileIsNotASuccess(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let request = session.download(server.url("/drip?bytes=4&seconds=0.2"))
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.all(with: [.fileDelivery]))
-    func aDecompressionBombIsGivenUpAndLeavesNothing(kind: TransportKind) async throws {
+    func aDecompressionBombIsAbortedAndLeavesNothing(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session { $0.decompressionLimit = DecompressionLimit(size: 1_000_000, ratio: 100) }
         let request = session.download(server.url("/gzip-bomb?bytes=3000000"))
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(.enabled(if: TinyDisk.isAvailable, "only root can mount a file system"))
-    func aDownloadGoesOnWhenThereIsRoomAgain() async throws {
+    func aDownloadResumesWhenSpaceIsAvailable() async throws {
         let server = try await TestServer.start()
         let session = Session()
         let disk = try TinyDisk(bytes: 256 * 1024)
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(.enabled(if: TinyDisk.isAvailable, "only root can mount a file system"))
-    func aFullDestinationLosesNothing() async throws {
+    func aFullDestinationKeepsTheFile() async throws {
         let server = try await TestServer.start()
         let session = Session()
         let disk = try TinyDisk(bytes: 256 * 1024)

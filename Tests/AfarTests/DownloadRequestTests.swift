@@ -10,7 +10,7 @@ import Testing
     private let directory = ScratchDirectory()
 
     @Test(arguments: kinds)
-    func theFileGoesWhereTheDestinationSays(kind: TransportKind) async throws {
+    func theFileIsMovedToTheDestination(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let file = directory.url.appendingPathComponent("new/deep/file.bin")
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func withoutADestinationTheFileStaysForTheCaller(kind: TransportKind) async throws {
+    func withoutADestinationTheFileIsKeptForTheCaller(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let file = try await session.download(server.url("/large/100")).serializingDownloadedFileURL().value
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// More destination closures block than there are threads for tasks.
-    @Test(.timeLimit(.minutes(1))) func slowDestinationsDoNotHoldOthersUp() async throws {
+    @Test(.timeLimit(.minutes(1))) func slowDestinationsDoNotBlockOthers() async throws {
         let server = try await TestServer.start()
         let session = TransportKind.platform.session()
         let count = ProcessInfo.processInfo.activeProcessorCount + 1
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func anExistingFileIsReplacedOnlyWhenAskedFor(kind: TransportKind) async throws {
+    func anExistingFileIsReplacedOnlyOnRequest(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let file = directory.url.appendingPathComponent("kept")
         try Data("precious".utf8).write(to: file)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func whatFailsValidationReachesNoDestination(kind: TransportKind) async throws {
+    func invalidResponsesAreNotMovedToTheDestination(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let file = directory.url.appendingPathComponent("never")
@@ -109,7 +109,7 @@ import Testing
     func aFailedDownloadLeavesNoFile(kind: TransportKind) async throws {
         let server = try await RawServer.start([.respond("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"), .close])
         let session = kind.session()
-        let seen = Seen()
+        let seen = DownloadRecorder()
         let destination: DownloadRequest.Destination = { temporary, _ in
             seen.note(temporary)
             return (temporary, [])
@@ -124,10 +124,10 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func progressEndsWithTheWhole(kind: TransportKind) async throws {
+    func progressReachesTheTotal(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
-        let seen = Seen()
+        let seen = DownloadRecorder()
         let queue = DispatchQueue(label: "progress")
         let request = session.download(server.url("/large/2000000")).downloadProgress(queue: queue) { progress in
             seen.note(progress.completedUnitCount, of: progress.totalUnitCount)
@@ -143,13 +143,13 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func handlersGetTheFile(kind: TransportKind) async throws {
+    func handlersReceiveTheFile(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let file = directory.url.appendingPathComponent("handled")
         let session = kind.session()
         let urls = await withCheckedContinuation { continuation in
             let queue = DispatchQueue(label: "handlers")
-            let seen = Seen()
+            let seen = DownloadRecorder()
             session.download(server.url("/large/10"), to: { _, _ in (file, []) })
                 .response(queue: queue) { seen.note($0.value.flatMap { $0 }) }
                 .responseURL(queue: queue) {
@@ -180,7 +180,7 @@ import Testing
 }
 
 /// The values that closures received.
-private final class Seen: Sendable {
+private final class DownloadRecorder: Sendable {
     private let state = Locked((urls: [URL](), counts: [Int64](), totals: Set<Int64>()))
 
     var urls: [URL] { state.withLock { $0.urls } }

@@ -59,7 +59,7 @@ import Testing
     // MARK: Resuming
 
     @Test(arguments: kinds)
-    func theRestIsAskedForAndAppended(kind: TransportKind) async throws {
+    func theRemainingBytesAreRequestedAndAppended(kind: TransportKind) async throws {
         let (response, heads, partial) = try await resumed(kind, [[.respond(Self.rest)]])
         #expect(response.value == file)
         #expect(try String(contentsOf: file, encoding: .utf8) == Self.letters)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func aPartIsPrivateUntilItIsWhole(kind: TransportKind) async throws {
+    func aPartialFileIsPrivateUntilItIsComplete(kind: TransportKind) async throws {
         let sample = directory.url.appendingPathComponent("sample")
         close(open(sample.path, O_WRONLY | O_CREAT, 0o666))
         let (response, _, _) = try await resumed(kind, [[.respond(Self.rest)]]) { data in
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func aNewFileIsPrivateUntilItIsWhole(kind: TransportKind) async throws {
+    func aNewFileIsPrivateUntilItIsComplete(kind: TransportKind) async throws {
         let sample = directory.url.appendingPathComponent("sample")
         close(open(sample.path, O_WRONLY | O_CREAT, 0o666))
         let gate = RawServer.Gate()
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func withoutADestinationTheWholeFileStaysInItsDirectory(kind: TransportKind) async throws {
+    func withoutADestinationTheCompleteFileStaysInItsDirectory(kind: TransportKind) async throws {
         let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
         let session = kind.session()
         let data = try await interrupt(server.url, session)
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func progressBeginsWithThePartAndCountsAgainstTheWhole(kind: TransportKind) async throws {
+    func progressStartsWithThePartialFileAndCountsTowardTheTotal(kind: TransportKind) async throws {
         let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
         let session = kind.session()
         let data = try await interrupt(server.url, session)
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func aRetryGoesOnWhereTheAttemptBeforeBrokeOff(kind: TransportKind) async throws {
+    func aRetryResumesThePreviousAttempt(kind: TransportKind) async throws {
         let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
         let session = kind.session()
         let response = await session.download(server.url, interceptor: OneRetry(), to: destination)
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func credentialsComeFromTheInterceptor(kind: TransportKind) async throws {
+    func credentialsAreAddedByTheInterceptor(kind: TransportKind) async throws {
         let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
         let session = kind.session()
         let first = session.download(
@@ -171,7 +171,7 @@ import Testing
     // MARK: Restarting
 
     @Test(arguments: kinds)
-    func aChangedFileOrAServerWithoutRangesStartsOver(kind: TransportKind) async throws {
+    func aChangedFileOrAServerWithoutRangesRestarts(kind: TransportKind) async throws {
         let whole = "HTTP/1.1 200 OK\r\nETag: \"v2\"\r\nContent-Length: 5\r\n\r\nwhole"
         let (response, heads, _) = try await resumed(kind, [[.respond(whole)]])
         #expect(response.value == file)
@@ -190,7 +190,7 @@ import Testing
             "416 Range Not Satisfiable\r\nContent-Range: bytes */5\r\nContent-Length: 20",
             "416 Range Not Satisfiable\r\nContent-Length: 20",
         ])
-    func anAnswerThatDoesNotFitStartsOverOnce(kind: TransportKind, head: String) async throws {
+    func aMismatchedResponseRestartsOnce(kind: TransportKind, head: String) async throws {
         let whole = "HTTP/1.1 200 OK\r\nETag: \"v2\"\r\nContent-Length: 5\r\n\r\nwhole"
         let (response, heads, partial) = try await resumed(
             kind, [[.respond("HTTP/1.1 \(head)\r\n\r\n" + "WRONGWRONGWRONGWRONG"), .close], [.respond(whole)]])
@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func aPartThatIsGoneStartsOver(kind: TransportKind) async throws {
+    func aMissingPartialFileRestarts(kind: TransportKind) async throws {
         let whole = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole"
         let (response, heads, _) = try await resumed(kind, [[.respond(whole)]]) { data in
             try FileManager.default.removeItem(atPath: URL(fileURLWithPath: data.path).deletingLastPathComponent().path)
@@ -233,7 +233,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func whatIsRequestedAgainBeginsBeforeTheRedirects(kind: TransportKind) async throws {
+    func aRestartBeginsBeforeTheRedirects(kind: TransportKind) async throws {
         let other = try await RawServer.start([.respond(Self.rest), .close])
         let redirect = "HTTP/1.1 302 Found\r\nLocation: \(other.url)x\r\nContent-Length: 0\r\n\r\n"
         let whole = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole"
@@ -253,7 +253,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func aShorterPartCountsAsItIs(kind: TransportKind) async throws {
+    func aShorterPartialFileIsResumedAtItsLength(kind: TransportKind) async throws {
         let rest =
             "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Range: bytes 4-25/26\r\nContent-Length: 22\r\n\r\n"
             + Self.letters.dropFirst(4)
@@ -266,7 +266,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func aLongerPartIsCut(kind: TransportKind) async throws {
+    func aLongerPartialFileIsTruncated(kind: TransportKind) async throws {
         let (response, heads, _) = try await resumed(kind, [[.respond(Self.rest)]]) { data in
             let handle = try #require(FileHandle(forWritingAtPath: data.path))
             try handle.seekToEnd()
@@ -281,7 +281,7 @@ import Testing
     // MARK: Complete files
 
     @Test(arguments: kinds)
-    func ofAWholeFileTheLastByteIsAskedForAgain(kind: TransportKind) async throws {
+    func theLastByteOfACompleteFileIsRequestedAgain(kind: TransportKind) async throws {
         let last =
             "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Range: bytes 25-25/26\r\nContent-Length: 1\r\n\r\nz"
         let (response, heads, _) = try await resumed(kind, [[.respond(last)]]) { data in
@@ -294,7 +294,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func aServerThatHasNoMoreIsAskedForTheLastByte(kind: TransportKind) async throws {
+    func after416TheLastByteIsRequested(kind: TransportKind) async throws {
         let start: [RawServer.Step] = [
             .respond("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nTransfer-Encoding: chunked\r\n\r\n1a\r\n" + Self.letters),
             .close,
@@ -312,7 +312,7 @@ import Testing
 
     @Test(
         arguments: kinds, ["404 Not Found", "503 Service Unavailable", "302 Found\r\nLocation: /x", "204 No Content"])
-    func anAnswerAboutSomethingElseLeavesThePartAlone(kind: TransportKind, status: String) async throws {
+    func anUnrelatedResponseKeepsThePartialFile(kind: TransportKind, status: String) async throws {
         let body = status.hasPrefix("204") ? "" : "page"
         let length = body.isEmpty ? "" : "Content-Length: 4\r\n"
         let server = try await RawServer.start(
@@ -337,7 +337,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func aServerThatCannotBeReachedLeavesThePartAlone(kind: TransportKind) async throws {
+    func anUnreachableServerKeepsThePartialFile(kind: TransportKind) async throws {
         let server = try await RawServer.start(Self.start)
         let session = kind.session()
         let data = try await interrupt(server.url, session)
@@ -352,7 +352,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func aRestThatEndsEarlyIsNoSuccess(kind: TransportKind) async throws {
+    func aTruncatedRemainderIsNotASuccess(kind: TransportKind) async throws {
         let short =
             "HTTP/1.1 206 Partial Content\r\nETag: \"v1\"\r\nContent-Range: bytes 10-25/26\r\n"
             + "Transfer-Encoding: chunked\r\n\r\n3\r\nklm\r\n0\r\n\r\n"
@@ -365,7 +365,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func aPartThatNobodyAskedForIsNoFile(kind: TransportKind) async throws {
+    func anUnrequestedPartialResponseIsNotAFile(kind: TransportKind) async throws {
         let server = try await RawServer.start([.respond(Self.rest)])
         let session = kind.session()
         let request = session.download(server.url, to: destination)
@@ -379,7 +379,7 @@ import Testing
     // MARK: Resume data
 
     @Test(arguments: kinds)
-    func whatCannotBeContinuedLeavesNothing(kind: TransportKind) async throws {
+    func nonResumableDownloadsLeaveNothing(kind: TransportKind) async throws {
         let server = try await RawServer.start([
             .respond("HTTP/1.1 200 OK\r\nETag: W/\"v1\"\r\nContent-Length: 26\r\n\r\nabc"), .close,
         ])
@@ -449,7 +449,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func twoDownloadsDoNotShareAPart() async throws {
+    @Test func twoDownloadsDoNotShareAPartialFile() async throws {
         let gate = RawServer.Gate()
         let server = try await RawServer.start(scripts: [Self.start, [.receiveHead, .hold(gate), .send(Self.rest)]])
         let session = Session()
@@ -466,7 +466,7 @@ import Testing
     }
 
     /// A completed file belongs to the caller, wherever it is. Resume data that was already used can't refer to it.
-    @Test func resumeDataThatWasUsedTouchesNoWholeFile() async throws {
+    @Test func usedResumeDataDoesNotTouchACompleteFile() async throws {
         let server = try await RawServer.start(
             scripts: [Self.start, [.receiveHead, .send(Self.rest)], [.receiveHead, .waitForever]])
         let session = Session()

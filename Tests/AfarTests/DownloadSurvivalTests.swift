@@ -20,7 +20,7 @@ import Testing
     private let directory = ScratchDirectory()
 
     @Test(.timeLimit(.minutes(1)), arguments: kinds)
-    func cutByTheConnection(kind: TransportKind) async throws {
+    func interruptedByTheConnection(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let cuts = Self.places.map { "\($0)" }.joined(separator: ",")
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: kinds)
-    func cutByCancelling(kind: TransportKind) async throws {
+    func interruptedByCancellation(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let stalls = Self.places.map { "\($0)" }.joined(separator: ",")

@@ -10,16 +10,16 @@ import Testing
     private struct Unwanted: Error {}
 
     /// A decision that a test controls, and a signal that the transport has requested it.
-    private final class Asked: Sendable {
+    private final class DecisionProbe: Sendable {
         let pending = PendingHeadDecision()
         private let arrived = Deferred<Bool>()
 
-        @Sendable func judge(_ head: ResponseHead) -> HeadDecision {
+        @Sendable func makeDecision(_ head: ResponseHead) -> HeadDecision {
             arrived.fulfill(true)
-            return .ask(pending)
+            return .deferred(pending)
         }
 
-        func arrival() async { _ = await arrived.value }
+        func waitForRequest() async { _ = await arrived.value }
     }
 
     private enum Place: CaseIterable { case memory, file, stream }
@@ -66,10 +66,10 @@ import Testing
     // MARK: Delayed decisions
 
     @Test(arguments: TransportKind.allCases, sizes)
-    private func aBodyIsWholeWheneverItIsTaken(kind: TransportKind, size: Int) async throws {
+    private func aBodyIsCompleteWheneverItIsAccepted(kind: TransportKind, size: Int) async throws {
         let server = try await TestServer.start()
         for place in Place.allCases {
-            let asked = Asked()
+            let decisionProbe = DecisionProbe()
             let isWritten = Signal()
             server.route("/body") { _ in
                 ServerResponse(length: size) { body in
@@ -80,14 +80,14 @@ import Testing
                 }
             }
             let transport = kind.make(.default)
-            let exchange = try exchange(server.url("/body"), asked.judge)
+            let exchange = try exchange(server.url("/body"), decisionProbe.makeDecision)
             let another = try self.exchange(server.url("/get"), nil)
             async let giving: Void = {
-                await asked.arrival()
+                await decisionProbe.waitForRequest()
                 await isWritten.wait()
                 // After another exchange, a small body has been received completely, and a large one is waiting.
                 _ = try await transport.send(another)
-                asked.pending.give(.take())
+                decisionProbe.pending.fulfill(.take())
             }()
             try await send(exchange, to: place, over: transport) { result, file in
                 let bytes = try await body(try result.get(), file)
@@ -99,17 +99,17 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases, sizes)
-    private func aDiscardedBodyIsNowhere(kind: TransportKind, size: Int) async throws {
+    private func aDiscardedBodyIsNotDelivered(kind: TransportKind, size: Int) async throws {
         let server = try await TestServer.start()
         for place in Place.allCases {
             for isAsked in [true, false] {
-                let asked = Asked()
+                let decisionProbe = DecisionProbe()
                 let exchange = try exchange(server.url("/large/\(size)")) { head in
-                    isAsked ? asked.judge(head) : .discard(upTo: 10_000)
+                    isAsked ? decisionProbe.makeDecision(head) : .discard(upTo: 10_000)
                 }
                 async let giving: Void = {
-                    if isAsked { await asked.arrival() }
-                    asked.pending.give(.discard(upTo: 10_000))
+                    if isAsked { await decisionProbe.waitForRequest() }
+                    decisionProbe.pending.fulfill(.discard(upTo: 10_000))
                 }()
                 try await send(exchange, to: place, over: kind.make(.default)) { result, file in
                     let response = try result.get()
@@ -131,13 +131,13 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aRefusalComesLaterToo(kind: TransportKind) async throws {
+    func aRejectionCanBeDelayed(kind: TransportKind) async throws {
         let server = try await TestServer.start()
-        let asked = Asked()
-        let exchange = try exchange(server.url("/large/3000000"), asked.judge)
+        let decisionProbe = DecisionProbe()
+        let exchange = try exchange(server.url("/large/3000000"), decisionProbe.makeDecision)
         async let giving: Void = {
-            await asked.arrival()
-            asked.pending.give(.refuse(Unwanted()))
+            await decisionProbe.waitForRequest()
+            decisionProbe.pending.fulfill(.refuse(Unwanted()))
         }()
         let error = await #expect(throws: TransportError.self) { try await kind.make(.default).send(exchange) }
         #expect(error?.code == .cancelled)
@@ -147,25 +147,25 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases, [1_000, 3_000_000])
-    func aCancelEndsTheWait(kind: TransportKind, size: Int) async throws {
+    func cancellationEndsTheWait(kind: TransportKind, size: Int) async throws {
         let server = try await TestServer.start()
-        let asked = Asked()
-        let exchange = try exchange(server.url("/large/\(size)"), asked.judge)
+        let decisionProbe = DecisionProbe()
+        let exchange = try exchange(server.url("/large/\(size)"), decisionProbe.makeDecision)
         let transport = kind.make(.default)
         let task = Task { try await transport.send(exchange) }
-        await asked.arrival()
+        await decisionProbe.waitForRequest()
         task.cancel()
         let error = await #expect(throws: TransportError.self) { try await task.value }
         #expect(error?.code == .cancelled)
-        asked.pending.give(.take())
+        decisionProbe.pending.fulfill(.take())
         await server.stop()
     }
 
     @Test(arguments: TransportKind.allCases, [1_000, 3_000_000])
     func theTotalTimeoutEndsTheWait(kind: TransportKind, size: Int) async throws {
         let server = try await TestServer.start()
-        let asked = Asked()
-        var exchange = try exchange(server.url("/large/\(size)"), asked.judge)
+        let decisionProbe = DecisionProbe()
+        var exchange = try exchange(server.url("/large/\(size)"), decisionProbe.makeDecision)
         exchange.options.totalTimeout = 0.5
         let sent = exchange
         let error = await #expect(throws: TransportError.self) { try await kind.make(.default).send(sent) }
@@ -177,17 +177,17 @@ import Testing
     @Test(arguments: TransportKind.allCases, [0, 1_000, 3_000_000])
     func theIdleTimeoutDoesNot(kind: TransportKind, size: Int) async throws {
         let server = try await TestServer.start()
-        let asked = Asked()
-        var exchange = try exchange(server.url("/large/\(size)"), asked.judge)
+        let decisionProbe = DecisionProbe()
+        var exchange = try exchange(server.url("/large/\(size)"), decisionProbe.makeDecision)
         exchange.options.idleTimeout = 0.3
         var silence = try self.exchange(server.url("/delay/60"), nil)
         silence.options.idleTimeout = 0.6
         let (transport, silent) = (kind.make(.default), silence)
         async let giving: Void = {
-            await asked.arrival()
+            await decisionProbe.waitForRequest()
             // This timer starts later and is longer than the exchange's own.
             await #expect(throws: TransportError.self) { try await transport.send(silent) }
-            asked.pending.give(.take())
+            decisionProbe.pending.fulfill(.take())
         }()
         try await send(exchange, to: .file, over: transport) { result, file in
             let bytes = try await body(try result.get(), file)
@@ -197,9 +197,9 @@ import Testing
         await server.stop()
     }
 
-    @Test func aVerdictThatIsNeverGivenIsARefusal() async throws {
+    @Test func aReleasedPendingDecisionIsARejection() async throws {
         let server = try await TestServer.start()
-        let exchange = try exchange(server.url("/large/1000")) { _ in .ask(PendingHeadDecision()) }
+        let exchange = try exchange(server.url("/large/1000")) { _ in .deferred(PendingHeadDecision()) }
         let error = await #expect(throws: TransportError.self) { try await CurlTransport().send(exchange) }
         #expect(error?.code == .cancelled)
         await server.stop()
@@ -209,21 +209,21 @@ import Testing
 
     /// The connection closes within the body while the decision is pending.
     @Test(arguments: [true, false])
-    func aBrokenBodyMattersOnlyToThoseWhoWantIt(isWanted: Bool) async throws {
+    func aTruncatedBodyFailsOnlyIfAccepted(isWanted: Bool) async throws {
         let server = try await RawServer.start(scripts: [
             [.respond("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .halfClose, .mark("closed")],
             [.respond("HTTP/1.1 204 N\r\n\r\n")],
         ])
-        let asked = Asked()
+        let decisionProbe = DecisionProbe()
         let transport = CurlTransport()
-        let exchange = try exchange(server.url, asked.judge)
+        let exchange = try exchange(server.url, decisionProbe.makeDecision)
         let another = try self.exchange(server.url, nil)
         async let giving: Void = {
-            await asked.arrival()
+            await decisionProbe.waitForRequest()
             try await server.reached("closed")
             // After another exchange, the transport has received the end of this one.
             _ = try await transport.send(another)
-            asked.pending.give(isWanted ? .take() : .discard(upTo: 100))
+            decisionProbe.pending.fulfill(isWanted ? .take() : .discard(upTo: 100))
         }()
         do {
             let response = try await transport.send(exchange)
@@ -239,7 +239,7 @@ import Testing
     }
 
     /// A redirect's body that arrives one byte at a time and never ends.
-    @Test func nobodyWaitsLongForABodyThatNobodyWants() async throws {
+    @Test func aDiscardedBodyDelaysNothing() async throws {
         let server = try await RawServer.start(scripts: [
             [
                 .respond("HTTP/1.1 302 F\r\nLocation: /next\r\nTransfer-Encoding: chunked\r\n\r\n"),
@@ -252,7 +252,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aShortBodyThatNobodyWantsLeavesTheConnection() async throws {
+    @Test func aShortDiscardedBodyKeepsTheConnection() async throws {
         let server = try await TestServer.start()
         let transport = CurlTransport()
         for path in ["/large/1000", "/drip?bytes=100&seconds=0.01"] {
@@ -268,19 +268,19 @@ import Testing
 
     /// A decision about a 401 response requests a token from the same host, which allows only six connections.
     @Test(arguments: [Place.memory, .file, .stream], [100, 1_000_000])
-    private func whoIsAskedMayAskTheSameHost(place: Place, size: Int) async throws {
+    private func aPendingDecisionCanUseTheSameHost(place: Place, size: Int) async throws {
         let server = try await TestServer.start()
         let transport = CurlTransport()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<12 {
                 group.addTask {
-                    let asked = Asked()
-                    let asking = try exchange(server.url("/large/\(size)"), asked.judge)
+                    let decisionProbe = DecisionProbe()
+                    let asking = try exchange(server.url("/large/\(size)"), decisionProbe.makeDecision)
                     let tokenRequest = try exchange(server.url("/get"), nil)
                     async let giving: Void = {
-                        await asked.arrival()
+                        await decisionProbe.waitForRequest()
                         let token = try? await transport.send(tokenRequest)
-                        asked.pending.give(token == nil ? .refuse(Unwanted()) : .take())
+                        decisionProbe.pending.fulfill(token == nil ? .refuse(Unwanted()) : .take())
                     }()
                     try await send(asking, to: place, over: transport) { result, file in
                         let bytes = try await body(try result.get(), file)

@@ -7,7 +7,7 @@ import Testing
 /// The headers that a server receives, over each real transport.
 @Suite struct HeaderTests {
     @Test(arguments: TransportKind.allCases)
-    func theDefaultsArriveOnceEach(kind: TransportKind) async throws {
+    func defaultHeadersAreSentOnce(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         _ = await session.request(server.url("/get")).serializingData().response
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aRequestsHeadersGoBeforeTheSessionsWhateverTheirCase(kind: TransportKind) async throws {
+    func aRequestsHeadersOverrideTheSessionsInAnyCase(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session { configuration in
             configuration.headers.add(name: "X-Both", value: "session")
@@ -52,7 +52,7 @@ import Testing
     }
 
     /// RFC 9110, section 5.5.
-    @Test func bytesThatAreNoUTF8AreLatin1AndGoBackAsTheyAre() async throws {
+    @Test func nonUTF8BytesAreLatin1AndRoundTrip() async throws {
         let e: [UInt8] = [0xE9]
         let redirect =
             Array("HTTP/1.1 302 Found\r\nContent-Length: 0\r\nSet-Cookie: name=andr".utf8) + e

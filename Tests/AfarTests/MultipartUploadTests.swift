@@ -19,8 +19,8 @@ import Testing
 
     /// Parts can be appended until the request is created. The form is encoded only then.
     @Test(arguments: TransportKind.allCases)
-    func whatIsAppendedWhileTheRequestIsMadeArrives(kind: TransportKind) async throws {
-        struct Filling: URLRequestConvertible, @unchecked Sendable {
+    func partsAppendedDuringCreationAreSent(kind: TransportKind) async throws {
+        struct FillingConvertible: URLRequestConvertible, @unchecked Sendable {
             let form: MultipartFormData
             let url: URL
             func asURLRequest() throws -> URLRequest {
@@ -32,7 +32,7 @@ import Testing
         let session = kind.session()
         let form = MultipartFormData(boundary: "b")
         let echo = try await session.upload(
-            multipartFormData: form, with: Filling(form: form, url: server.url("/post"))
+            multipartFormData: form, with: FillingConvertible(form: form, url: server.url("/post"))
         ).validate().serializingDecodable(Echo.self).value
         #expect(echo.body == text("--b\r\nContent-Disposition: form-data; name=\"user\"\r\n\r\nAda\r\n--b--\r\n"))
         await server.stop()
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func hostileNamesStayInTheirPlace(kind: TransportKind) async throws {
+    func hostileNamesAreEscaped(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let hostile = "\"; filename=\"x\"\r\nX-Evil: 1\r\n\r\n--b--"
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.all(with: [.fileUpload]))
-    func aLargeFileArrivesWholeThroughATemporaryFile(kind: TransportKind) async throws {
+    func aLargeFormIsSentFromATemporaryFile(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let bytes = PatternBytes.bytes(20_000_000)
@@ -117,7 +117,7 @@ import Testing
 
     @Test(arguments: TransportKind.all(with: [.fileUpload]))
     func aRetrySendsTheTemporaryFileAgain(kind: TransportKind) async throws {
-        struct Again: RequestInterceptor {
+        struct RetryOnce: RequestInterceptor {
             func retry(
                 _ request: Request, for session: Session, dueTo error: any Error,
                 completion: @escaping @Sendable (RetryResult) -> Void
@@ -131,7 +131,7 @@ import Testing
         form.append(InputStream(data: PatternBytes.bytes(500_000)), withLength: 500_000, headers: [:])
         let request = session.upload(
             multipartFormData: form, to: server.url("/unstable?key=form&failures=2"), usingThreshold: 0,
-            interceptor: Again()
+            interceptor: RetryOnce()
         ).validate()
         let response = await request.serializingData().response
         #expect(response.error == nil)

@@ -20,7 +20,7 @@ import Testing
     static let expected = pairs.map { [$0.key, $0.value] }.sorted { $0[0] < $1[0] }
 
     @Test(arguments: TransportKind.allCases, [HTTPMethod.get, .delete, .head])
-    func aQueryIsReadAsItWasWritten(kind: TransportKind, method: HTTPMethod) async throws {
+    func aQueryRoundTrips(kind: TransportKind, method: HTTPMethod) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let requests = [
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases, [HTTPMethod.post, .put, .patch, .query])
-    func aBodyIsReadAsItWasWritten(kind: TransportKind, method: HTTPMethod) async throws {
+    func aBodyRoundTrips(kind: TransportKind, method: HTTPMethod) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let url = server.url("/anything")
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func theQueryThatIsThereTravelsByteForByte(kind: TransportKind) async throws {
+    func anExistingQueryIsSentUnchanged(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let targets = [
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func whatCannotBeEncodedIsNotSent(kind: TransportKind) async throws {
+    func unencodableParametersAreNotSent(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let array = await session.request(server.url("/get"), parameters: [1, 2]).serializingData().response

@@ -48,7 +48,7 @@ import Testing
     }
 
     #if canImport(FoundationNetworking)
-        @Test func overCurlEachRequestIsRefusedBeforeItIsSent() async throws {
+        @Test func overCurlEachRequestIsRejectedBeforeSending() async throws {
             let server = try await TestServer.start()
             server.route("/") { _ in .text("server") }
             let session = Session(configuration: configuration())
@@ -66,7 +66,7 @@ import Testing
         }
     #endif
 
-    @Test func overURLSessionTheyAnswer() async throws {
+    @Test func overURLSessionProtocolClassesAreUsed() async throws {
         let server = try await TestServer.start()
         server.route("/") { _ in .text("server") }
         for transport in [URLSessionTransport(), URLSessionTransport(configuration: configuration())] {
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func foundationsOwnAreNotForeign(kind: TransportKind) async throws {
+    func foundationsClassesAreNotForeign(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         server.route("/") { _ in .text("server") }
         for configuration in [URLSessionConfiguration.default, .ephemeral, .af.default, .af.ephemeral] {

@@ -36,7 +36,7 @@ struct RedirectTests {
 
     /// RFC 9110, section 10.2.2.
     @Test(arguments: TransportKind.allCases)
-    func theURLOfAResponseHasItsFragment(kind: TransportKind) async throws {
+    func aResponsesURLHasItsFragment(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session { $0.cacheStore = MemoryCacheStore() }
         func url(_ path: String) async throws -> String? {
@@ -68,7 +68,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: TransportKind.allCases, [301, 302, 303, 307, 308])
-    func aPOSTArrivesAsTheStandardSays(kind: TransportKind, status: Int) async throws {
+    func aPOSTIsRedirectedPerTheStandard(kind: TransportKind, status: Int) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let url = server.url("/redirect-to?url=/anything&status_code=\(status)")
@@ -82,7 +82,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: TransportKind.all(with: .fileUpload))
-    func aFileIsSentAgain(kind: TransportKind) async throws {
+    func aFileIsResent(kind: TransportKind) async throws {
         let (server, directory) = (try await TestServer.start(), ScratchDirectory())
         let file = directory.url.appending(path: "body")
         try Data(repeating: 7, count: 300_000).write(to: file)
@@ -108,7 +108,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aRedirectCanBeLeftAlone(kind: TransportKind) async throws {
+    func aRedirectCanBeIgnored(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let response = await session.request(server.url("/redirect-to?url=/get&status_code=302"))
@@ -125,7 +125,7 @@ struct RedirectTests {
     enum Change: CaseIterable { case host, port }
 
     @Test(arguments: TransportKind.allCases, Change.allCases)
-    func nothingSecretReachesAnotherOrigin(kind: TransportKind, change: Change) async throws {
+    func secretsAreNotSentToAnotherOrigin(kind: TransportKind, change: Change) async throws {
         let (server, other) = (try await TestServer.start(), try await TestServer.start())
         let session = kind.session { configuration in
             configuration.sensitiveHeaders = ["x-mine", "X-Default"]
@@ -160,7 +160,7 @@ struct RedirectTests {
     // MARK: Bodies
 
     @Test(arguments: TransportKind.all(with: .fileDelivery))
-    func aDownloadIsTheLastResponse(kind: TransportKind) async throws {
+    func aDownloadContainsTheLastResponse(kind: TransportKind) async throws {
         let (server, directory) = (try await TestServer.start(), ScratchDirectory())
         let session = kind.session()
         let place = directory.url.appending(path: "file")
@@ -173,7 +173,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: TransportKind.all(with: .fileDelivery))
-    func aDownloadMayBeOfTheRedirectItself(kind: TransportKind) async throws {
+    func anUnfollowedRedirectCanBeDownloaded(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let decline = Redirector.modify { _, _, _ in nil }
@@ -185,7 +185,7 @@ struct RedirectTests {
         await server.stop()
     }
 
-    @Test func aDownloadGoesOnThroughARedirect() async throws {
+    @Test func aDownloadResumesThroughARedirect() async throws {
         let (server, directory) = (try await TestServer.start(), ScratchDirectory())
         let session = TransportKind.platform.session()
         let place = directory.url.appending(path: "file")
@@ -204,7 +204,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: TransportKind.all(with: .streamedDelivery))
-    func aStreamIsTheLastResponse(kind: TransportKind) async throws {
+    func aStreamContainsTheLastResponse(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let request = session.streamRequest(server.url("/redirect-to?url=/stream/3"))
@@ -220,7 +220,7 @@ struct RedirectTests {
     // MARK: Between two hops
 
     @Test(arguments: TransportKind.all(with: .suspension))
-    func aRequestStandsStillBetweenTwoHops(kind: TransportKind) async throws {
+    func aRequestCanBeSuspendedBetweenTwoHops(kind: TransportKind) async throws {
         let gate = RawServer.Gate()
         let other = try await RawServer.start([.respond(Self.there)])
         let server = try await RawServer.start([.receiveHead, .hold(gate), .send(Self.location(other.url))])
@@ -238,7 +238,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aCancelWhileARedirectsBodyComesEndsTheRequest(kind: TransportKind) async throws {
+    func cancellationDuringARedirectsBodyEndsTheRequest(kind: TransportKind) async throws {
         let server = try await RawServer.start([
             .respond("HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 100\r\n\r\nhalf"), .waitForever,
         ])

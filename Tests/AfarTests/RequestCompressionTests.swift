@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases, [0, 1, 2])
-    func theServerReadsWhatWasSent(kind: TransportKind, size: Int) async throws {
+    func theServerDecodesTheBody(kind: TransportKind, size: Int) async throws {
         let body = [Data(), Data("name=Ada".utf8), PatternBytes.bytes(50_000_000)][size]
         let server = try await mirror()
         let session = kind.session()
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func encodersAndRetriesGoThroughIt(kind: TransportKind) async throws {
+    func encodersAndRetriesAreCompressed(kind: TransportKind) async throws {
         let server = try await mirror()
         let retry = Retry()
         let session = kind.session()
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func uploadsAndRequestsWithoutABodyAreLeftAlone(kind: TransportKind) async throws {
+    func uploadsAndRequestsWithoutABodyAreUnchanged(kind: TransportKind) async throws {
         let server = try await mirror()
         let session = kind.session()
         let upload = try await session.upload(

@@ -28,7 +28,7 @@ struct RequestLineTests {
         ("/a?b[#c]%20", "/a?b["),
     ]
 
-    @Test(arguments: targets) func aLocationIsRequestedAsWritten(written: String, sent: String) async throws {
+    @Test(arguments: targets) func aLocationIsRequestedUnchanged(written: String, sent: String) async throws {
         let server = try await RawServer.start([.respond(Self.location(written)), .respond(Self.there)])
         let session = TransportKind.platform.session()
         let request = session.request(server.url)
@@ -52,7 +52,7 @@ struct RequestLineTests {
         await server.stop()
     }
 
-    @Test func aHandlersOwnURLIsSentAsItIs() async throws {
+    @Test func aHandlersURLIsSentUnchanged() async throws {
         let server = try await RawServer.start([.respond(Self.location("/[]")), .respond(Self.there)])
         let session = TransportKind.platform.session()
         let request = session.request(server.url).redirect(
@@ -66,7 +66,7 @@ struct RequestLineTests {
         await server.stop()
     }
 
-    @Test(arguments: targets) func aURLAsTextIsRequestedAsWritten(written: String, sent: String) async throws {
+    @Test(arguments: targets) func aURLStringIsRequestedUnchanged(written: String, sent: String) async throws {
         let server = try await RawServer.start([.loop([.respond(Self.there)])])
         let session = TransportKind.platform.session()
         let url = String(server.url.absoluteString.dropLast() + written)
@@ -77,7 +77,7 @@ struct RequestLineTests {
         await server.stop()
     }
 
-    @Test func whatIsAddedToTheURLFollowsWhatIsWritten() async throws {
+    @Test func parametersAreAppendedToTheUnchangedURL() async throws {
         let server = try await RawServer.start([.loop([.respond(Self.there)])])
         let session = TransportKind.platform.session()
         let url = server.url.absoluteString + "?names[]=%26|"
@@ -93,7 +93,7 @@ struct RequestLineTests {
     }
 
     /// An adapter or a modifier can sign the URL, so it must not change afterward.
-    @Test func whatAnAdapterHasChangedIsSentAsItSawIt() async throws {
+    @Test func anAdaptedURLIsSentUnchanged() async throws {
         let server = try await RawServer.start([.loop([.respond(Self.there)])])
         let seen = Locked<[String]>([])
         let signer = Adapter { request, _, completion in
@@ -115,7 +115,7 @@ struct RequestLineTests {
         await server.stop()
     }
 
-    @Test func aURLIsRequestedAsFoundationHasIt() async throws {
+    @Test func aURLIsRequestedAsEncodedByFoundation() async throws {
         let server = try await RawServer.start([.loop([.respond(Self.there)])])
         let session = TransportKind.platform.session()
         for query in ["?names[]=x", "?t=A_%26_B&p=r|c", "?t=A_%26_B"] {
@@ -137,7 +137,7 @@ struct RequestLineTests {
         await server.stop()
     }
 
-    @Test func theCurlCommandHasTheURLAsItIsSent() async throws {
+    @Test func theCurlCommandContainsTheSentURL() async throws {
         let server = try await RawServer.start([.loop([.respond(Self.there)])])
         let session = TransportKind.platform.session()
         let request = session.request(server.url.absoluteString + "?names[]=%26|#f")

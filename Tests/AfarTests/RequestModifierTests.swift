@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aURLThatItSetsGetsTheQuery(kind: TransportKind) async throws {
+    func aModifiersURLReceivesTheQuery(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let other = server.url("/anything/other?version=2")
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aMethodThatItSetsDecidesWhereParametersGo(kind: TransportKind) async throws {
+    func aModifiersMethodDeterminesTheDestination(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         for request in Self.requests(of: session, server.url("/anything"), modifier: { $0.method = .post }) {
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func whatItSetsOnAnUploadIsSent(kind: TransportKind) async throws {
+    func aModifierAppliesToAnUpload(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let echo = try await session.upload(

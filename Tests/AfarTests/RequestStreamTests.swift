@@ -22,21 +22,21 @@ import Testing
     }
 
     @Test(arguments: TransportKind.all(with: [.fileDelivery]))
-    func whatArrivesIsTold(kind: TransportKind) async throws {
+    func receivedBytesAreReported(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let request = session.download(server.url("/large/1000000"))
         async let figures = Self.figures(of: request.downloadProgress())
         let file = try await request.serializingDownloadedFileURL().value
         defer { try? FileManager.default.removeItem(at: file) }
-        let told = await figures
-        #expect(told.last == 1_000_000)
-        #expect(told == told.sorted())
+        let reported = await figures
+        #expect(reported.last == 1_000_000)
+        #expect(reported == reported.sorted())
         await server.stop()
     }
 
     @Test(arguments: TransportKind.all(with: [.fileUpload]))
-    func whatIsSentIsTold(kind: TransportKind) async throws {
+    func sentBytesAreReported(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let file = directory.url.appendingPathComponent("body")
@@ -44,14 +44,14 @@ import Testing
         let request = session.upload(file, to: server.url("/upload"))
         async let figures = Self.figures(of: request.uploadProgress())
         _ = try await request.serializingData().value
-        let told = await figures
-        #expect(told.last == 1_000_000)
-        #expect(told == told.sorted())
+        let reported = await figures
+        #expect(reported.last == 1_000_000)
+        #expect(reported == reported.sorted())
         await server.stop()
     }
 
     @Test(arguments: TransportKind.all(with: [.fileDelivery]))
-    func whoComesLateToADownloadIsToldWhereItIs(kind: TransportKind) async throws {
+    func aLateStreamReceivesTheCurrentProgress(kind: TransportKind) async throws {
         let gate = RawServer.Gate()
         let server = try await Self.halfAResponse(then: gate)
         let session = kind.session()
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aCancelInTheMiddleEndsItWithTheLastFigures(kind: TransportKind) async throws {
+    func cancellationEndsTheStreamWithTheLastByteCounts(kind: TransportKind) async throws {
         let server = try await Self.halfAResponse(then: RawServer.Gate())
         let session = kind.session()
         let request = session.request(server.url)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func cancellingTheTaskThatAwaitsTheResponseEndsThemAll(kind: TransportKind) async throws {
+    func cancellingTheAwaitingTaskEndsAllStreams(kind: TransportKind) async throws {
         let server = try await Self.halfAResponse(then: RawServer.Gate())
         let session = kind.session()
         let request = session.request(server.url)
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func whatIsToldIsWhatTravels(kind: TransportKind) async throws {
+    func theReportedRequestIsTheSentOne(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let request = session.request(

@@ -51,7 +51,7 @@ import Testing
 
     /// The small body arrives together with its head, but no handler receives any of it.
     @Test(arguments: TransportKind.allCases, [true, false])
-    func nothingOfTheBodyIsHandedOnAfterACancel(kind: TransportKind, isAnswered: Bool) async throws {
+    func noBodyIsDeliveredAfterCancellation(kind: TransportKind, isAnswered: Bool) async throws {
         let (server, isWritten) = try await server()
         let session = kind.session()
         let request = session.request(server.url("/body"))
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.all(with: .streamedDelivery))
-    func nothingOfAStreamIsHandedOnAfterACancel(kind: TransportKind) async throws {
+    func noStreamIsDeliveredAfterCancellation(kind: TransportKind) async throws {
         let (server, isWritten) = try await server()
         let session = kind.session()
         let seen = StreamLog<Data>()
@@ -91,7 +91,7 @@ import Testing
 
     /// The response is rejected as soon as the head arrives, although the body continues for a long time.
     @Test(arguments: TransportKind.allCases)
-    func aRefusalDoesNotWaitForTheBody(kind: TransportKind) async throws {
+    func aRejectionDoesNotWaitForTheBody(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let response = await session.request(server.url("/drip?bytes=1000&seconds=60"))
@@ -101,36 +101,36 @@ import Testing
         await server.stop()
     }
 
-    @Test func theFirstRefusalCounts() async throws {
+    @Test func theFirstRejectionIsUsed() async throws {
         let server = try await TestServer.start()
         let session = TransportKind.platform.session()
-        let asked = Locked<[Int]>([])
+        let requested = Locked<[Int]>([])
         let request = session.request(server.url("/large/1000"))
         for (index, answer) in [Request.ResponseDisposition.allow, .cancel, .allow].enumerated() {
             request.onHTTPResponse(on: queue) { _, completion in
-                asked.withLock { $0.append(index) }
+                requested.withLock { $0.append(index) }
                 completion(answer)
             }
         }
         #expect(await request.serializingData().response.error?.isExplicitlyCancelledError == true)
-        #expect(asked.withLock { $0 } == [0, 1])
+        #expect(requested.withLock { $0 } == [0, 1])
         await server.stop()
     }
 
-    @Test func aHandlerThatNeverAnswersLosesToACancel() async throws {
+    @Test func cancellationEndsTheWaitForAHandler() async throws {
         let server = try await TestServer.start()
         let session = TransportKind.platform.session()
-        let asked = Signal()
+        let requested = Signal()
         let request = session.request(server.url("/large/1000"))
-            .onHTTPResponse(on: queue) { _, _ in asked.set() }
+            .onHTTPResponse(on: queue) { _, _ in requested.set() }
         async let response = request.serializingData().response
-        await asked.wait()
+        await requested.wait()
         request.cancel()
         #expect(await response.error?.isExplicitlyCancelledError == true)
         await server.stop()
     }
 
-    @Test func aLateHandlerIsToldAtOnce() async throws {
+    @Test func aLateHandlerIsCalledImmediately() async throws {
         let server = try await TestServer.start()
         let session = TransportKind.platform.session()
         let request = session.request(server.url("/large/1000"))
@@ -145,15 +145,15 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aHandlerThatComesDuringTheBodyIsToldAtOnce(kind: TransportKind) async throws {
+    func aHandlerAddedDuringTheBodyIsCalledImmediately(kind: TransportKind) async throws {
         let gate = RawServer.Gate()
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n"
         let server = try await RawServer.start([.respond(head + "half"), .hold(gate), .send("more"), .waitForever])
         let session = kind.session()
-        let asked = Signal()
-        let request = session.request(server.url).onHTTPResponse(on: queue) { (_: HTTPURLResponse) in asked.set() }
+        let requested = Signal()
+        let request = session.request(server.url).onHTTPResponse(on: queue) { (_: HTTPURLResponse) in requested.set() }
         async let response = request.serializingData().response
-        await asked.wait()
+        await requested.wait()
         let late = Locked(0)
         await withCheckedContinuation { continuation in
             request.onHTTPResponse(on: queue) { (_: HTTPURLResponse) in
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.all(with: [.streamedDelivery]))
-    func aStreamedBodyWaitsForTheAnswer(kind: TransportKind) async throws {
+    func aStreamedBodyWaitsForTheDecision(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let chunks = Locked(0)

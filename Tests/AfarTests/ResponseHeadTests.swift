@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func itIsThereWhileTheBodyArrives(kind: TransportKind) async throws {
+    func theHeadIsAvailableWhileTheBodyArrives(kind: TransportKind) async throws {
         let server = try await RawServer.start(scripts: [
             [.respond(Self.half), .waitForever], [.respond(Self.half), .waitForever],
         ])
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aBreakLeavesWhatHadCome(kind: TransportKind) async throws {
+    func anInterruptionKeepsTheReceivedPart(kind: TransportKind) async throws {
         let server = try await RawServer.start([.respond(Self.half), .close])
         let session = kind.session()
         let response = await session.request(server.url).serializingData().response
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aCancelLeavesWhatHadCome(kind: TransportKind) async throws {
+    func cancellationKeepsTheReceivedPart(kind: TransportKind) async throws {
         let server = try await RawServer.start([.respond(Self.half), .waitForever])
         let session = kind.session()
         let request = session.request(server.url)
@@ -79,7 +79,7 @@ import Testing
 
     /// A truncated body of a redirect isn't part of a response.
     @Test(arguments: TransportKind.allCases, [true, false])
-    func aRedirectThatBreaksOffLeavesNothing(kind: TransportKind, isObserved: Bool) async throws {
+    func anInterruptedRedirectLeavesNothing(kind: TransportKind, isObserved: Bool) async throws {
         let server = try await RawServer.start([
             .respond("HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: 8\r\n\r\nhalf"), .close,
         ])
@@ -94,7 +94,7 @@ import Testing
 
     /// A new attempt starts without data from the previous one.
     @Test(arguments: TransportKind.allCases)
-    func aRetryForgetsIt(kind: TransportKind) async throws {
+    func aRetryDiscardsTheHead(kind: TransportKind) async throws {
         let server = try await RawServer.start(scripts: [[.respond(Self.half), .close], [.receiveHead, .close]])
         let session = kind.session()
         let request = session.request(

@@ -85,7 +85,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func theSameWithAwait() async throws {
+    @Test func theSameChainsWithAwait() async throws {
         let server = try await TestServer.start()
         let task = AF.request(server.url("/text")).validate(statusCode: 200..<300).serializingString()
         let response = await task.response

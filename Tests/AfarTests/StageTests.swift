@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func everyRequestThatGoesOutPassesThemInOrder(kind: TransportKind) async throws {
+    func everySentRequestPassesTheStagesInOrder(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         server.route("/signed") { .text($0.headers.values(of: "Cache-Control").joined(separator: ", ")) }
         let (first, second) = (signed("a"), signed("b"))
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func oneMayAnswerInPlaceOfTheServer(kind: TransportKind) async throws {
+    func aStageCanAnswerInsteadOfTheServer(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let stage = Stage(
             onRequest: { hop in
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func oneMayHaveARequestSentAgain(kind: TransportKind) async throws {
+    func aStageCanResendARequest(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let count = Locked(0)
         server.route("/wavering") { _ in
@@ -127,7 +127,7 @@ import Testing
         await server.stop()
     }
 
-    @Test(arguments: TransportKind.allCases) func oneMayMakeAFailureGood(kind: TransportKind) async throws {
+    @Test(arguments: TransportKind.allCases) func aStageCanRecoverFromAFailure(kind: TransportKind) async throws {
         // Keeps the port closed.
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
@@ -143,7 +143,7 @@ import Testing
 
     private struct Closed: Error {}
 
-    @Test(arguments: TransportKind.allCases) func anErrorOfOnesIsTheRequests(kind: TransportKind) async throws {
+    @Test(arguments: TransportKind.allCases) func aStagesErrorFailsTheRequest(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let stages = [
             Stage(onRequest: { _ in .now(.fail(Closed())) }), Stage(onHead: { _, _ in .now(.fail(Closed())) }),
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func oneThatDoesNotHeedTheCancelHoldsNoRequest(kind: TransportKind) async throws {
+    func aStageThatIgnoresCancellationDoesNotBlock(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let (waits, wait) = AsyncStream<Void>.makeStream()
         let end = Locked<CheckedContinuation<Void, Never>?>(nil)
@@ -184,7 +184,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func oneThatTakesTooLongEndsWithTheTotalTimeout(kind: TransportKind) async throws {
+    func aSlowStageEndsWithTheTotalTimeout(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let wait = { @Sendable in _ = try? await Task.sleep(for: .seconds(600)) }
         for stage in [
@@ -209,7 +209,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func whatACacheAnswersDoesNotPassThem() async throws {
+    @Test func cachedResponsesDoNotPassTheStages() async throws {
         let server = try await TestServer.start()
         let stage = Stage()
         let session = session(.platform, [stage]) { $0.cacheStore = MemoryCacheStore() }

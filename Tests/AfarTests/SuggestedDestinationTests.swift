@@ -29,7 +29,7 @@ import Testing
         #expect(options == .removePreviousFile)
     }
 
-    @Test func documentsAreTheDefault() throws {
+    @Test func theDocumentsDirectoryIsTheDefault() throws {
         let (url, options) = DownloadRequest.suggestedDownloadDestination()(temporary, try response("http://h/", nil))
         let documents = try #require(FileManager.default.urls(for: .documentDirectory, in: .userDomainMask).first)
         #expect(url.deletingLastPathComponent().path == documents.path)
@@ -37,7 +37,7 @@ import Testing
         #expect(options == [])
     }
 
-    @Test func aDownloadGoesThere() async throws {
+    @Test func aDownloadIsMovedToTheSuggestedDestination() async throws {
         let server = try await TestServer.start()
         let name = "afar-test-\(UUID().uuidString)"
         server.route("/x") { _ in .text("there").adding("Content-Disposition", "attachment; filename=\"../\(name)\"") }

@@ -14,7 +14,7 @@ import Testing
     private let gate = RawServer.Gate()
 
     @Test(arguments: TransportKind.all(with: [.fileDelivery, .suspension]))
-    func aSuspendedDownloadStandsStill(kind: TransportKind) async throws {
+    func aSuspendedDownloadPauses(kind: TransportKind) async throws {
         let bytes = PatternBytes.bytes(Self.size)
         let head = "HTTP/1.1 200 OK\r\nContent-Length: \(Self.size)\r\n\r\n"
         let server = try await RawServer.start([
@@ -23,7 +23,7 @@ import Testing
         let session = kind.session()
         let file = directory.url.appendingPathComponent("file")
         let request = session.download(server.url, to: { _, _ in (file, []) })
-        try await hold(request, told: request.downloadProgress()) { request.downloadProgress }
+        try await hold(request, reporting: request.downloadProgress()) { request.downloadProgress }
         let response = await request.serializingDownloadedFileURL().response
         #expect(response.error == nil)
         #expect(try Data(contentsOf: file) == bytes)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.all(with: [.fileUpload, .suspension]))
-    func aSuspendedUploadStandsStill(kind: TransportKind) async throws {
+    func aSuspendedUploadPauses(kind: TransportKind) async throws {
         let server = try await RawServer.start([
             .receiveHead, .receive(Self.start), .hold(gate), .receive(Self.size - Self.start),
             .send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"),
@@ -40,14 +40,14 @@ import Testing
         let file = directory.url.appendingPathComponent("body")
         try PatternBytes.bytes(Self.size).write(to: file)
         let request = session.upload(file, to: server.url)
-        try await hold(request, told: request.uploadProgress()) { request.uploadProgress }
+        try await hold(request, reporting: request.uploadProgress()) { request.uploadProgress }
         let response = await request.serializingData(emptyResponseCodes: [201]).response
         #expect(response.response?.statusCode == 201)
         await server.stop()
     }
 
     /// Starts a request, suspends it after its first bytes, checks that it makes no progress, and resumes it.
-    private func hold(_ request: Request, told progress: StreamOf<Progress>, _ now: () -> Progress) async throws {
+    private func hold(_ request: Request, reporting progress: StreamOf<Progress>, _ now: () -> Progress) async throws {
         request.resume()
         for await _ in progress {
             request.suspend()

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct UnsendableBodyTests {
     private static let noFile = URL(filePath: "/no/such/file")
 
-    @Test func aFileThatIsMissingIsNotBlamedOnAServerAskedBefore() async throws {
+    @Test func aMissingFilesErrorDoesNotNameAnEarlierServer() async throws {
         let server = try await TestServer.start()
         let other = try await TestServer.start()
         let session = TransportKind.platform.session()
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: UploadRequestTests.streamingKinds)
-    func anInputStreamIsSentOnceAndSaysSo(kind: TransportKind) async throws {
+    func anInputStreamIsSentOnceAndReportsIt(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let stream = InputStream(data: Data("once".utf8))
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: UploadRequestTests.streamingKinds)
-    func whatASequenceThrowsIsToldInItsOwnWords(kind: TransportKind) async throws {
+    func aSequencesErrorDescriptionIsReported(kind: TransportKind) async throws {
         struct Burning: LocalizedError {
             var errorDescription: String? { "the disk is on fire" }
         }

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func aFileArrivesWhole(kind: TransportKind) async throws {
+    func aFileArrivesCompletely(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let bytes = PatternBytes.bytes(3_000_000)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func dataArrivesWhole(kind: TransportKind) async throws {
+    func dataArrivesCompletely(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let bytes = PatternBytes.bytes(200_000)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func progressEndsWithTheWhole(kind: TransportKind) async throws {
+    func progressReachesTheTotal(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let file = directory.url.appendingPathComponent("body")
@@ -54,9 +54,9 @@ import Testing
         }
         _ = try await request.serializingDecodable(Receipt.self).value
         queue.sync {}
-        let told = counts.withLock { $0 }
-        #expect(told.last == 1_000_000)
-        #expect(told == told.sorted())
+        let reported = counts.withLock { $0 }
+        #expect(reported.last == 1_000_000)
+        #expect(reported == reported.sorted())
         #expect(request.uploadProgress.fractionCompleted == 1)
         await server.stop()
     }
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: streamingKinds, [true, false])
-    func anInputStreamArrivesWhole(kind: TransportKind, hasLength: Bool) async throws {
+    func anInputStreamArrivesCompletely(kind: TransportKind, hasLength: Bool) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let bytes = PatternBytes.bytes(3_000_000)
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: streamingKinds, [nil, 3_000_000] as [Int64?])
-    func aSequenceArrivesWhole(kind: TransportKind, length: Int64?) async throws {
+    func aSequenceArrivesCompletely(kind: TransportKind, length: Int64?) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let bytes = PatternBytes.bytes(3_000_000)
@@ -127,22 +127,22 @@ import Testing
 
     @Test(arguments: streamingKinds)
     func anErrorOfTheSequenceIsTheRequestsCause(kind: TransportKind) async throws {
-        struct Torn: Error {}
+        struct StreamError: Error {}
         let server = try await TestServer.start()
         let session = kind.session()
         let chunks = AsyncThrowingStream(Data.self) { continuation in
             continuation.yield(Data("one".utf8))
-            continuation.finish(throwing: Torn())
+            continuation.finish(throwing: StreamError())
         }
         let error = await session.upload(chunks, to: server.url("/upload")).serializingData().response.error
         let underlying = (error?.underlyingError as? URLError)?.userInfo[NSUnderlyingErrorKey] as? TransportError
         #expect(underlying?.code == .requestBodyFailed)
-        #expect(underlying?.underlying is Torn)
+        #expect(underlying?.underlying is StreamError)
         await server.stop()
     }
 
     @Test(arguments: streamingKinds)
-    func aStreamIsNotSentTwice(kind: TransportKind) async throws {
+    func aStreamIsNotResent(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let stream = InputStream(data: Data("once".utf8))
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func progressIsCountedWhoeverAsksForIt(kind: TransportKind) async throws {
+    func progressIsCountedForEveryObserver(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let file = directory.url.appendingPathComponent("body")
@@ -171,7 +171,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aFileIsRemovedOnceOnly() async throws {
+    @Test func aFileIsRemovedOnce() async throws {
         let server = try await TestServer.start()
         let session = TransportKind.platform.session()
         let file = directory.url.appendingPathComponent("body")
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test(arguments: [200, 503], [true, false])
-    func aFileIsRemovedWhenAsked(status: Int, shouldRemove: Bool) async throws {
+    func aFileIsRemovedOnRequest(status: Int, shouldRemove: Bool) async throws {
         let server = try await TestServer.start()
         let session = TransportKind.platform.session()
         let file = directory.url.appendingPathComponent("body")
@@ -202,7 +202,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func whatCannotBeMadeReachesTheHandlers() async throws {
+    @Test func creationErrorsReachTheHandlers() async throws {
         struct NoBody: Error {}
         struct Broken: UploadConvertible {
             func createUploadable() throws -> UploadRequest.Uploadable { throw NoBody() }

@@ -25,7 +25,7 @@ import Testing
     @Test(
         arguments: TransportKind.allCases,
         ["us%3Aer:p", "us%00er:p", "user:p%0A", "user:p%0D%0AX-Evil:%201", "%C2%9B:p"])
-    func whatBasicCannotCarryIsRefusedBeforeAnythingIsSent(kind: TransportKind, userinfo: String) async throws {
+    func unencodableUserinfoIsRejectedBeforeSending(kind: TransportKind, userinfo: String) async throws {
         let server = try await TestServer.start()
         let url = server.url("/get").absoluteString.replacing("://", with: "://\(userinfo)@")
         let session = kind.session()
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases, [("ada:p%3Aw%40%27", "ada:p:w@'"), ("%C3%BC:", "ü:"), ("ada", "ada:")])
-    func whatItCanCarryIsSent(kind: TransportKind, case pair: (userinfo: String, sent: String)) async throws {
+    func encodableUserinfoIsSent(kind: TransportKind, case pair: (userinfo: String, sent: String)) async throws {
         let server = try await TestServer.start()
         let url = server.url("/get").absoluteString.replacing("://", with: "://\(pair.userinfo)@")
         let session = kind.session()
@@ -52,7 +52,7 @@ import Testing
     @Test(
         arguments: TransportKind.allCases,
         [("us:er", "hush"), ("us\0er", "hush"), ("user", "hush\r\n"), ("user", "\u{9B}hush")])
-    func aHeaderOfWhatBasicCannotCarryIsRefusedTheSameWay(
+    func aHeaderWithUnencodableUserinfoIsRejected(
         kind: TransportKind, pair: (user: String, password: String)
     ) async throws {
         let server = try await TestServer.start()
@@ -60,7 +60,7 @@ import Testing
         #expect(header.value == "Basic")
         let url = server.url("/get")
         let (session, other) = (kind.session(), kind.session { $0.headers.update(header) })
-        let asked = session.request(url, headers: [header])
+        let requested = session.request(url, headers: [header])
         let adapted = session.request(
             url,
             interceptor: Adapter { request, _, completion in
@@ -68,7 +68,7 @@ import Testing
                 request.headers.update(header)
                 completion(.success(request))
             })
-        for request in [asked, adapted, other.request(url)] {
+        for request in [requested, adapted, other.request(url)] {
             try expectRefusal(await request.serializingData().response.error)
             #expect(request.cURLDescription().hasPrefix("# No curl command"))
         }
@@ -78,7 +78,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aHeaderOfTheCallersCountsInstead() async throws {
+    @Test func theCallersHeaderTakesPrecedence() async throws {
         let server = try await TestServer.start()
         let url = server.url("/get").absoluteString.replacing("://", with: "://us%3Aer:p@")
         let session = TransportKind.platform.session()

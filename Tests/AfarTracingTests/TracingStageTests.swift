@@ -31,7 +31,7 @@ import Tracing
     }
 
     #if os(Linux)
-        @Test func theServerIsToldAndTheSpanIsDescribed() async throws {
+        @Test func theTraceIsPropagatedAndTheSpanDescribed() async throws {
             let server = try await TestServer.start()
             let session = Session(stages: [TracingStage(tracer: tracer)], transport: CurlTransport())
             let (parent, answer) = try await tracer.withSpan("parent") { span in
@@ -69,7 +69,7 @@ import Tracing
         #expect(spans.map { $0.status?.code == .error } == [false, true, false, false])
     }
 
-    @Test func spansEndHoweverRequestsDo() async throws {
+    @Test func spansEndForEveryOutcome() async throws {
         let session = session(
             Stub(.get, "/fails", .failure(.cannotConnect)), Stub(.get, "/breaks", .text("body").interrupted(after: 2)),
             Stub(.get, "/slow", .text("late").delayed(by: .seconds(60))))

@@ -44,12 +44,12 @@ import Testing
         #expect(good.description.contains("CN=good") && good.description.contains("2090"))
     }
 
-    @Test func aNameWithNULStaysWhole() throws {
+    @Test func aNameWithNULIsNotTruncated() throws {
         #expect(try certificate("nul-in-name").subjectAlternativeNames == [.dns("localhost\0.evil.example")])
     }
 
     #if os(Linux)
-        @Test func aKeyThatCannotBeHashedEqualsNoOther() throws {
+        @Test func unhashableKeysAreNotEqual() throws {
             let key = try certificate("good").publicKey
             try withoutHashFunctions {
                 let keys = try ["good", "good", "good-rsa"].map { try certificate($0).publicKey }
@@ -59,7 +59,7 @@ import Testing
         }
     #endif
 
-    @Test(arguments: ["good", "good-rsa", "good-p384"]) func aPinIsTheOneThatOpenSSLComputes(name: String) throws {
+    @Test(arguments: ["good", "good-rsa", "good-p384"]) func pinsMatchOpenSSLs(name: String) throws {
         let hash = try openssl(
             "x509 -in \(name).crt -noout -pubkey | openssl pkey -pubin -outform DER | openssl dgst -sha256 -binary | base64"
         )
@@ -70,7 +70,7 @@ import Testing
         for text in [key.pin, hash, "sha256/\(hash)"] { #expect(try PublicKey(pin: text) == key) }
     }
 
-    @Test func aHashThatBeginsWithASlashIsReadWhole() throws {
+    @Test func aHashWithALeadingSlashIsParsedCompletely() throws {
         let hash = Data([0xFC] + (1..<32)).base64EncodedString()
         #expect(hash.hasPrefix("/"))
         for prefix in ["", "sha256/", "sha256//"] {
@@ -79,11 +79,11 @@ import Testing
     }
 
     @Test(arguments: ["", "sha256//", "sha256//AAAA", "sha1//" + String(repeating: "A", count: 44), "no pin"])
-    func whatIsNoPinIsRefused(text: String) {
+    func invalidPinsAreRejected(text: String) {
         #expect(throws: CertificateError.self) { try PublicKey(pin: text) }
     }
 
-    @Test func formsAreTheSame() throws {
+    @Test func pemAndDERAreEquivalent() throws {
         let pem = try String(contentsOf: certificates.file("client-a.crt"), encoding: .utf8)
         let der = try Certificate(derEncoded: certificates.data("client-a.der"))
         #expect(try Certificate.certificates(pemEncoded: pem) == [der])
@@ -93,7 +93,7 @@ import Testing
         #expect(try Certificate.certificates(contentsOf: certificates.file("good-chain.pem")).count == 2)
     }
 
-    @Test func whatIsNoCertificateIsRefused() throws {
+    @Test func invalidCertificatesAreRejected() throws {
         let whole = try certificates.data("client-a.der")
         for bytes in [Data(), Data("text".utf8), whole.dropLast(), Data([0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF])] {
             #expect(throws: CertificateError.self) { try Certificate(derEncoded: bytes) }
@@ -108,7 +108,7 @@ import Testing
     }
 
     /// Certificates with a modified byte are either rejected or parsed, without a crash.
-    @Test func changedBytesAreSurvived() throws {
+    @Test func modifiedBytesDoNotCrash() throws {
         let whole = try certificates.data("client-a.der")
         for index in whole.indices {
             for change in [0x01, 0x80, 0xFF] as [UInt8] {

@@ -25,7 +25,7 @@ import Testing
         #expect(encrypted == own)
     }
 
-    @Test func errorsNameWhatIsWrong() throws {
+    @Test func errorsDescribeTheProblem() throws {
         let crt = try certificates.data("client-a.crt")
         let key = try certificates.data("client-a.key")
         let encrypted = try certificates.data("client-a.encrypted.key")

@@ -28,7 +28,7 @@ import Testing
         #expect(try Data(contentsOf: file).count == 100)
     }
 
-    @Test func failedWriteTellsErrno() async throws {
+    @Test func failedWriteReportsErrno() async throws {
         let server = try ScriptedServer(answer: hundredBytes)
         let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
         let error = await failure {
@@ -38,7 +38,7 @@ import Testing
         #expect(error?.systemError == ENOSPC)
     }
 
-    @Test func streamComesPieceByPiece() async throws {
+    @Test func streamArrivesInChunks() async throws {
         let next = DispatchSemaphore(value: 0)
         let server = try ScriptedServer { connection in
             guard connection.readRequest() != nil else { return }

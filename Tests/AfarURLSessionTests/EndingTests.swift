@@ -10,11 +10,11 @@ import Testing
 
     /// Starts a server that sends `answer` and signals when it has read a request and when the peer has closed the
     /// connection.
-    func silent(after answer: String, asked: Event, closed: Event) throws -> ScriptedServer {
+    func silent(after answer: String, requested: Event, closed: Event) throws -> ScriptedServer {
         try ScriptedServer { connection in
             guard connection.readRequest() != nil else { return }
             connection.send(answer)
-            asked.happen()
+            requested.happen()
             connection.waitForClose()
             closed.happen()
         }
@@ -32,10 +32,10 @@ import Testing
         "HTTP/1.1 401 U\r\nWWW-Authenticate: NTLM\r\nContent-Length: 9\r\n\r\na",
     ])
     func cancellingEndsTheExchangeAtAnyStage(answer: String) async throws {
-        let (asked, closed) = (Event(), Event())
-        let server = try silent(after: answer, asked: asked, closed: closed)
+        let (requested, closed) = (Event(), Event())
+        let server = try silent(after: answer, requested: requested, closed: closed)
         let task = Task { try await transport.send(.get(server)) }
-        await asked.wait()
+        await requested.wait()
         task.cancel()
         #expect(await failure { _ = try await task.value }?.code == .cancelled)
         await closed.wait()
@@ -44,7 +44,7 @@ import Testing
 
     /// Foundation reports the end of a challenge again after the response is complete, when the next exchange may have
     /// started.
-    @Test(.timeLimit(.minutes(1))) func theNextExchangeKeepsTheControlItWasGiven() async throws {
+    @Test(.timeLimit(.minutes(1))) func theNextExchangeKeepsItsControl() async throws {
         let server = try ScriptedServer(
             answer: "HTTP/1.1 401 U\r\nWWW-Authenticate: Basic realm=\"a\"\r\nContent-Length: 2\r\n\r\nno")
         for _ in 0..<20 {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func cancelledBeforehandNothingIsSent() async throws {
+    @Test func afterCancellationNothingIsSent() async throws {
         let server = try ScriptedServer(answer: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
@@ -127,16 +127,16 @@ import Testing
     }
 
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"])
-    func silenceEndsWithTheIdleTimeout(answer: String) async throws {
-        let (asked, closed) = (Event(), Event())
-        let server = try silent(after: answer, asked: asked, closed: closed)
+    func silenceTriggersTheIdleTimeout(answer: String) async throws {
+        let (requested, closed) = (Event(), Event())
+        let server = try silent(after: answer, requested: requested, closed: closed)
         let error = await failure { _ = try await transport.send(.get(server) { $0.options.idleTimeout = 0.2 }) }
         #expect(error?.code == .timedOut)
         #expect(error?.message.contains("idle") == true)
         await closed.wait()
     }
 
-    @Test func dripEndsWithTheTotalTimeout() async throws {
+    @Test func slowBytesTriggerTheTotalTimeout() async throws {
         let server = try ScriptedServer { connection in
             guard connection.readRequest() != nil else { return }
             connection.send("HTTP/1.1 200 OK\r\n\r\n")

@@ -16,21 +16,22 @@ import Testing
     @Test(arguments: URLSessionTransport.limitations) func holds(_ limitation: Limitation) async throws {
         switch limitation {
         case .truncatedHead:
-            await #expect(processExitsWith: .failure) { await Child.asks("HTTP/1.1 200 OK\r\nContent-") }
+            await #expect(processExitsWith: .failure) { await Child.sendRequest("HTTP/1.1 200 OK\r\nContent-") }
         case .receivedTrailers:
             await #expect(processExitsWith: .failure) {
-                await Child.asks("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX: y\r\n\r\n")
+                await Child.sendRequest(
+                    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX: y\r\n\r\n")
             }
         case .enormousContentLength:
             await #expect(processExitsWith: .failure) {
-                await Child.asks("HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775296\r\n\r\nabc")
+                await Child.sendRequest("HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775296\r\n\r\nabc")
             }
         case .unresolvableLocation:
             await #expect(processExitsWith: .failure) {
-                await Child.asks("HTTP/1.1 302 Found\r\nLocation: //[::1]/x\r\nContent-Length: 0\r\n\r\n")
+                await Child.sendRequest("HTTP/1.1 302 Found\r\nLocation: //[::1]/x\r\nContent-Length: 0\r\n\r\n")
             }
             await #expect(processExitsWith: .failure) {
-                await Child.asks("HTTP/1.1 302 Found\r\nLocation: //a%20b/x\r\nContent-Length: 0\r\n\r\n")
+                await Child.sendRequest("HTTP/1.1 302 Found\r\nLocation: //a%20b/x\r\nContent-Length: 0\r\n\r\n")
             }
         default:
             await #expect(processExitsWith: .success) { [name = limitation.rawValue as String] in
@@ -67,12 +68,12 @@ import Testing
         case .trailers: #expect(!transport.capabilities.features.contains(.trailers))
         case .decompressionRatio: try await decompressionRatio()
         case .closingIdleConnections: try await closingIdleConnections()
-        case .standstill: try await standstill()
+        case .recoveryAfterFailedUpload: try await recoveryAfterFailedUpload()
         case .backpressure: try await backpressure()
-        case .stoppingAFlood: try await stoppingAFlood()
+        case .stoppingEndlessResponses: try await stoppingEndlessResponses()
         case .suspension: try await suspension()
         case .metrics: try await metrics()
-        case .proxiesOfTheEnvironment: try await proxiesOfTheEnvironment()
+        case .environmentProxies: try await environmentProxies()
         case .unsolicitedBytes: try await unsolicitedBytes()
         case .impliedFields: try await impliedFields()
         case .bodyWithoutLocation: try await bodyWithoutLocation()
@@ -167,7 +168,7 @@ import Testing
     }
 
     /// A request may or may not stall, but it must end.
-    private func standstill() async throws {
+    private func recoveryAfterFailedUpload() async throws {
         let transport = URLSessionTransport()
         let server = try ScriptedServer { connection in
             if let bytes = connection.read(4), bytes.starts(with: Array("POST".utf8)) { return }
@@ -207,7 +208,7 @@ import Testing
     }
 
     /// Reading may continue for any time during a flood, but must stop when the server pauses.
-    private func stoppingAFlood() async throws {
+    private func stoppingEndlessResponses() async throws {
         let (hasFailed, closed) = (Locked(false), Event())
         let server = try ScriptedServer { connection in
             guard connection.readRequest() != nil else { return }
@@ -229,20 +230,20 @@ import Testing
     }
 
     private func suspension() async throws {
-        let (asked, goOn) = (Event(), DispatchSemaphore(value: 0))
+        let (requested, proceed) = (Event(), DispatchSemaphore(value: 0))
         let server = try ScriptedServer { connection in
             guard connection.readRequest() != nil else { return }
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab")
-            asked.happen()
-            goOn.wait()
+            requested.happen()
+            proceed.wait()
             connection.send("cd")
             connection.waitForClose()
         }
         let control = ExchangeControl()
         let task = Task { try await transport.send(.get(server) { $0.control = control }) }
-        await asked.wait()
+        await requested.wait()
         control.suspend()
-        goOn.signal()
+        proceed.signal()
         #expect(try await task.value.text == "abcd")
     }
 
@@ -254,7 +255,7 @@ import Testing
         #expect(transaction.countOfRequestHeaderBytesSent == 0)
     }
 
-    private func proxiesOfTheEnvironment() async throws {
+    private func environmentProxies() async throws {
         let proxy = try ScriptedServer { connection in
             let target = connection.readRequest()?.split(separator: " ").dropFirst().first ?? ""
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(target.utf8.count)\r\n\r\n\(target)")
@@ -316,7 +317,7 @@ import Testing
 /// Functions that run in a child process.
 private enum Child {
     /// Sends one request to a server with the given response.
-    static func asks(_ answer: String) async {
+    static func sendRequest(_ answer: String) async {
         // Otherwise, the runtime writes a long crash report.
         for number in [SIGILL, SIGTRAP] { signal(number, SIG_DFL) }
         guard

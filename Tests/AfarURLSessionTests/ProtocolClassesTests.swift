@@ -50,7 +50,7 @@ import Testing
         return configuration
     }
 
-    @Test func thoseOfTheTransportsConfigurationAnswer() async throws {
+    @Test func theTransportsClassesAreUsed() async throws {
         let transport = URLSessionTransport(configuration: configuration([Stub.self]))
         let response = try await transport.send(.get(try server()) { $0.request.path = "/stub" })
         #expect(response.text == "stub")
@@ -58,7 +58,7 @@ import Testing
         #expect(try await transport.send(.get(try server())).text == "server")
     }
 
-    @Test func thoseOfTheExchangeAnswer() async throws {
+    @Test func theExchangesClassesAreUsed() async throws {
         let transport = URLSessionTransport()
         let classes = configuration([Stub.self]).protocolClasses
         let server = try server()
@@ -73,7 +73,7 @@ import Testing
         #expect(transport.delegate.count == 0)
     }
 
-    @Test func theExchangesComeInTheTransportsPlace() async throws {
+    @Test func theExchangesClassesReplaceTheTransports() async throws {
         let transport = URLSessionTransport(configuration: configuration([OtherStub.self]))
         let server = try server()
         for (classes, text) in [(nil, "other"), ([Stub.self], "stub"), ([OtherStub.self], "other")]

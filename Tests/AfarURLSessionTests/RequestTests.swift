@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func fieldsAreSentAboveTheDefaults() async throws {
+    @Test func fieldsOverrideTheDefaults() async throws {
         let sent =
             try await transport.send(
                 .get(try echo()) {
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: ["chunked", "xchunked", "identity", "gzip, chunked"])
-    func theCallersTransferEncodingIsNotPassedOn(coding: String) async throws {
+    func theCallersTransferEncodingIsNotForwarded(coding: String) async throws {
         let smuggled = "0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
         let server = try echo()
         for exchange in [
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func fileIsSentWhole() async throws {
+    @Test func fileIsSentCompletely() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).bin")
         defer { try? FileManager.default.removeItem(at: file) }
         let bytes = String(repeating: "0123456789abcdef", count: 40_000)
@@ -81,13 +81,13 @@ import Testing
         #expect(error?.code == .requestBodyFailed)
     }
 
-    @Test func unusualMethodsGoOutAsTheyAre() async throws {
+    @Test func unusualMethodsAreSentUnchanged() async throws {
         let odd = try #require(HTTPRequest.Method("pRopFind"))
         let sent = try await transport.send(.get(try echo()) { $0.request.method = odd }).text
         #expect(sent?.hasPrefix("pRopFind / ") == true)
     }
 
-    @Test func badURLsAreRefused() async throws {
+    @Test func invalidURLsAreRejected() async throws {
         for authority in ["", "a b", "[::1"] {
             let request = HTTPRequest(method: .get, scheme: "http", authority: authority, path: "/")
             let error = await failure { _ = try await transport.send(Exchange(request: request)) }

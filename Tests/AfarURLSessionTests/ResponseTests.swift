@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [300, 301, 302, 303, 304, 305, 307, 308])
-    func redirectsComeBackAsTheyAre(status: Int) async throws {
+    func redirectsAreReturnedUnchanged(status: Int) async throws {
         let body = status == 304 ? "" : "moved"
         let server = try ScriptedServer(
             answer: "HTTP/1.1 \(status) R\r\nLocation: /next\r\nContent-Length: \(body.count)\r\n\r\n\(body)")
@@ -27,7 +27,7 @@ import Testing
         #expect(response.text == body)
     }
 
-    @Test func redirectWithoutLocationComesBack() async throws {
+    @Test func redirectWithoutLocationIsReturned() async throws {
         let server = try ScriptedServer(answer: "HTTP/1.1 302 R\r\nContent-Length: 0\r\n\r\n")
         #expect(try await transport.send(.get(server)).head.status == 302)
     }
@@ -36,7 +36,7 @@ import Testing
         "Basic realm=\"a\"", "Digest realm=\"a\", nonce=\"b\"", "NTLM", "Negotiate", "Unheard x=y", "Basic realm=", "",
         ",,,", "=\"", "Basic realm=\"open",
     ])
-    func challengesComeBackAsPlain401(challenge: String) async throws {
+    func challengesAreReturnedAs401(challenge: String) async throws {
         let server = try ScriptedServer(
             answer: "HTTP/1.1 401 No\r\nWWW-Authenticate: \(challenge)\r\nContent-Length: 2\r\n\r\nno")
         let response = try await transport.send(.get(server))
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func aSwitchThatNobodyAskedForIsAnError() async throws {
+    @Test func anUnrequestedUpgradeIsAnError() async throws {
         let server = try ScriptedServer(
             answer: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\nanything")
         let error = await failure { _ = try await transport.send(.get(server)) }
@@ -97,7 +97,7 @@ import Testing
         #expect(error?.message.contains("101") == true)
     }
 
-    @Test func informationalResponsesAreSeenAndCounted() async throws {
+    @Test func informationalResponsesAreReportedAndCounted() async throws {
         let hints = String(repeating: "HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\n", count: 3)
         let server = try ScriptedServer(answer: hints + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         let recorder = Recorder()
@@ -110,7 +110,7 @@ import Testing
         #expect(flooded?.code == .headTooLarge)
     }
 
-    @Test func setCookieLinesAreTakenApart() async throws {
+    @Test func setCookieLinesAreSeparated() async throws {
         let dated = "a=1; Expires=Wed, 09 Jun 2032 10:18:14 GMT; Path=/"
         let server = try ScriptedServer(
             answer: "HTTP/1.1 200 OK\r\nSet-Cookie: \(dated)\r\nSet-Cookie: b=2\r\nContent-Length: 0\r\n\r\n")
@@ -135,7 +135,7 @@ import Testing
         #expect(await failure { _ = try await transport.send(.get(server)) }?.code == code)
     }
 
-    @Test func headsBeyondTheLimitsAreRefused() async throws {
+    @Test func headsBeyondTheLimitsAreRejected() async throws {
         let fields = (0..<20).map { "X-\($0): value\r\n" }.joined()
         let server = try ScriptedServer(answer: "HTTP/1.1 200 OK\r\n\(fields)Content-Length: 0\r\n\r\n")
         let tooMany = await failure { _ = try await transport.send(.get(server) { $0.options.maximumFieldCount = 20 }) }
@@ -144,7 +144,7 @@ import Testing
         #expect(tooBig?.code == .headTooLarge)
     }
 
-    @Test func hookSeesTheHeadAndMayRefuseIt() async throws {
+    @Test func hookReceivesTheHeadAndCanRejectIt() async throws {
         struct Refused: Error {}
         let server = try ScriptedServer(answer: "HTTP/1.1 206 P\r\nContent-Length: 2\r\n\r\nok")
         let error = await failure {

@@ -8,7 +8,7 @@ import Testing
 
 struct WebSocketHandshakeTests {
     /// Some applications pass tokens as subprotocols.
-    @Test func anErrorShowsNoSubprotocol() throws {
+    @Test func errorsContainNoSubprotocol() throws {
         let handshake = try WebSocketHandshake(for: [.secWebSocketProtocol: "chat"])
         var request = HTTPFields()
         handshake.complete(&request)

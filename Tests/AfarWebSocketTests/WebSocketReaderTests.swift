@@ -35,14 +35,14 @@ struct WebSocketReaderTests {
         return (events, nil)
     }
 
-    @Test(arguments: [Int.min, -1, 0]) func aLimitThatNothingKeepsRefusesEachMessage(limit: Int) {
+    @Test(arguments: [Int.min, -1, 0]) func aLimitOfZeroRejectsEachMessage(limit: Int) {
         #expect(read(frame(0x81, "a"), limit: limit).violation?.closeCode == 1009)
         #expect(read(frame(0x01, "") + frame(0x80, "a"), limit: limit).violation?.closeCode == 1009)
         #expect(read(frame(0x81, "a"), limit: .max).violation == nil)
     }
 
     @Test(arguments: [1, 2, 3, 7, 100, Int.max])
-    func messagesAreWholeWhereverPiecesEnd(piece: Int) {
+    func messagesAreReassembledFromAnyChunks(piece: Int) {
         let long = String(repeating: "ü", count: 40_000)
         let bytes =
             frame(0x81, "hello") + frame(0x82, [0, 0xFF]) + frame(0x01, "a ") + frame(0x89, "are you there")
@@ -73,7 +73,7 @@ struct WebSocketReaderTests {
             ("the code 2999", [0x88, 2, 0x0B, 0xB7]), ("the code 5000", [0x88, 2, 0x13, 0x88]),
             ("the code 65535", [0x88, 2, 0xFF, 0xFF]), ("the code 0", [0x88, 2, 0, 0]),
         ] as [(String, [UInt8])])
-    func whatBreaksTheProtocolIsRefused(name: String, bytes: [UInt8]) {
+    func protocolViolationsAreRejected(name: String, bytes: [UInt8]) {
         #expect(read(bytes).violation?.closeCode == 1002, "\(name)")
         #expect(read(bytes, piece: 1).violation?.closeCode == 1002, "\(name)")
     }
@@ -86,7 +86,7 @@ struct WebSocketReaderTests {
         #expect(read(bytes).events == [.close(code: code, reason: "")])
     }
 
-    @Test func aCloseNeedsNoCode() { #expect(read([0x88, 0]).events == [.close(code: nil, reason: "")]) }
+    @Test func theCloseCodeIsOptional() { #expect(read([0x88, 0]).events == [.close(code: nil, reason: "")]) }
 
     @Test func theReasonOfACloseIsText() {
         #expect(read(frame(0x88, [0x03, 0xE8, 0xCE, 0xBA, 0xE1])).violation?.closeCode == 1007)
@@ -101,17 +101,17 @@ struct WebSocketReaderTests {
             [0xFE], [0xFF], [0x61, 0xC3, 0x28], [0xE2, 0x28, 0xA1], [0xE2, 0x82, 0x28], [0xF0, 0x28, 0x8C, 0xBC],
             [0xCE], [0xE1, 0x80], [0xF0, 0x90, 0x80],
         ] as [[UInt8]])
-    func whatIsNoTextIsRefused(bytes: [UInt8]) {
+    func invalidUTF8IsRejected(bytes: [UInt8]) {
         #expect(read(frame(0x81, bytes)).violation?.closeCode == 1007)
         #expect(read(frame(0x81, bytes), piece: 1).violation?.closeCode == 1007)
         #expect(read(frame(0x82, bytes)).events == [.binary(Data(bytes))])
     }
 
-    @Test func wrongTextIsRefusedBeforeItsMessageEnds() {
+    @Test func invalidUTF8IsRejectedBeforeItsMessageEnds() {
         #expect(read([0x01, 0x04, 0x61, 0xF4, 0x90]).violation?.closeCode == 1007)
     }
 
-    @Test func aCharacterMayBeSplitAmongFragments() {
+    @Test func aCharacterCanBeSplitAcrossFragments() {
         let bytes = Array("κόσμε 🌍".utf8)
         for split in 0...bytes.count {
             let (events, _) = read(frame(0x01, Array(bytes[..<split])) + frame(0x80, Array(bytes[split...])))
@@ -148,7 +148,7 @@ struct WebSocketReaderTests {
         }
     }
 
-    @Test func whatIsCompressedHasALimitToo() throws {
+    @Test func decompressedMessagesHaveALimit() throws {
         let deflater = try #require(MessageDeflater(MessageDeflate()))
         let bomb = [UInt8](try #require(deflater.compress([UInt8](repeating: 0, count: 50 << 20))))
         #expect(bomb.count < 100_000)
@@ -157,7 +157,7 @@ struct WebSocketReaderTests {
         #expect(violation?.closeCode == 1009)
     }
 
-    @Test func whatCannotBeDecompressedIsRefused() {
+    @Test func invalidCompressedMessagesAreRejected() {
         #expect(read(frame(0xC2, [0xFF, 0xFF, 0xFF]), deflate: MessageDeflate()).violation?.closeCode == 1007)
         #expect(read([0x80 | 0x40, 0], deflate: MessageDeflate()).violation?.closeCode == 1002)
         #expect(read([0xC9, 0], deflate: MessageDeflate()).violation?.closeCode == 1002)
@@ -170,7 +170,7 @@ struct WebSocketReaderTests {
     }
 
     /// RFC 7692, section 7.1.
-    @Test func theAgreementIsRead() throws {
+    @Test func theNegotiatedExtensionIsParsed() throws {
         #expect(try MessageDeflate.agreement(in: []) == nil)
         #expect(try MessageDeflate.agreement(in: ["permessage-deflate"]) == MessageDeflate())
         let all = try MessageDeflate.agreement(in: [
@@ -191,7 +191,7 @@ struct WebSocketReaderTests {
         "permessage-deflate; server_no_context_takeover=1",
         "permessage-deflate; client_no_context_takeover; client_no_context_takeover", "permessage-deflate;",
     ])
-    func whatWasNotOfferedIsRefused(extensions: String) {
+    func unofferedExtensionsAreRejected(extensions: String) {
         #expect(throws: WebSocketViolation.self) { try MessageDeflate.agreement(in: [extensions]) }
     }
 
@@ -213,7 +213,7 @@ struct WebSocketReaderTests {
         )
     }
 
-    @Test func aReasonIsCutAtACharacter() {
+    @Test func aReasonIsTruncatedAtACharacter() {
         let payload = WebSocketFrame.closePayload(code: 1000, reason: String(repeating: "ü", count: 100))
         #expect(payload.count == 124)
         #expect(String(validating: payload.dropFirst(2), as: UTF8.self) == String(repeating: "ü", count: 61))

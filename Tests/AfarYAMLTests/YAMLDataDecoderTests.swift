@@ -38,7 +38,7 @@ import Testing
             (.utf16BigEndian, [0xFE, 0xFF]), (.utf16LittleEndian, [0xFF, 0xFE]),
             (.utf32BigEndian, [0, 0, 0xFE, 0xFF]), (.utf32LittleEndian, [0xFF, 0xFE, 0, 0]),
         ] as [(String.Encoding, [UInt8])])
-    func theEncodingShowsInTheFirstBytes(encoding: String.Encoding, mark: [UInt8]) throws {
+    func theEncodingIsDetectedInTheFirstBytes(encoding: String.Encoding, mark: [UInt8]) throws {
         let data = try #require("name: grün\nports: []\n".data(using: encoding))
         for data in [data, Data(mark) + data] {
             #expect(try YAMLDataDecoder().decode(Service.self, from: data).name == "grün")
@@ -46,11 +46,11 @@ import Testing
     }
 
     @Test(arguments: ["name: [", "name: web", "- 1", "", "a: *missing", "name: web\nname: web\nports: []", "a: b\u{0}"])
-    func whatCannotBeDecodedIsADecodingError(yaml: String) {
+    func undecodableYAMLIsADecodingError(yaml: String) {
         #expect(throws: DecodingError.self) { try YAMLDataDecoder().decode(Service.self, from: Data(yaml.utf8)) }
     }
 
-    @Test func bytesThatAreNoTextAreADecodingError() {
+    @Test func malformedBytesAreADecodingError() {
         #expect(throws: DecodingError.self) {
             try YAMLDataDecoder().decode(Service.self, from: Data([0x61, 0x3A, 0x20, 0xFF, 0xFE]))
         }

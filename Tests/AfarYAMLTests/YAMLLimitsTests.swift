@@ -113,7 +113,7 @@ import Testing
         #expect(try Self.limit(many)?.limit == .size)
     }
 
-    @Test func theErrorSaysWhatWasTooMuchAndWhatToDo() throws {
+    @Test func errorsNameTheExceededLimitAndARemedy() throws {
         let error = try #require(try Self.limit(Self.laughs))
         #expect(
             error.localizedDescription == """
@@ -134,7 +134,7 @@ import Testing
         #expect(try Self.limit(aliases + merges + "end: is too long", limits)?.limit == .scalarLength)
     }
 
-    @Test func trustedDocumentsMayBeLarge() throws {
+    @Test func trustedDocumentsCanBeLarge() throws {
         let limits = YAMLLimits(
             maximumSize: .max, maximumDepth: .max, maximumNodes: .max, maximumScalarLength: .max,
             maximumMappingCount: .max)

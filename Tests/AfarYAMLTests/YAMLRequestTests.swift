@@ -31,7 +31,7 @@ import Testing
                 == .web)
     }
 
-    @Test func handlersGetAValue() async {
+    @Test func handlersReceiveAValue() async {
         let session = Self.session(Service.yaml)
         let queue = DispatchQueue(label: "handlers")
         let value: Service? = await withCheckedContinuation { continuation in
@@ -67,7 +67,7 @@ import Testing
         #expect(await limited.serializing(.yaml(of: Service.self, limits: limits)).response.error?.limit == .size)
     }
 
-    @Test func anEmptyBodyIsAnErrorUnlessItIsAllowed() async throws {
+    @Test func anEmptyBodyIsAnErrorByDefault() async throws {
         let session = Session(transport: MockTransport { _ in .status(200) })
         let error = await session.request("http://example.com/").serializing(.yaml(of: Service.self)).response.error
         guard case .responseSerializationFailed(.inputDataNilOrZeroLength) = error else {
@@ -80,7 +80,7 @@ import Testing
 
     // MARK: Parameters
 
-    @Test func parametersAreABody() throws {
+    @Test func parametersAreEncodedAsTheBody() throws {
         let request = URLRequest(url: try "http://example.com/".asURL())
         let encoded = try YAMLParameterEncoder.yaml(sortsKeys: true).encode(Service.web, into: request)
         #expect(encoded.headers["Content-Type"] == "application/yaml")
@@ -91,20 +91,20 @@ import Testing
         #expect(try YAMLParameterEncoder.yaml.encode(Service?.none, into: request).httpBody == nil)
     }
 
-    @Test func textThatLooksLikeSomethingElseStaysText() throws {
+    @Test func ambiguousTextRemainsText() throws {
         let request = URLRequest(url: try "http://example.com/".asURL())
         let tricky = ["yes", "null", "1", "- x", "a: b", "# no", "grün 💡", "line\nbreak", ""]
         let body = try #require(try YAMLParameterEncoder.yaml.encode(tricky, into: request).httpBody)
         #expect(try YAMLDataDecoder().decode([String].self, from: body) == tricky)
     }
 
-    @Test func aContentTypeThatIsThereStays() throws {
+    @Test func anExistingContentTypeIsKept() throws {
         var request = URLRequest(url: try "http://example.com/".asURL())
         request.headers.update(.contentType("text/x-yaml"))
         #expect(try YAMLParameterEncoder.yaml.encode([1], into: request).headers["Content-Type"] == "text/x-yaml")
     }
 
-    @Test func whatCannotBeEncodedIsAnError() throws {
+    @Test func unencodableValuesAreErrors() throws {
         struct Broken: Encodable, Sendable {
             struct Why: Error {}
             func encode(to encoder: any Encoder) throws { throw Why() }
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(arguments: [1, 7, 1000])
-    func aDocumentThatIsTooLargeIsPassedOver(size: Int) async {
+    func aLargeDocumentIsSkipped(size: Int) async {
         let large = "name: \(String(repeating: "x", count: 200))\nports: []\n"
         let yaml = "name: a\nports: []\n---\n\(large)---\nname: b\nports: []\n"
         let session = Self.session(yaml, chunkSize: size)
@@ -172,7 +172,7 @@ import Testing
         #expect(errors.map(\.limit) == [.size])
     }
 
-    @Test func aHandlerGetsDocuments() async {
+    @Test func aHandlerReceivesDocuments() async {
         let session = Self.session("name: a\nports: []\n---\nname: b\nports: []\n")
         let names = Locked<[String]>([])
         await withCheckedContinuation { continuation in

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: 0..<transports.count, ["digest/page", "digest/page?q=a%20b&c=%22d%22,e='f'", "digest//page?"])
-    func itLetsInWhoKnowsThePassword(transport: Int, path: String) async throws {
+    func theCorrectPasswordIsAccepted(transport: Int, path: String) async throws {
         let request = request(path, over: sessions[transport])
         #expect(try await request.validate().serializingString().value == "digest\n")
         #expect(request.response?.headers["X-User"] == "ada")
@@ -32,13 +32,13 @@ import Testing
     }
 
     /// Foundation on Linux modifies such a path before sending it.
-    @Test func aPathWithDotsIsAnsweredAsItIsSent() async throws {
+    @Test func aPathWithDotsIsHashedAsSent() async throws {
         let request = request("digest/./page", over: sessions[0])
         #expect(try await request.validate().serializingString().value == "digest\n")
     }
 
     @Test(arguments: 0..<transports.count)
-    func aPOSTIsAnsweredToo(transport: Int) async throws {
+    func aPOSTIsAuthenticated(transport: Int) async throws {
         let request = sessions[transport].upload(
             Data(repeating: 7, count: 300_000), to: apache.url.appending(path: "digest/page")
         ).authenticate(username: "ada", password: "love\"lace\\é")
@@ -48,14 +48,14 @@ import Testing
     }
 
     @Test(arguments: 0..<transports.count)
-    func aWrongPasswordGetsTheResponseAndIsTriedOnce(transport: Int) async throws {
+    func aWrongPasswordIsTriedOnce(transport: Int) async throws {
         let request = request("digest/page", over: sessions[transport], password: "wrong")
         let body = try await request.serializingString().value
         #expect(request.response?.statusCode == 401)
         #expect(body.contains("Unauthorized"))
     }
 
-    @Test func manyAtOnceOverOneSession() async throws {
+    @Test func concurrentRequestsOverOneSession() async throws {
         let session = Session(transport: CurlTransport())
         let url = apache.url.appending(path: "digest/page")
         let count = await withTaskGroup(of: Int.self) { group in

@@ -42,7 +42,7 @@ import Testing
 
     @Test(
         arguments: 0..<ApacheDigestTests.transports.count, ["MD5", "MD5-sess", "SHA-256", "SHA-256-sess"])
-    func eachAlgorithmIsUnderstood(transport: Int, algorithm: String) async throws {
+    func eachAlgorithmIsSupported(transport: Int, algorithm: String) async throws {
         for qop in ["auth", "auth-int"] {
             let server = try await TestServer.start()
             server.route("/locked") { request in

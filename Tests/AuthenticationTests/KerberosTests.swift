@@ -82,7 +82,7 @@ import Testing
             String.init)
     }
 
-    @Test func theTicketOpensTheDoorAndNobodyElses() throws {
+    @Test func onlyTheUsersTicketIsAccepted() throws {
         let realm = try Realm()
         let apache = try Apache(keytab: realm.folder.url.appending(path: "keytab"), environment: realm.environment)
         let (page, open) = ("\(apache.url)negotiate/page", "\(apache.url)open/page")

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: 0..<ApacheDigestTests.transports.count)
-    func itLetsInWhoKnowsThePassword(transport: Int) async throws {
+    func theCorrectPasswordIsAccepted(transport: Int) async throws {
         let session = Session(transport: ApacheDigestTests.transports[transport]())
         let request = session.request(url).authenticate(username: "ada", password: "love lace é")
         #expect(try await request.validate().serializingString().value == "basic\n")

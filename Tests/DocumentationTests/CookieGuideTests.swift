@@ -7,7 +7,7 @@ struct CookieGuideTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "cookies-\(UUID().uuidString)")
 
     @Test(arguments: [true, false])
-    func cookiesOfTheProgramsOwnAreStored(isInFile: Bool) throws {
+    func theProgramsCookiesAreStored(isInFile: Bool) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let (session, file) = try CookieSamples.stored(in: folder.appending(path: "cookies.txt"))

@@ -12,7 +12,7 @@ import Testing
 
     @Test(arguments: Markdown.pages.flatMap(\.samples))
     func aSampleIsCompiled(sample: Markdown.Sample) {
-        guard !Self.sources.contains(where: { sample.code.stands(in: $0) }) else { return }
+        guard !Self.sources.contains(where: { sample.code.isContained(in: $0) }) else { return }
         let text = sample.code.lines.joined(separator: "\n")
         Issue.record(
             "\(sample.page):\(sample.line): this sample isn't in any file of Samples, so it isn't compiled:\n\(text)")
@@ -33,13 +33,13 @@ import Testing
         }
     }
 
-    @Test func codeIsFoundWhateverItsIndentation() {
+    @Test func codeIsFoundWithAnyIndentation() {
         let source = ["func f() {", "    if a {", "        b()", "", "        c()", "    }", "}"]
-        #expect(Code(["  b()", "", "  c()"]).stands(in: source))
-        #expect(Code(["if a {", "    b()"]).stands(in: source))
-        #expect(!Code(["if a {", "  b()"]).stands(in: source))
-        #expect(!Code(["b()", "c()"]).stands(in: source))
-        #expect(!Code(["()", ""]).stands(in: source))
+        #expect(Code(["  b()", "", "  c()"]).isContained(in: source))
+        #expect(Code(["if a {", "    b()"]).isContained(in: source))
+        #expect(!Code(["if a {", "  b()"]).isContained(in: source))
+        #expect(!Code(["b()", "c()"]).isContained(in: source))
+        #expect(!Code(["()", ""]).isContained(in: source))
     }
 
     /// The lines of the files that contain samples. The README's first sample is a program in the consumer package.

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(.stubs(Stub(.get, "/users", .text("[{\"name\": \"Ada\", \"age\": \"36\"}]"))))
-    func errorsOfFastJSONTellTheLine() async throws {
+    func errorsOfFastJSONNameTheLine() async throws {
         try await FastJSONSamples.configured()
         #expect(await Output.has("line 1"))
     }

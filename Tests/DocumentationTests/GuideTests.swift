@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct GuideTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "guide-\(UUID().uuidString)")
 
-    @Test func encodersWriteWhatTheGuideSays() async throws {
+    @Test func encodersMatchTheGuide() async throws {
         try await EncodingSamples.router()
         #expect(await Output.has("Notes of /notes?page=2"))
         #expect(await Output.has(#"application/json: {"text":"Buy tea"}"#))
@@ -69,7 +69,7 @@ import Testing
         ]
     }
 
-    @Test func whoWatchesIsTold() async throws {
+    @Test func observersAreNotified() async throws {
         let map = try await SampleServer.shared.value.url("/range/100000")
         try await WatchingSamples.progress(map: map)
         #expect(await Output.has("100000 of 100000 bytes"))
@@ -86,7 +86,7 @@ import Testing
         #expect(await Output.has("Task received 8 bytes, true"))
     }
 
-    @Test func whatHappensIsTold() async throws {
+    @Test func eventsAreLogged() async throws {
         #expect(DebuggingSamples.logged().eventMonitor.monitors.first is LoggingMonitor)
         #expect((DebuggingSamples.logger().eventMonitor.monitors.first as? LoggingMonitor)?.level == .debug)
         try await DebuggingSamples.loggedElsewhere()
@@ -112,7 +112,7 @@ import Testing
         NotificationCenter.default.removeObserver(observer)
     }
 
-    @Test func theGuideShowsWhatAResponseSays() async throws {
+    @Test func theGuideShowsAResponsesDescription() async throws {
         let response = await AF.request("https://api.example.com/motd").serializingString().response
         let shown = response.debugDescription.split(separator: "\n").filter { !$0.hasPrefix("Times: ") }
         let page = try #require(Markdown.pages.first { $0.name == "Docs/Events-and-Debugging.md" })
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func interceptorsDoWhatTheGuideSays() async throws {
+    @Test func interceptorsMatchTheGuide() async throws {
         try await InterceptorSamples.closures()
         #expect(await Output.has(where: { $0.contains(/nobody, trace [0-9a-f-]{36}/) }))
         try await InterceptorSamples.awaiting(Vault())
@@ -147,7 +147,7 @@ import Testing
         #expect((session.interceptor as? Interceptor)?.adapters.count == 2)
     }
 
-    @Test func streamsAreHeard() async throws {
+    @Test func streamsAreDelivered() async throws {
         StreamSamples.handler()
         #expect(await Output.has("The feed has ended"))
         try await StreamSamples.awaited()
@@ -167,13 +167,13 @@ import Testing
         #expect(await Output.has("Read 100000 bytes"))
     }
 
-    @Test func linesAndEventsAreHeard() async throws {
+    @Test func linesAndEventsAreDelivered() async throws {
         await EventSamples.lines()
         #expect(await Output.has("Noted scones"))
         #expect(await Output.has("All notes are there"))
         EventSamples.handler()
         #expect(await Output.has("Received tea"))
-        let failure = JSONStreamError(reason: .mayBeTruncated, framing: .line, number: 17)
+        let failure = JSONStreamError(reason: .possiblyTruncated, framing: .line, number: 17)
         EventSamples.badLine(.responseSerializationFailed(reason: .customSerializationFailed(error: failure)))
         #expect(await Output.has("Error in line 17"))
         try await EventSamples.answer()
@@ -184,7 +184,7 @@ import Testing
         #expect(try EventSamples.decoded(ServerSentEvent(data: #"{"name":"tea","pence":120}"#)).pence == 120)
         try await EventSamples.prices()
         #expect(await Output.has(#"Price 2: {"name":"tea","pence":121}"#))
-        #expect(EventSamples.goingOn().reconnection.maximumFailures == 10)
+        #expect(EventSamples.reconnecting().reconnection.maximumFailures == 10)
         EventSamples.measurements()
         #expect(await Output.has("Measured -2.0"))
         for size in [1, 7, 1_000] {
@@ -260,7 +260,7 @@ import Testing
         #expect(form == "--limes\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nAda\r\n--limes--\r\n")
     }
 
-    @Test func downloadsEndWhereTheGuideSays() async throws {
+    @Test func downloadsMatchTheGuide() async throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let server = try await SampleServer.shared.value
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -273,8 +273,8 @@ import Testing
         let broken = server.url("/range/1000?cuts=400")
         remove(await DownloadSamples.failures(map: broken, destination: destination))
         #expect(await Output.has("Interrupted, can be resumed"))
-        try await DownloadSamples.breaksOff(map: broken, bookmark: bookmark, destination: destination)
-        try await DownloadSamples.goesOn(bookmark: bookmark, destination: destination)
+        try await DownloadSamples.interrupted(map: broken, bookmark: bookmark, destination: destination)
+        try await DownloadSamples.resuming(bookmark: bookmark, destination: destination)
         #expect(await Output.has("Complete at map"))
         #expect(try Data(contentsOf: folder.appending(path: "map")) == PatternBytes.bytes(1_000))
         remove(await DownloadSamples.failures(map: server.url("/range/1000"), destination: destination))
@@ -285,7 +285,7 @@ import Testing
         #expect(await Output.has("Nothing to resume"))
     }
 
-    @Test func aDownloadWhoseSessionIsLetGoCanGoOn() async throws {
+    @Test func aDownloadOfAReleasedSessionCanBeResumed() async throws {
         let url = try await SampleServer.shared.value.url("/range/100000?stalls=50000")
         var session: Session? = Session()
         let request = try #require(session).download(url)

@@ -11,7 +11,7 @@ import Testing
         #expect(await Output.has("Hello again, Ada"))
     }
 
-    @Test func parametersAreEncodedAsTheGuideSays() async throws {
+    @Test func parametersMatchTheGuide() async throws {
         RequestSamples.query()
         #expect(await Output.has("/search?limit=10&q=sea%20shells"))
         try await RequestSamples.formAndJSON()
@@ -29,7 +29,7 @@ import Testing
         #expect(await Output.has("nobody, trace none"))
     }
 
-    @Test func redirectsAndChallengesEndAsTheGuideSays() async throws {
+    @Test func redirectsAndChallengesMatchTheGuide() async throws {
         #expect(RedirectSamples.configured().configuration.maximumRedirects == 5)
         await RedirectSamples.leftAlone()
         #expect(await Output.has("Moved to /me"))
@@ -42,7 +42,7 @@ import Testing
         #expect(await Output.has("Provided: The vault is open"))
     }
 
-    @Test func ownSchemesAndTransportsWorkAsTheGuidesSay() async throws {
+    @Test func customSchemesAndTransportsMatchTheGuides() async throws {
         let server = try await TestServer.start()
         server.route("/signed") { request in
             let isSigned = request.headers["Authorization"] == #"HMAC user="ada", signature="GET /signed n1 s3cret""#
@@ -58,7 +58,7 @@ import Testing
         #expect(try await queued.request("http://example.com/").serializingString().value == "hello")
     }
 
-    @Test func serializersMakeWhatTheGuideSays() async throws {
+    @Test func serializersMatchTheGuide() async throws {
         ResponseSamples.string()
         #expect(await Output.has("Be kind."))
         ResponseSamples.json()
@@ -71,7 +71,7 @@ import Testing
         #expect(await Output.has("Gone"))
     }
 
-    @Test func anOwnSerializerLooksBuiltIn() async throws {
+    @Test func aCustomSerializerLooksBuiltIn() async throws {
         ResponseSamples.ownSerializer()
         #expect(await Output.has(#"["red", "green", "blue"]"#))
         try await ResponseSamples.ownSerializerAwaited()
@@ -99,7 +99,7 @@ import Testing
         #expect(await Output.has("We changed our mind"))
     }
 
-    @Test func aProgramGetsItsAnswer() async throws {
+    @Test func aProgramReceivesItsResponse() async throws {
         try await AsyncSamples.program()
         await AsyncSamples.loopInAProgram()
         #expect(await Output.has("tea"))
@@ -113,7 +113,7 @@ import Testing
         #expect(await Output.has("Be kind."))
     }
 
-    @Test func errorsTellWhatAndWhere() async throws {
+    @Test func errorsDescribeTheProblemAndItsLocation() async throws {
         await ErrorSamples.kinds()
         #expect(await Output.has("The server answered 404"))
         let port = try ClosedPort()
@@ -131,7 +131,7 @@ import Testing
         #expect(await Output.has("2 retries"))
     }
 
-    @Test func aTransportOfOnesOwnAnswers() async throws {
+    @Test func aCustomTransportAnswers() async throws {
         let session = Session(transport: Teapot())
         let response = await session.request("https://example.com/").serializingString().response
         #expect(response.response?.statusCode == 418)

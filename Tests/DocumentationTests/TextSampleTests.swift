@@ -4,13 +4,13 @@ import Testing
 /// Runs the samples in the text guide and checks their output.
 @Suite(.timeLimit(.minutes(1))) struct TextSampleTests {
     @Test func textComesWithItsEncoding() async throws {
-        try await TextSamples.told()
+        try await TextSamples.detected()
         #expect(await Output.has("Shift_JIS charset 古池や"))
         TextSamples.decoder()
         #expect(await Output.has("歌"))
     }
 
-    @Test func rulesDecideOnBadText() async throws {
+    @Test func rulesApplyToMalformedText() async throws {
         await TextSamples.unknown()
         #expect(await Output.has("Unknown charset: martian"))
         try await TextSamples.replacing()
@@ -19,7 +19,7 @@ import Testing
         #expect(await Output.has("蛙飛びこむ"))
     }
 
-    @Test func badDocumentsTellWhatIsWrong() async throws {
+    @Test func malformedDocumentsAreDescribed() async throws {
         await TextSamples.brokenJSON()
         #expect(await Output.has("Line 2, column 8: Expected a value"))
         try await TextSamples.ownDecoder()

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct XMLGuideTests {
     private let shop = Data(SampleServer.shop.utf8)
 
-    @Test func documentsAreWalkedAndSearched() async throws {
+    @Test func documentsAreTraversedAndSearched() async throws {
         try await XMLSamples.document()
         #expect(await Output.has("1 Tea"))
         #expect(await Output.has("2 Teapot"))
@@ -34,7 +34,7 @@ import Testing
             sent.contains(#"<item id="1"><title>Tea</title><price>4.5</price><tag>green</tag><tag>fresh</tag></item>"#))
     }
 
-    @Test func streamsGiveTheirElements() async throws {
+    @Test func streamsDeliverTheirElements() async throws {
         await XMLSamples.streamed()
         #expect(await Output.has("Streamed Teapot"))
         #expect(await Output.has("The shop has closed"))
@@ -49,7 +49,7 @@ import Testing
         #expect(try await XMLSamples.options().root.text == "plain")
     }
 
-    @Test func errorsTellThePlace() async {
+    @Test func errorsNameTheLocation() async {
         XMLSamples.failure(Data("<shop>\n  <item></itm>\n</shop>".utf8))
         #expect(
             await Output.has("malformed at 2:15 in /shop/item: Opening and ending tag mismatch: item line 2 and itm"))

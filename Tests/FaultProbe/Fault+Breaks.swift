@@ -29,7 +29,7 @@ extension Fault {
                 script: [.receiveHead, .send(chunkedHead + chunks[..<count]), .wait(name == "resets" ? 0.01 : 0), end],
                 expectation: lacksLineFeed
                     ? .either("only the last line feed after the complete body is missing") : .fails,
-                urlSession: lacksLineFeed ? .takesOrTraps("as libcurl") : nil)
+                urlSession: lacksLineFeed ? .acceptsOrTraps("as libcurl") : nil)
         }
     }
 
@@ -64,7 +64,7 @@ extension Fault {
                     .send(Array(coding.bytes[..<count])),
                 ],
                 expectation: .fails,
-                urlSession: .takes("libcurl decodes for Foundation and doesn't report truncation"))
+                urlSession: .accepts("libcurl decodes for Foundation and doesn't report truncation"))
         }
     }
 }

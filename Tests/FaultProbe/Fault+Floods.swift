@@ -117,7 +117,7 @@ extension Fault {
             ], expectation: .fails)
     }
 
-    private static let badPlace = Foundation.takes(
+    private static let badPlace = Foundation.accepts(
         "Foundation parses a Location before any delegate is called")
 
     static let redirects: [Fault] =

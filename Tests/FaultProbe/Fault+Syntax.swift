@@ -18,7 +18,7 @@ extension Fault {
 
     static let statusLines: [Fault] =
         answers(
-            "Status lines", .fails, .takes("Foundation has its own rules for status lines"),
+            "Status lines", .fails, .accepts("Foundation has its own rules for status lines"),
             [
                 ("not HTTP", "SSH-2.0-OpenSSH_9.2\r\n"), ("an empty line", "\r\n\(rest)"),
                 ("binary", "\u{0}\u{1}\u{2}\u{3}\r\n\r\n"), ("HTTP/0.9", "just text"),
@@ -38,7 +38,7 @@ extension Fault {
                 ("a long reason", "HTTP/1.1 200 \(String(repeating: "x", count: 300_000))\r\n\(rest)"),
             ])
         + answers(
-            "Status lines", .either(lenient), .takes(lenient),
+            "Status lines", .either(lenient), .accepts(lenient),
             [
                 ("no reason", "HTTP/1.1 200\r\n\(rest)"), ("an empty reason", "HTTP/1.1 200 \r\n\(rest)"),
                 ("two spaces", "HTTP/1.1  200 OK\r\n\(rest)"), ("a tab", "HTTP/1.1\t200 OK\r\n\(rest)"),
@@ -52,7 +52,7 @@ extension Fault {
 
     static let headerFields: [Fault] =
         answers(
-            "Header fields", .either("an invalid line is ignored or rejected"), .takes(lenient),
+            "Header fields", .either("an invalid line is ignored or rejected"), .accepts(lenient),
             [
                 ("no colon", "HTTP/1.1 200 OK\r\nnot a field\r\n\(rest)"),
                 ("no name", "HTTP/1.1 200 OK\r\n: value\r\n\(rest)"),
@@ -82,16 +82,16 @@ extension Fault {
             Fault(
                 family: "Header fields", name: "a NUL in a value",
                 script: [.respond("HTTP/1.1 200 OK\r\nX: a\u{0}b\r\n\(rest)"), .close], expectation: .fails,
-                urlSession: .takes(lenient)),
+                urlSession: .accepts(lenient)),
             Fault(
                 family: "Header fields", name: "a NUL in a name",
                 script: [.respond("HTTP/1.1 200 OK\r\nX\u{0}: ab\r\n\(rest)"), .close], expectation: .fails,
-                urlSession: .takes(lenient)),
+                urlSession: .accepts(lenient)),
         ]
 
     static let lineEndings: [Fault] = answers(
         "Line endings", .either("RFC 9112, section 2.2, allows a recipient to treat a line feed as a line break"),
-        .takes("as libcurl"),
+        .accepts("as libcurl"),
         [
             ("line feeds alone", "HTTP/1.1 200 OK\nContent-Length: 2\n\nok"),
             ("carriage returns alone", "HTTP/1.1 200 OK\rContent-Length: 2\r\rok"),
@@ -107,7 +107,7 @@ extension Fault {
 
     static let lengths: [Fault] =
         answers(
-            "Lengths", .fails, .takes("Foundation doesn't detect conflicting lengths"),
+            "Lengths", .fails, .accepts("Foundation doesn't detect conflicting lengths"),
             [
                 ("two that differ", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 2\r\n\r\nokok"),
                 ("a list that differs", "HTTP/1.1 200 OK\r\nContent-Length: 2, 4\r\n\r\nokok"),
@@ -132,7 +132,7 @@ extension Fault {
             [("2⁶³ − 1", "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nok")])
         + answers(
             "Lengths", .either("the bytes after the body aren't read"),
-            .takes("as libcurl"),
+            .accepts("as libcurl"),
             [
                 ("less than received", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nok"),
                 ("two that agree", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok"),
@@ -186,6 +186,6 @@ extension Fault {
             ])
         + answers(
             "Chunks", .either("libcurl treats it as an ordinary trailer"),
-            .takesOrTraps("a framing field in the trailers"),
+            .acceptsOrTraps("a framing field in the trailers"),
             [("a framing trailer", chunked("2\r\nok\r\n0\r\nContent-Length: 9\r\n\r\n"))])
 }

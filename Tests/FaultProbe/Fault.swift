@@ -44,10 +44,10 @@ struct Fault: Sendable {
         var mayBe: Expectation?
 
         /// Foundation accepts more than it should.
-        static func takes(_ reason: String) -> Foundation { Foundation(mayBe: .either(reason)) }
+        static func accepts(_ reason: String) -> Foundation { Foundation(mayBe: .either(reason)) }
         /// Foundation accepts more than it should or crashes: at the end of an exchange without a response, or at a
         /// redirect to an invalid URL.
-        static func takesOrTraps(_ reason: String) -> Foundation { Foundation(mayTrap: true, mayBe: .either(reason)) }
+        static func acceptsOrTraps(_ reason: String) -> Foundation { Foundation(mayTrap: true, mayBe: .either(reason)) }
     }
 
     static let all: [Fault] =

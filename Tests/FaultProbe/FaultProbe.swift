@@ -12,7 +12,7 @@ struct FaultProbe {
     static func main() async throws {
         let arguments = CommandLine.arguments
         if arguments.dropFirst().first == "list" {
-            for fault in Fault.all { say(Listing(fault)) }
+            for fault in Fault.all { printLine(Listing(fault)) }
             return
         }
         guard arguments.count >= 4, let first = Int(arguments[2]), let step = Int(arguments[3]) else {
@@ -23,17 +23,17 @@ struct FaultProbe {
         let good = try await TestServer.start()
         var descriptors: Int?
         for index in stride(from: first, to: Fault.all.count, by: step) {
-            say(Line(index: index))
-            say(try await meet(Fault.all[index], index, transport, good))
+            printLine(Line(index: index))
+            printLine(try await run(Fault.all[index], index, transport, good))
             // Excludes the descriptors that the first request opens permanently.
             if descriptors == nil { descriptors = await settledDescriptors(upTo: 0) }
         }
         let left = await settledDescriptors(upTo: descriptors ?? 0)
-        say(Line(index: -1, milliseconds: left - (descriptors ?? left)))
+        printLine(Line(index: -1, milliseconds: left - (descriptors ?? left)))
         await good.stop()
     }
 
-    private static func meet(
+    private static func run(
         _ fault: Fault, _ index: Int, _ transport: String, _ good: TestServer
     ) async throws -> Line {
         let server = try await RawServer.start(fault.script)
@@ -41,7 +41,7 @@ struct FaultProbe {
         let start = ContinuousClock.now
         let watchdog = Task.detached {
             try await Task.sleep(for: .seconds(8))
-            say(Line(index: index, milliseconds: 8000, hangs: true))
+            printLine(Line(index: index, milliseconds: 8000, hangs: true))
             exit(3)
         }
         defer { watchdog.cancel() }
@@ -55,7 +55,7 @@ struct FaultProbe {
         return Line(
             index: index, outcome: response.error == nil ? .success : .error,
             code: error?.code.description ?? response.error.map { "\($0)" }, milliseconds: milliseconds,
-            goesOn: after.error == nil)
+            isUsableAfterward: after.error == nil)
     }
 
     private static func session(over transport: String) -> Session {
@@ -82,7 +82,7 @@ struct FaultProbe {
         return count
     }
 
-    private static func say(_ value: some Encodable) {
+    private static func printLine(_ value: some Encodable) {
         guard let data = try? JSONEncoder().encode(value) else { return }
         FileHandle.standardOutput.write(data + Data("\n".utf8))
     }
@@ -97,7 +97,7 @@ struct Line: Codable, Sendable {
     var code: String?
     var milliseconds = 0
     /// Whether the session was usable afterward.
-    var goesOn = true
+    var isUsableAfterward = true
     /// Whether the request didn't end, so that the probe exited.
     var hangs = false
 }

@@ -5,25 +5,25 @@ import Testing
 /// remains usable.
 @Suite(.serialized) struct FaultTests {
     @Test(arguments: ["curl", "http", "urlSession"])
-    func everyFaultEndsAsItShould(transport: String) async throws {
+    func everyFaultHasTheExpectedOutcome(transport: String) async throws {
         let faults = try await Probe.listings()
         #expect(faults.count >= 400)
         #expect(Set(faults.map { "\($0.family): \($0.name)" }).count == faults.count)
         let results = try await Probe.results(transport, count: faults.count)
         for (index, fault) in faults.enumerated() {
             let result = results.outcomes[index]
-            let what = "\(transport), \(fault.family): \(fault.name): \(result?.description ?? "nothing was told")"
+            let what = "\(transport), \(fault.family): \(fault.name): \(result?.description ?? "nothing was reported")"
             switch result {
             case .ended(let line):
                 let allowed = transport == "urlSession" ? fault.urlSession : fault.own
                 #expect(line.outcome.map(allowed.contains) == true, "\(what)")
                 // After an interrupted response, Foundation on Linux watches closed descriptors. One time in about 20,
                 // another task stalls.
-                let mayStandStill = transport == "urlSession" && line.code == "responseTooLarge"
+                let mayStall = transport == "urlSession" && line.code == "responseTooLarge"
                 withKnownIssue(isIntermittent: true) {
-                    #expect(line.goesOn, "\(what): the session was not usable afterward")
+                    #expect(line.isUsableAfterward, "\(what): the session was not usable afterward")
                 } when: {
-                    mayStandStill
+                    mayStall
                 }
                 #expect(line.milliseconds < 20_000, "\(what)")
                 #expect(line.outcome != .error || Self.isTyped(line.code, over: transport), "\(what)")

@@ -18,7 +18,7 @@ enum Probe {
         var outcome: Outcome?
         var code: String?
         var milliseconds: Int
-        var goesOn: Bool
+        var isUsableAfterward: Bool
         var hangs: Bool
     }
 

@@ -70,7 +70,7 @@ struct Fuzz {
                 "\(subject.name): \(report.accepted) accepted, \(report.refused) refused in \(seconds), the slowest in "
                     + "\(report.slowest.formatted(.units(allowed: [.milliseconds]))); memory \(memory[0]) more, "
                     + "at most \(memory[1])")
-            guard report.growth < greatestGrowth, ProcessMemory.peak < greatestPeak else {
+            guard report.growth < maximumGrowth, ProcessMemory.peak < maximumPeak else {
                 end("\(subject.name): it used too much memory")
             }
         } catch {
@@ -79,8 +79,8 @@ struct Fuzz {
     }
 
     /// For each unreadable list in OpenStep format, Foundation leaks the error, about 300 bytes.
-    private static let greatestGrowth = 64 << 20
-    private static let greatestPeak = 512 << 20
+    private static let maximumGrowth = 64 << 20
+    private static let maximumPeak = 512 << 20
 
     /// Runs work with the smallest stack of any thread on Apple's platforms.
     private static func runOnSmallStack(_ work: @escaping @Sendable () -> Void) {

@@ -9,7 +9,7 @@ enum FuzzSettings {
     static var seed: UInt64 { number("AFAR_FUZZ_SEED").map { UInt64(clamping: $0) } ?? 1 }
 
     /// The time limit for one input: AFAR_FUZZ_SECONDS, by default 1.
-    static var greatestTime: Duration { .seconds(number("AFAR_FUZZ_SECONDS") ?? 1) }
+    static var maximumTime: Duration { .seconds(number("AFAR_FUZZ_SECONDS") ?? 1) }
 
     /// Returns the file that contains a subject's current input.
     static func file(of subject: Subject) -> URL {

@@ -3,7 +3,7 @@ import Foundation
 /// Creates inputs from a subject's seeds by changing, removing, repeating and mixing their bytes.
 struct Mutator {
     /// The maximum length of an input.
-    static let greatestLength = 1 << 14
+    static let maximumLength = 1 << 14
 
     private let seeds: [[UInt8]]
     private let tokens: [[UInt8]]
@@ -18,7 +18,7 @@ struct Mutator {
         var bytes = random.pick(seeds) ?? []
         guard !random.isOne(in: 50) else { return Data(bytes) }
         for _ in 0...random.number(below: random.isOne(in: 4) ? 8 : 2) { change(&bytes, &random) }
-        return Data(bytes.prefix(Self.greatestLength))
+        return Data(bytes.prefix(Self.maximumLength))
     }
 
     private func change(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {
@@ -44,7 +44,7 @@ struct Mutator {
         _ piece: [UInt8], in bytes: inout [UInt8], at place: Int, _ random: inout SeededGenerator
     ) {
         let most = random.pick([3, 30, 600, 6_000]) ?? 0
-        let count = min(random.number(below: most), Self.greatestLength / max(1, piece.count))
+        let count = min(random.number(below: most), Self.maximumLength / max(1, piece.count))
         bytes.insert(contentsOf: repeatElement(piece, count: count).joined(), at: place)
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 /// A short version of `make fuzz`.
 @Suite(.serialized) struct FuzzTests {
-    @Test(arguments: Subject.all) func readersOfStrangersBytesKeepTheirPromises(subject: Subject) throws {
+    @Test(arguments: Subject.all) func parsersOfUntrustedInputKeepTheirInvariants(subject: Subject) throws {
         let isText = subject.name.hasPrefix("text-")
         let run = FuzzRun(
             subject: subject, seed: FuzzSettings.seed, count: FuzzSettings.count(else: isText ? 300 : 1_000),
@@ -29,7 +29,7 @@ import Testing
         #expect(Set(inputs[0]).count > 40)
     }
 
-    @Test func whatIsAtOddsIsToldWithItsInput() throws {
+    @Test func contradictionsAreReportedWithTheirInput() throws {
         let subject = Subject("odd", seeds: ["seed"], tokens: []) { (input, _) throws(Contradiction) in
             try Contradiction.check(input, Data("seed".utf8), "bytes")
             return true

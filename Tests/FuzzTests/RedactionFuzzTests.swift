@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<rounds) func itIsInNoURLHeaderOrCommand(round: Int) throws {
+    @Test(arguments: 0..<rounds) func urlsHeadersAndCommandsContainNoSecret(round: Int) throws {
         let redaction = Redaction.standard
         try forEachSecret(in: round) { secret, show in
             show("url", redaction.url(secret.url))
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<rounds) func itIsInNoError(round: Int) throws {
+    @Test(arguments: 0..<rounds) func errorsContainNoSecret(round: Int) throws {
         try forEachSecret(in: round, share: (3, 0)) { secret, show in
             let url = try #require(URL(string: secret.url))
             let failure = TransportError(
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<rounds) func itIsInNoResponseOrResumeData(round: Int) throws {
+    @Test(arguments: 0..<rounds) func responsesAndResumeDataContainNoSecret(round: Int) throws {
         try forEachSecret(in: round, share: (3, 1)) { secret, show in
             var request = URLRequest(url: try #require(URL(string: secret.url)))
             for header in secret.headers { request.setValue(header.value, forHTTPHeaderField: header.name) }
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<rounds) func itIsInNoLog(round: Int) async throws {
+    @Test(arguments: 0..<rounds) func logsContainNoSecret(round: Int) async throws {
         let entries = Locked<[String]>([])
         let monitor = LoggingMonitor(.debug) { entry in
             entries.withLock { $0.append("\(entry) \(entry.metadata)") }
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<rounds) func itIsInNothingThatTheToolShows(round: Int) throws {
+    @Test(arguments: 0..<rounds) func theToolsOutputContainsNoSecret(round: Int) throws {
         let lines = Locked("")
         let log = VerboseLog(style: Style(.never, output: .standardError), redaction: .standard) { text in
             lines.withLock { $0 += text }

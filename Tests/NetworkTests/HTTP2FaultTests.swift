@@ -119,7 +119,7 @@ import Testing
     private static func field(_ name: String, _ value: String) -> [UInt8] { Frame.field(name, value) }
 
     @Test(arguments: faults)
-    func itEndsAsDocumented(_ fault: Fault) async throws {
+    func faultsEndAsDocumented(_ fault: Fault) async throws {
         let steps: [RawServer.Step] =
             [.receiveHead, .send(Data(fault.bytes))] + (fault.closes && !fault.codes.isEmpty ? [.close] : [])
         let server = try await RawServer.start(steps)
@@ -146,7 +146,7 @@ import Testing
 
     /// After its response, a server doesn't need to read the rest of the request's body (RFC 9113, section 8.1).
     @Test(arguments: [0, 1, 5_000])
-    func aServerMayAnswerBeforeItHasReadAll(window: UInt16) async throws {
+    func aServerCanAnswerBeforeReadingTheBody(window: UInt16) async throws {
         let grants = Frame(4, [0, 4, 0, 0, UInt8(window >> 8), UInt8(window & 0xFF)])
         let answer: [Frame] = [
             grants, .headers(Self.ok + Self.field("content-length", "2")), .data("ab", ends: true), .reset(1, 0),

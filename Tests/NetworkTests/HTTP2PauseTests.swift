@@ -55,7 +55,7 @@ import Testing
             ("the server breaks the rules", [frames(Frame(6, [1, 2, 3])), pause, .close]),
             ("the server breaks the rules of the stream", [frames(Frame(8, stream: 1, [0, 0, 0, 0])), pause, .close]),
         ] as [(String, [RawServer.Step])], [true, false])
-    func aBodyThatIsBrokenOffFails(_ end: (name: String, steps: [RawServer.Step]), isSecure: Bool) async throws {
+    func aTruncatedBodyFails(_ end: (name: String, steps: [RawServer.Step]), isSecure: Bool) async throws {
         let script =
             Self.begin + [Self.frames(.headers(Self.ok)), Self.pause, Self.frames(.data("bo")), Self.pause] + end.steps
         let server = try await RawServer.start(script)
@@ -144,7 +144,7 @@ import Testing
                 ]
             ),
         ] as [(String, [RawServer.Step])])
-    func aRequestThatWasNotProcessedIsSentAgain(_ refusal: (name: String, steps: [RawServer.Step])) async throws {
+    func anUnprocessedRequestIsResent(_ refusal: (name: String, steps: [RawServer.Step])) async throws {
         let server = try await RawServer.start(scripts: [
             Self.begin + refusal.steps, Self.begin + [Self.frames(.headers(Self.ok, ends: true))],
         ])
@@ -159,7 +159,7 @@ import Testing
 
     private static let answer = begin + [frames(.headers(ok, ends: true))]
 
-    @Test func aConnectionOnWhichARequestTimedOutIsNotUsedAgain() async throws {
+    @Test func aConnectionWithATimeoutIsNotReused() async throws {
         let server = try await RawServer.start(scripts: [Self.answer, Self.answer])
         let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
         let session = session(timeout: 0.5)
@@ -170,7 +170,7 @@ import Testing
         #expect(server.connectionCount == 2)
     }
 
-    @Test func aTimeoutAmidABodyEndsTheConnectionToo() async throws {
+    @Test func aTimeoutDuringABodyEndsTheConnection() async throws {
         let half = Self.begin + [Self.frames(.headers(Self.ok)), Self.pause, Self.frames(.data("bo"))]
         let server = try await RawServer.start(scripts: [half, Self.answer])
         let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)
@@ -182,7 +182,7 @@ import Testing
     }
 
     /// Other requests on the connection continue.
-    @Test func othersOfTheConnectionContinue() async throws {
+    @Test func otherStreamsOfTheConnectionContinue() async throws {
         let gate = RawServer.Gate()
         let slow =
             Self.begin + [.mark("begun"), .hold(gate), Self.frames(.headers(Self.ok, ends: true)), .mark("answered")]
@@ -200,7 +200,7 @@ import Testing
         try await server.peerClosed(0)
     }
 
-    @Test func anAbandonedStreamIsGivenUp() async throws {
+    @Test func anAbandonedStreamIsReset() async throws {
         let half = Self.begin + [Self.frames(.headers(Self.ok)), Self.pause, Self.frames(.data("bo")), .mark("half")]
         let server = try await RawServer.start(scripts: [half, Self.answer])
         let relay = try TLSRelay(to: server.port, certificates, speaksHTTP2: true)

@@ -74,7 +74,7 @@ import Testing
     }
 
     /// The server responds to an upload before it has read the body.
-    @Test func whatLibcurlCannotShareTakesHTTP1() async throws {
+    @Test func exchangesThatLibcurlCannotShareUseHTTP1() async throws {
         let server = try await nginx()
         let (session, url) = (session(), try server.url("site"))
         let large = Data(count: 100 * 1024)
@@ -118,7 +118,7 @@ import Testing
         #expect(version(await session.request(try server.url("old")).serializingData().response) == "http/1.1")
     }
 
-    @Test func aServerThatDoesNotSpeakTheDemandedVersionFails() async throws {
+    @Test func aServerWithoutTheRequiredVersionFails() async throws {
         let (server, plain) = (try await nginx(), try await TestServer.start())
         let (two, latest) = (session { $0.httpVersion = .http2PriorKnowledge }, session { $0.httpVersion = .http3 })
         for url in [try server.url("old"), plain.url("/get")] {
@@ -132,7 +132,7 @@ import Testing
         #expect(cause?.code == .unsupportedByTransport)
     }
 
-    @Test func priorKnowledgeNeedsNoTLS() async throws {
+    @Test func priorKnowledgeRequiresNoTLS() async throws {
         let server = try await nghttpd("--no-tls")
         let session = session { $0.httpVersion = .http2PriorKnowledge }
         try await withThrowingTaskGroup(of: (Data?, String?).self) { group in
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func aServerMayAllowFewerStreams() async throws {
+    @Test func aServerCanAllowFewerStreams() async throws {
         let server = try await nghttpd("--max-concurrent-streams=10")
         let session = session()
         try await withThrowingTaskGroup(of: String?.self) { group in
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func largeBodiesOfManyStreamsAreWhole() async throws {
+    @Test func largeBodiesOfManyStreamsAreComplete() async throws {
         let server = try await nghttpd(files: ["large": 3_000_000])
         let session = session()
         let expected = try Data(contentsOf: server.folder.appending(path: "large"))
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func cancelledStreamsLeaveTheOthersAlone() async throws {
+    @Test func cancelledStreamsDoNotAffectOthers() async throws {
         let server = try await nghttpd(files: ["large": 2_000_000])
         let session = session()
         try await withThrowingTaskGroup(of: (Int?, AFError?).self) { group in
@@ -196,7 +196,7 @@ import Testing
     }
 
     /// nginx sends GOAWAY after this number of requests on a connection.
-    @Test func connectionsThatEndAreReplaced() async throws {
+    @Test func endedConnectionsAreReplaced() async throws {
         let server = try await nginx("", requests: 200)
         let (session, url) = (session(), try server.url("site"))
         try await withThrowingTaskGroup(of: AFError?.self) { group in

@@ -28,7 +28,7 @@ import Testing
         return try #require(error.userInfo[NSUnderlyingErrorKey] as? TransportError)
     }
 
-    @Test func aUnixSocketStandsForEveryHost() async throws {
+    @Test func aUnixSocketIsUsedForEveryHost() async throws {
         let server = try await ServerChild.nginxOnUnixSocket()
         let path = server.folder.appending(path: "socket").path
         let session = try session { $0.unixSocket = path }
@@ -42,12 +42,12 @@ import Testing
         #expect((1...6).contains(statistics?.open ?? 0))
     }
 
-    @Test func aUnixSocketThatIsNotThereFails() async throws {
+    @Test func aMissingUnixSocketFails() async throws {
         let session = try session { $0.unixSocket = "/nowhere/socket" }
         #expect(try failure(await session.request("http://x/").serializingString().response).code == .cannotConnect)
     }
 
-    @Test func anotherPlaceStandsForAHost() async throws {
+    @Test func connectToReplacesAHost() async throws {
         let server = try await TestServer.start()
         let port = try #require(server.url.port)
         let session = try session {
@@ -63,7 +63,7 @@ import Testing
         #expect(server.requestCount(path: "/get") == 2)
     }
 
-    @Test func theCertificateIsStillThatOfTheHost() async throws {
+    @Test func theCertificateMustMatchTheOriginalHost() async throws {
         let certificates = try TestCertificates.shared.get()
         let server = try await SecureServer(certificates, ["site": .init("good")])
         let port = try #require(try server.url("site").port)
@@ -73,7 +73,7 @@ import Testing
         #expect(try failure(refused).code == .certificateUntrusted)
     }
 
-    @Test func aLocalAddressIsWhereConnectionsComeFrom() async throws {
+    @Test func connectionsUseTheLocalAddress() async throws {
         let server = try await TestServer.start()
         let session = try session { $0.localAddress = "127.0.0.7" }
         let response = await session.request(server.url("/get")).serializingString().response
@@ -170,7 +170,7 @@ import Testing
         return getsockopt(socket, level, name, &value, &length) == 0 ? value : -1
     }
 
-    @Test func whatThisMachineDoesNotHaveIsNamed() async throws {
+    @Test func unavailableSettingsAreNamed() async throws {
         let server = try await TestServer.start()
         let long = "/tmp/" + String(repeating: "a", count: 103)
         let settings: [((inout NetworkSettings) -> Void, [String])] = [
@@ -216,13 +216,13 @@ import Testing
                 $0.localAddress = "127.0.0.1"
             },
         ] as [@Sendable (inout NetworkSettings) -> Void])
-    func whatCannotBeIsRefused(_ change: @Sendable (inout NetworkSettings) -> Void) async throws {
+    func invalidSettingsAreRejected(_ change: @Sendable (inout NetworkSettings) -> Void) async throws {
         let session = try session(change)
         #expect(
             try failure(await session.request("http://localhost:1/").serializingString().response).code == .invalidUse)
     }
 
-    @Test func aTransportThatCannotDoItSaysSo() async throws {
+    @Test func anUnsupportedSettingIsReported() async throws {
         var configuration = SessionConfiguration.default
         configuration.network = .init()
         configuration.network?.unixSocket = "/run/x"

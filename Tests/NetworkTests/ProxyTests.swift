@@ -28,7 +28,7 @@ import Testing
         return try #require(error.userInfo[NSUnderlyingErrorKey] as? TransportError)
     }
 
-    @Test func anHTTPProxyHandsRequestsOnAndKeepsItsConnection() async throws {
+    @Test func anHTTPProxyForwardsRequestsAndKeepsItsConnection() async throws {
         let (server, proxy) = (try await TestServer.start(), try await ServerChild.tinyproxy())
         let session = session(.init(try Proxy(host: "127.0.0.1", port: Int(proxy.port))))
         for _ in 0..<3 {
@@ -49,8 +49,8 @@ import Testing
         let url = try server.url("site")
         #expect(try await session.request(url).serializingString().value.contains("none"))
         #expect(try await session.request(url).serializingString().value.contains("none"))
-        #expect(proxy.said.contains("CONNECT localhost:\(try #require(url.port))"))
-        #expect(proxy.said.components(separatedBy: "Request (file descriptor").count == 2)
+        #expect(proxy.output.contains("CONNECT localhost:\(try #require(url.port))"))
+        #expect(proxy.output.components(separatedBy: "Request (file descriptor").count == 2)
     }
 
     @Test func anErrorNamesTheProxyButNotItsCredential() async throws {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func anEvaluatorDecidesBehindATunnel() async throws {
+    @Test func anEvaluatorDecidesThroughATunnel() async throws {
         let server = try await SecureServer(certificates, ["site": .init("good"), "other": .init("wrong-host")])
         let proxy = try await ServerChild.tinyproxy()
         var configuration = SessionConfiguration.default
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: ["http", "socks5"])
-    func theCredentialIsSeenByTheProxyOnly(kind: String) async throws {
+    func theCredentialIsSentOnlyToTheProxy(kind: String) async throws {
         let (server, secure) = (
             try await TestServer.start(), try await SecureServer(certificates, ["site": .init("good")])
         )
@@ -118,7 +118,7 @@ import Testing
         #expect(server.requestCount(path: "/get") == 1)
     }
 
-    @Test func aTunnelServesWhoHasOpenedIt() async throws {
+    @Test func aTunnelIsNotSharedAcrossCredentials() async throws {
         let server = try await SecureServer(certificates, ["site": .init("good")])
         let proxy = try await ServerChild.tinyproxy(user: "ann secret")
         let session = session(.init(try Proxy("127.0.0.1:\(proxy.port)")))
@@ -135,7 +135,7 @@ import Testing
         #expect(try failure(await session.request(url).serializingString().response).code == .proxyFailed)
     }
 
-    @Test func aFieldForTheProxyNeverReachesAServer() async throws {
+    @Test func proxyFieldsNeverReachAServer() async throws {
         let (server, proxy) = (try await TestServer.start(), try await ServerChild.tinyproxy(user: "ann secret"))
         let socks = try await ServerChild.microsocks()
         let secure = try await SecureServer(certificates, ["site": .init("good")])
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test(arguments: ["socks5", "socks5h"])
-    func aSOCKSProxyServesBothSchemes(kind: String) async throws {
+    func aSOCKSProxySupportsBothSchemes(kind: String) async throws {
         let (server, secure) = (
             try await TestServer.start(), try await SecureServer(certificates, ["site": .init("good")])
         )
@@ -162,7 +162,7 @@ import Testing
         #expect(response.response?.statusCode == 200)
         #expect(response.metrics?.transactionMetrics.last?.isProxyConnection == true)
         #expect(try await session.request(secure.url("site")).serializingString().value.contains("none"))
-        #expect(proxy.said.contains("connected to"))
+        #expect(proxy.output.contains("connected to"))
     }
 
     @Test func aProxyOverTLSIsVerified() async throws {
@@ -183,7 +183,7 @@ import Testing
         #expect(server.requestCount(path: "/get") == 1)
     }
 
-    @Test func everyHopHasTheProxyOfItsHost() async throws {
+    @Test func everyHopUsesTheProxyOfItsHost() async throws {
         let (first, second) = (try await TestServer.start(), try await TestServer.start())
         let proxy = try await ServerChild.tinyproxy()
         let session = session(
@@ -196,7 +196,7 @@ import Testing
     }
 
     @Test(arguments: ["http", "https", "socks5", "socks5h"])
-    func aProxyThatIsNotThereIsNamed(kind: String) async throws {
+    func anUnreachableProxyIsNamed(kind: String) async throws {
         let port = try ClosedPort()
         for url in ["http://origin.example/", "https://origin.example/"] {
             for host in ["127.0.0.1", "proxy.invalid"] {
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func aHostThatIsNotFoundIsNotTheProxysFault() async throws {
+    @Test func anUnresolvedHostIsNotAProxyError() async throws {
         let proxy = try await ServerChild.microsocks()
         let session = session(.init(try Proxy("socks5://127.0.0.1:\(proxy.port)")))
         let failure = try failure(await session.request("http://origin.invalid/").serializingString().response)
@@ -227,7 +227,7 @@ import Testing
     }
 
     @Test(arguments: [4, 5] as [UInt8])
-    func afterARefusalASOCKSProxyGetsTheNextAddressOverANewConnection(reply: UInt8) async throws {
+    func aRejectedAddressIsFollowedByTheNextOverANewConnection(reply: UInt8) async throws {
         let proxy = try await socksProxy(replies: reply, 0)
         let session = session(.init(try Proxy("socks5://127.0.0.1:\(proxy.port)")))
         #expect(try await session.request("http://localhost:258/").serializingString().value == "done")
@@ -240,7 +240,7 @@ import Testing
     }
 
     @Test(arguments: [([4, 5], "refused the connection"), ([5, 4], "host is unreachable")] as [([UInt8], String)])
-    func ifASOCKSProxyRefusesAllAddressesTheErrorNamesItsLastReason(replies: [UInt8], reason: String) async throws {
+    func ifAllAddressesAreRejectedTheErrorNamesTheLastReason(replies: [UInt8], reason: String) async throws {
         let proxy = try await socksProxy(replies: replies[0], replies[1])
         let session = session(.init(try Proxy("socks5://127.0.0.1:\(proxy.port)")))
         let failure = try failure(await session.request("http://localhost:258/").serializingString().response)
@@ -250,7 +250,7 @@ import Testing
         for connection in 0..<2 { try await proxy.peerClosed(connection) }
     }
 
-    @Test func manyRequestsAtOnce() async throws {
+    @Test func manyConcurrentRequests() async throws {
         let (server, proxy) = (try await TestServer.start(), try await ServerChild.tinyproxy())
         let session = session(.init(try Proxy("127.0.0.1:\(proxy.port)")))
         try await withThrowingTaskGroup(of: Int?.self) { group in
@@ -263,7 +263,7 @@ import Testing
         }
     }
 
-    @Test func anInvalidProxyOfTheEnvironmentFailsWhatWouldGoThroughIt() async throws {
+    @Test func anInvalidEnvironmentProxyFailsItsRequests() async throws {
         let server = try await TestServer.start()
         let session = session(
             ProxySettings(environment: ["https_proxy": "gopher://ann:secret@x", "no_proxy": "b.example"]))
@@ -273,7 +273,7 @@ import Testing
         #expect(failure.description.contains("https_proxy") && !failure.description.contains("secret"))
     }
 
-    @Test func foundationsDictionaryIsUnderstood() async throws {
+    @Test func foundationsDictionaryIsSupported() async throws {
         let (server, proxy) = (try await TestServer.start(), try await ServerChild.tinyproxy())
         let foundation = URLSessionConfiguration.ephemeral
         foundation.connectionProxyDictionary = [

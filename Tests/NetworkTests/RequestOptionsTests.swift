@@ -16,7 +16,7 @@ import Testing
         return try #require(error.userInfo[NSUnderlyingErrorKey] as? TransportError)
     }
 
-    @Test func aDeadlineEndsWhateverTheRequestIsAt() async throws {
+    @Test func aDeadlineEndsARequestAtAnyStage() async throws {
         let server = try await RawServer.start([.receiveHead])
         let session = Session()
         let slow = await session.request(server.url).options { $0.deadline = 0.1 }.serializingString().response
@@ -42,7 +42,7 @@ import Testing
         #expect(code(await suspended.serializingString().response) == .timedOut)
     }
 
-    @Test func aDeadlineMayBeSetLater() async throws {
+    @Test func aDeadlineCanBeSetLater() async throws {
         let server = try await RawServer.start([.receiveHead])
         let session = Session()
         let request = session.request(server.url)
@@ -53,7 +53,7 @@ import Testing
         #expect(request.options.deadline == 0.1)
     }
 
-    @Test func aDeadlineThatIsKeptChangesNothing() async throws {
+    @Test func aDeadlineThatIsMetChangesNothing() async throws {
         let server = try await TestServer.start()
         let session = Session()
         weak var request: DataRequest?
@@ -65,7 +65,7 @@ import Testing
         while request != nil { await Task.yield() }
     }
 
-    @Test func timeoutsAreTheRequestsOwn() async throws {
+    @Test func timeoutsCanBeSetPerRequest() async throws {
         let server = try await RawServer.start([.receiveHead])
         let session = Session()
         let idle = await session.request(server.url).options { $0.idleTimeout = 0.1 }.serializingString().response
@@ -78,7 +78,7 @@ import Testing
         #expect(code(connect) == .timedOut)
     }
 
-    @Test func theNetworkIsTheRequestsOwn() async throws {
+    @Test func networkSettingsCanBeSetPerRequest() async throws {
         let server = try await TestServer.start()
         let session = Session()
         let response = await session.request(server.url("/get")).options { options in
@@ -90,7 +90,7 @@ import Testing
         #expect(other.metrics?.transactionMetrics.last?.localAddress == "127.0.0.1")
     }
 
-    @Test func aCacheDoesNotTakeOneServerForAnother() async throws {
+    @Test func aCacheDistinguishesServers() async throws {
         let answers = ["one", "two"]
         var configuration = SessionConfiguration.default
         configuration.cacheStore = MemoryCacheStore()
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func optionsThatAreNotSetAreNil() {
+    @Test func unsetOptionsAreNil() {
         var options = RequestOptions()
         #expect(options.decompressionLimit == nil && options.protocolClasses == nil && options.idleTimeout == nil)
         options.decompressionLimit = options.decompressionLimit
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func everyOptionOfAnExchangeIsOneOfTheSessionToo() async throws {
+    @Test func everyExchangeOptionIsASessionOption() async throws {
         let server = try await TestServer.start()
         let port = try #require(server.url.port)
         var configuration = SessionConfiguration.default

@@ -12,7 +12,7 @@ import Testing
 
 /// Graceful shutdown of a session.
 @Suite(.timeLimit(.minutes(1))) struct ShutdownTests {
-    @Test func requestsThatRunComeToTheirEnd() async throws {
+    @Test func runningRequestsFinish() async throws {
         let gate = RawServer.Gate()
         let server = try await RawServer.start([
             .receiveHead, .hold(gate), .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"),
@@ -33,7 +33,7 @@ import Testing
         #expect(await session.shutdown())
     }
 
-    @Test func whatRunsTooLongIsEnded() async throws {
+    @Test func slowRequestsAreEnded() async throws {
         let server = try await RawServer.start([.receiveHead, .waitForever])
         let session = Session(configuration: .default)
         let request = session.request(server.url)
@@ -63,8 +63,8 @@ import Testing
         try await task.send(.string("open"))
         #expect(await session.shutdown(drainingFor: 3_600))
         for try await _ in task.messages {}
-        while !server.said.contains("closed open") { await Task.yield() }
-        #expect(server.said.contains("closed open 1001"))
+        while !server.output.contains("closed open") { await Task.yield() }
+        #expect(server.output.contains("closed open 1001"))
     }
 
     @Test func connectionsWithoutARequestAreClosed() async throws {
@@ -80,7 +80,7 @@ import Testing
 
 /// Limits on concurrent requests to a host and on requests per second.
 @Suite(.timeLimit(.minutes(1))) struct RateTests {
-    @Test func noMoreThanTheLimitAreInFlight() async throws {
+    @Test func requestsInFlightAreLimited() async throws {
         let server = try await TestServer.start()
         let session = Session(configuration: .default, stages: [RequestLimit(perHost: 2)])
         let observed = Locked((now: 0, most: 0))
@@ -99,7 +99,7 @@ import Testing
         #expect(try await session.request(server.url("/get")).serializingData().value.isEmpty == false)
     }
 
-    @Test func aPlaceIsGivenUpByWhoIsCancelled() async throws {
+    @Test func cancelledRequestsFreeTheirSlots() async throws {
         let server = try await RawServer.start([.receiveHead, .waitForever])
         let session = Session(configuration: .default, stages: [RequestLimit(perHost: 1)])
         let first = session.request(server.url)
@@ -118,7 +118,7 @@ import Testing
         #expect(await answer.value == true)
     }
 
-    @Test func aPlaceIsGivenUpByWhatIsNeverSent() async throws {
+    @Test func unsentRequestsFreeTheirSlots() async throws {
         let server = try await TestServer.start()
         let session = Session(configuration: .default, stages: [RequestLimit(perHost: 1)])
         var head = URLRequest(url: server.url("/get"))
@@ -144,7 +144,7 @@ import Testing
         #expect(ContinuousClock.now - start >= .milliseconds(200))
     }
 
-    @Test func whatIsCancelledWhileItWaitsCostsNothing() async throws {
+    @Test func cancelledWaitingRequestsConsumeNoTokens() async throws {
         let server = try await TestServer.start()
         let adapted = Locked(0)
         let counting = Adapter { request, _, completion in
@@ -168,7 +168,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aHostThatAsksToWaitIsWaitedFor() async throws {
+    @Test func retryAfterDelaysTheHostsRequests() async throws {
         let server = try await RawServer.start([
             .receiveHead,
             .send("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"),
@@ -186,7 +186,7 @@ import Testing
 }
 
 extension ShutdownTests {
-    @Test func whoWaitsIsHeldByALaterPause() async throws {
+    @Test func waitingRequestsAreDelayedByALaterPause() async throws {
         let server = try await TestServer.start()
         let (count, dates) = (Locked(0), Locked<[ContinuousClock.Instant]>([]))
         server.route("/busy") { _ in

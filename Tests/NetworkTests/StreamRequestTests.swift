@@ -28,7 +28,7 @@ import Testing
         return String(decoding: data ?? Data(), as: UTF8.self)
     }
 
-    @Test func bytesGoBothWaysAndEndOneByOne() async throws {
+    @Test func bothDirectionsCloseIndependently() async throws {
         let server = try await RawServer.start([
             .send("ready"), .receive(4), .send("pong"), .receiveAll, .send("you are done"), .close,
         ])
@@ -74,7 +74,7 @@ import Testing
         stream.cancel()
     }
 
-    @Test func resultsComeInOrder() async throws {
+    @Test func resultsArriveInOrder() async throws {
         let server = try await RawServer.start([.send(String(repeating: "abcdefgh", count: 1_000))])
         let session = session()
         let stream = session.stream(withHostName: "127.0.0.1", port: Int(server.port))
@@ -91,7 +91,7 @@ import Testing
         stream.cancel()
     }
 
-    @Test func oneThatWasNotStartedIsClosedWithoutAConnection() async throws {
+    @Test func anUnstartedStreamIsClosedWithoutAConnection() async throws {
         let server = try await RawServer.start([.waitForever])
         let session = session()
         let stream = session.stream(withHostName: "127.0.0.1", port: Int(server.port))
@@ -101,7 +101,7 @@ import Testing
         #expect(server.connectionCount == 0)
     }
 
-    @Test func aPeerThatDoesNotReadHoldsTheWriterBack() async throws {
+    @Test func aPeerThatDoesNotReadAppliesBackpressure() async throws {
         let gate = RawServer.Gate()
         let server = try await RawServer.start([.hold(gate), .receive(64 << 20), .send("all"), .close])
         let session = session()
@@ -124,7 +124,7 @@ import Testing
         stream.close()
     }
 
-    @Test func aReadThatIsOutOfTimeLeavesTheConnection() async throws {
+    @Test func aReadTimeoutKeepsTheConnection() async throws {
         let gate = RawServer.Gate()
         let server = try await RawServer.start([.send("ear"), .hold(gate), .send("ly, late")])
         let session = session()
@@ -152,7 +152,7 @@ import Testing
         stream.cancel()
     }
 
-    @Test func cancellingEndsAllThatWaits() async throws {
+    @Test func cancellingEndsAllPendingOperations() async throws {
         let server = try await RawServer.start([.waitForever])
         let session = session()
         let stream = session.stream(withHostName: "127.0.0.1", port: Int(server.port))
@@ -164,7 +164,7 @@ import Testing
         await #expect(throws: AFError.self) { try await stream.write(Data("x".utf8)) }
     }
 
-    @Test func aHostThatIsNotThereIsAnError() async throws {
+    @Test func anUnreachableHostIsAnError() async throws {
         // Keeps the port closed.
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func tlsBeginsAtOnceOrLater(isLater: Bool) async throws {
+    func tlsCanStartImmediatelyOrLater(isLater: Bool) async throws {
         let server = try await SecureServer(certificates, ["site": .init("good"), "other": .init("wrong-host")])
         let session = session()
         let url = try server.url("site")
@@ -205,7 +205,7 @@ import Testing
         #expect((wrong.error?.underlyingError as? URLError)?.code == .serverCertificateUntrusted)
     }
 
-    @Test func whatCameBeforeTLSIsNotTakenForWhatComesAfter() async throws {
+    @Test func bytesReceivedBeforeTLSAreRejected() async throws {
         let server = try await RawServer.start([.send("injected"), .waitForever])
         let session = session()
         let stream = session.stream(withHostName: "127.0.0.1", port: Int(server.port))
@@ -222,7 +222,7 @@ import Testing
     /// If starting TLS fails, nothing more is read or written, neither in plain text nor over a TLS connection that
     /// wasn't accepted.
     @Test(arguments: ["stalls", "is cancelled", "is refused"])
-    func nothingFollowsWhatCouldNotBeSecured(why: String) async throws {
+    func nothingFollowsAFailedTLSHandshake(why: String) async throws {
         let server = try await RawServer.start([.send("ready"), .waitForever])
         var configuration = SessionConfiguration.default
         configuration.timeoutIntervalForConnect = why == "stalls" ? 0.3 : 60
@@ -240,7 +240,7 @@ import Testing
         #expect(!server.received(by: 0).contains(Data("secret".utf8)))
     }
 
-    @Test func whatIsQueuedBehindAFailureIsNotSentInTheClear() async throws {
+    @Test func queuedWritesAreNotSentInPlainTextAfterAFailure() async throws {
         let server = try await RawServer.start([.send("ready"), .waitForever])
         let session = Session(
             configuration: .default, serverTrustManager: ServerTrustManager(evaluators: [:]))
@@ -260,7 +260,7 @@ import Testing
         }
     }
 
-    @Test func manyMaySecureAtOnce() async throws {
+    @Test func manyStreamsCanStartTLSConcurrently() async throws {
         let server = try await SecureServer(certificates, ["site": .init("good")])
         let url = try server.url("site")
         let session = session()
@@ -284,7 +284,7 @@ import Testing
         }
     }
 
-    @Test func thousandsMayGiveUpWaiting() async throws {
+    @Test func thousandsOfPendingReadsCanBeCancelled() async throws {
         let gate = RawServer.Gate()
         let server = try await RawServer.start([.hold(gate), .receiveAll])
         let session = session()
@@ -299,7 +299,7 @@ import Testing
         stream.cancel()
     }
 
-    @Test func aConnectionThatWasOpenIsNotMadeAgain() async throws {
+    @Test func anEstablishedConnectionIsNotRetried() async throws {
         let server = try await RawServer.start([.send("ready"), .close])
         let session = session()
         let again = Retrier { _, _, _, completion in completion(.retry) }
@@ -337,7 +337,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func theClientSaysWhoItIs(isLater: Bool) async throws {
+    func theClientIdentityIsPresented(isLater: Bool) async throws {
         let server = try await ServerChild("s_server") { [certificates] _, port in
             ["openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificates.file("good.pem").path]
                 + ["-key", certificates.file("good.key").path, "-CAfile", certificates.authority.path]
@@ -365,7 +365,7 @@ import Testing
     // MARK: The network
 
     @Test(arguments: ["http", "socks5"])
-    func itGoesThroughProxies(kind: String) async throws {
+    func streamsUseProxies(kind: String) async throws {
         let server = try await RawServer.start([.receive(4), .send("pong")])
         let secure = try await SecureServer(certificates, ["site": .init("good")])
         let proxy =
@@ -395,7 +395,7 @@ import Testing
         #expect(server.connectionCount == 1)
     }
 
-    @Test func itGoesThroughAProxyOverTLS() async throws {
+    @Test func streamsUseAProxyOverTLS() async throws {
         let secure = try await SecureServer(certificates, ["site": .init("good")])
         let proxy = try await ServerChild.apache(certificates)
         var network = NetworkSettings()
@@ -410,7 +410,7 @@ import Testing
         }
     }
 
-    @Test func itGoesOverUnixSockets() async throws {
+    @Test func streamsUseUnixSockets() async throws {
         let server = try await ServerChild.nginxOnUnixSocket()
         var network = NetworkSettings()
         network.unixSocket = server.folder.appending(path: "socket").path
@@ -421,7 +421,7 @@ import Testing
         stream.cancel()
     }
 
-    @Test func aSessionThatEndsClosesIt() async throws {
+    @Test func releasingTheSessionClosesTheStream() async throws {
         let server = try await RawServer.start([.waitForever])
         var session: Session? = session()
         let stream = session?.stream(withHostName: "127.0.0.1", port: Int(server.port))

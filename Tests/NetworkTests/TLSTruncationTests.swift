@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases, heads) func aBodyThatIsCutOffFails(_ kind: Kind, _ head: String) async throws {
+    @Test(arguments: Kind.allCases, heads) func aTruncatedBodyFails(_ kind: Kind, _ head: String) async throws {
         for isTLS13 in [true, false] {
             let server = try await RawServer.start([.respond(head + "bo"), .close])
             let relay = try TLSRelay(to: server.port, certificates, isTLS13: isTLS13)
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases, heads) func aBodyWhoseEndIsAnnouncedIsComplete(_ kind: Kind, _ head: String)
+    @Test(arguments: Kind.allCases, heads) func aBodyEndedByCloseNotifyIsComplete(_ kind: Kind, _ head: String)
         async throws
     {
         for isTLS13 in [true, false] {
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases) func aSessionMayAcceptIt(_ kind: Kind) async throws {
+    @Test(arguments: Kind.allCases) func aSessionCanAcceptTruncation(_ kind: Kind) async throws {
         for isTLS13 in [true, false] {
             let server = try await RawServer.start([.respond(Self.heads[0] + "body"), .close])
             let relay = try TLSRelay(to: server.port, certificates, isTLS13: isTLS13)
@@ -71,7 +71,7 @@ import Testing
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
         "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 304 Not Modified\r\n\r\n",
     ])
-    func aBodyWithAnEndOfItsOwnNeedsNoAlert(_ answer: String) async throws {
+    func aSelfDelimitedBodyRequiresNoAlert(_ answer: String) async throws {
         let server = try await RawServer.start([.respond(answer), .close])
         let relay = try TLSRelay(to: server.port, certificates)
         let session = session()
@@ -79,7 +79,7 @@ import Testing
         #expect(response.error == nil && response.response != nil)
     }
 
-    @Test func aHeadNeedsNoAlert() async throws {
+    @Test func aHeadRequiresNoAlert() async throws {
         let server = try await RawServer.start([.respond(Self.heads[0]), .close])
         let relay = try TLSRelay(to: server.port, certificates)
         let session = session()
@@ -87,7 +87,7 @@ import Testing
         #expect(await request.serializingData(emptyRequestMethods: [.head]).response.error == nil)
     }
 
-    @Test func aRedirectNeedsNoAlert() async throws {
+    @Test func aRedirectRequiresNoAlert() async throws {
         let server = try await RawServer.start(scripts: [
             [.respond("HTTP/1.1 302 Found\r\nLocation: /next\r\n\r\nbody"), .close],
             [.respond("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")],
@@ -97,7 +97,7 @@ import Testing
         #expect(try await session.request(relay.url).serializingString().value == "ok")
     }
 
-    @Test func aBodyThatIsCutOffIsNotCached() async throws {
+    @Test func aTruncatedBodyIsNotCached() async throws {
         let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=1000\r\n\r\n"
         let server = try await RawServer.start(scripts: [
             [.respond(head + "bo"), .close], [.respond(head + "body" + TLSRelay.closeNotify), .close], [.close],

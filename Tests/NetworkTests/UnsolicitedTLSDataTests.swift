@@ -37,7 +37,7 @@ import Testing
     private func text(_ request: DataRequest) async throws -> String { try await request.serializingString().value }
 
     @Test(arguments: [true, false], [0, 0.5])
-    func aSecondResponseInARecordIsNotTaken(isTLS13: Bool, pause: Double) async throws {
+    func aSecondResponseInARecordIsIgnored(isTLS13: Bool, pause: Double) async throws {
         let gate = RawServer.Gate()
         let server = try await RawServer.start(scripts: [Self.smuggling(after: gate), Self.fresh])
         let relay = try TLSRelay(to: server.port, certificates, isTLS13: isTLS13)
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aSecondResponseAfterARedirectIsNotTaken(isTLS13: Bool) async throws {
+    func aSecondResponseAfterARedirectIsIgnored(isTLS13: Bool) async throws {
         let gate = RawServer.Gate()
         let server = try await RawServer.start(scripts: [Self.smuggling(after: gate, "302 Found"), Self.fresh])
         let relay = try TLSRelay(to: server.port, certificates, isTLS13: isTLS13)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aSecondResponseUnderAnEvaluatorIsNotTaken(isTLS13: Bool) async throws {
+    func aSecondResponseWithAnEvaluatorIsIgnored(isTLS13: Bool) async throws {
         let gate = RawServer.Gate()
         let server = try await RawServer.start(scripts: [Self.smuggling(after: gate), Self.fresh])
         let relay = try TLSRelay(to: server.port, certificates, isTLS13: isTLS13)
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: [true, false], ["evil", TLSRelay.closeNotify, TLSRelay.halfRecord, TLSRelay.recordHeader])
-    func aConnectionWithOtherDataIsClosedAtOnce(isTLS13: Bool, _ data: String) async throws {
+    func aConnectionWithUnsolicitedDataIsClosedImmediately(isTLS13: Bool, _ data: String) async throws {
         let gate = RawServer.Gate()
         let server = try await RawServer.start(scripts: [
             [.respond(Self.ok("first")), .hold(gate), .send(data)], Self.fresh,

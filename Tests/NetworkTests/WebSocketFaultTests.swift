@@ -34,7 +34,7 @@ import Testing
         ("HTTP/2", "HTTP/2 101 X\r\n\r\n"), ("half a head", "HTTP/1.1 101 Switching"), ("nothing", ""),
         ("too many early hints", String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 30)),
     ])
-    func anAnswerThatIsNoUpgradeIsRefused(name: String, answer: String) async throws {
+    func aResponseWithoutAnUpgradeIsRejected(name: String, answer: String) async throws {
         let server = try await RawServer.start([.receiveHead, .send(answer), .close])
         let code = await failure(session.webSocketRequest(to: server.url))
         #expect(
@@ -42,7 +42,7 @@ import Testing
             "\(name): \(String(describing: code))")
     }
 
-    @Test func aHeadThatIsTooLargeIsRefused() async throws {
+    @Test func anOversizedHeadIsRejected() async throws {
         let field = "X: " + String(repeating: "x", count: 1_000) + "\r\n"
         let large = try await RawServer.start([
             .receiveHead, .send("HTTP/1.1 101 X\r\n"), .repeat(field, every: 0, times: 1_000),
@@ -54,14 +54,14 @@ import Testing
         #expect(await failure(session.webSocketRequest(to: many.url)) == .headTooLarge)
     }
 
-    @Test func aServerThatIsSilentIsLeft() async throws {
+    @Test func aSilentServerTimesOut() async throws {
         let server = try await RawServer.start([.receiveHead, .waitForever])
         let request = session.webSocketRequest(to: server.url).options { $0.idleTimeout = 0.1 }
         #expect(await failure(request) == .timedOut)
         try await server.peerClosed(0)
     }
 
-    @Test func whatWouldSmuggleIsNotSent() async throws {
+    @Test func smugglingFieldsAreNotSent() async throws {
         let server = try await RawServer.start([.receiveHead, .close])
         let request = session.webSocketRequest(
             to: server.url,
@@ -81,12 +81,13 @@ import Testing
             ("a long ping", "897e0080", .malformedResponse, "1002"), ("no text", "8101ff", .malformedResponse, "1007"),
             ("too long", "827f0000000010000000", .responseTooLarge, "1009"),
         ] as [(String, String, TransportError.Code, String)])
-    func theServerIsToldWhatItHasDone(name: String, bytes: String, code: TransportError.Code, told: String) async throws
+    func theServerReceivesTheCloseCode(name: String, bytes: String, code: TransportError.Code, closeCode: String)
+        async throws
     {
         let server = try await ServerChild.webSockets()
         let request = session.webSocketRequest(to: "ws://127.0.0.1:\(server.port)/raw?bytes=\(bytes)")
         #expect(await failure(request) == code, "\(name)")
-        while !server.said.contains("closed with \(told)") { await Task.yield() }
+        while !server.output.contains("closed with \(closeCode)") { await Task.yield() }
     }
 
     @Test(arguments: ["81", "8105616263", "0103616263", ""])
@@ -96,7 +97,7 @@ import Testing
         #expect(await failure(request) == .connectionLost)
     }
 
-    @Test func aServerThatClosesAndDoesNotReadHoldsNobodyUp() async throws {
+    @Test func aClosingServerThatDoesNotReadDoesNotBlock() async throws {
         let server = try await ServerChild.webSockets()
         // The server closes without reading more data.
         let request = session.webSocketRequest(to: "ws://127.0.0.1:\(server.port)/raw?bytes=880203e8&then=pause")
@@ -107,7 +108,7 @@ import Testing
         await #expect(throws: (any Error).self) { try await sending.value }
     }
 
-    @Test func whatTheServerHasSaidIsHeardAfterASendThatFailed() async throws {
+    @Test func receivedMessagesAreDeliveredAfterAFailedSend() async throws {
         let certificates = try TestCertificates.shared.get()
         let server = try await ServerChild.webSockets(certificates)
         var configuration = SessionConfiguration.default
@@ -133,7 +134,7 @@ import Testing
         #expect(await failure(request) == .timedOut)
     }
 
-    @Test func manyAtOnceComeToTheirEnd() async throws {
+    @Test func concurrentConnectionsEnd() async throws {
         let server = try await ServerChild.webSockets()
         let session = session
         await withTaskGroup(of: Int.self) { group in

@@ -23,7 +23,7 @@ import Testing
 
     // MARK: Messages
 
-    @Test func messagesComeBackAsTheyWereSent() async throws {
+    @Test func messagesRoundTrip() async throws {
         let socket = session.webSocketRequest(to: try await url("/echo")).webSocketTask()
         let texts = ["", "hello", "grüße, 🌍", String(repeating: "long ", count: 40_000)]
         let binary = [Data(), Data([0, 255]), Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })]
@@ -44,7 +44,7 @@ import Testing
         #expect(try await messages.next() == nil)
     }
 
-    @Test func aTransportAroundAnotherCarriesThem() async throws {
+    @Test func wrappedTransportsSupportWebSockets() async throws {
         let transport = Counting(base: HTTPTransport())
         let session = Session(configuration: .default, transport: transport)
         let socket = session.webSocketRequest(to: try await url("/echo")).webSocketTask()
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [ExchangeOptions.HTTPVersion.http2, .http3])
-    func theyUseHTTP1WhateverTheSessionUses(version: ExchangeOptions.HTTPVersion) async throws {
+    func webSocketsUseHTTP1ForAnySessionVersion(version: ExchangeOptions.HTTPVersion) async throws {
         var configuration = SessionConfiguration.default
         configuration.httpVersion = version
         let session = Session(configuration: configuration)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func eventsComeInOrder() async throws {
+    @Test func eventsArriveInOrder() async throws {
         let (events, continuation) = AsyncStream.makeStream(of: String.self)
         let url = try await url("/echo")
         session.webSocketRequest(to: url, configuration: .protocol("chat"))
@@ -126,7 +126,7 @@ import Testing
         socket.cancel()
     }
 
-    @Test func messagesThatAreSentBeforeItIsOpenWait() async throws {
+    @Test func messagesSentBeforeOpeningWait() async throws {
         let request = session.webSocketRequest(to: try await url("/echo"))
         let (results, continuation) = AsyncStream.makeStream(of: Bool.self)
         for number in 0..<100 {
@@ -145,7 +145,7 @@ import Testing
         #expect(sent == 100)
     }
 
-    @Test func messagesKeepTheirOrderWhileItOpens() async throws {
+    @Test func messagesKeepTheirOrderDuringOpening() async throws {
         let queue = DispatchQueue(label: "completions")
         for _ in 0..<5 {
             let request = session.webSocketRequest(to: try await url("/echo"))
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func aSlowHandlerIsNotTheServersSilence() async throws {
+    @Test func aSlowHandlerDoesNotCauseAPingTimeout() async throws {
         let task = session.webSocketRequest(to: try await url("/echo"), configuration: .pingInterval(0.4))
             .webSocketTask()
         var count = 0
@@ -186,7 +186,7 @@ import Testing
         #expect(count == 3)
     }
 
-    @Test func whatComesBeforeAnybodyListensIsKept() async throws {
+    @Test func earlyMessagesAreBuffered() async throws {
         for count in [3, 500] {
             let request = session.webSocketRequest(to: try await url("/push?count=\(count)"))
             let task = request.webSocketTask()
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func aSlowReaderHoldsTheServerBackAndLosesNothing() async throws {
+    @Test func aSlowReaderAppliesBackpressureAndLosesNothing() async throws {
         let count = 300
         let request = session.webSocketRequest(to: try await url("/push?count=\(count)&size=20000"))
         var next = 0
@@ -224,7 +224,7 @@ import Testing
     // MARK: The end
 
     @Test(arguments: [1000, 1001, 1008, 1011, 3000, 4999])
-    func theServersCodeIsTold(code: Int) async throws {
+    func theServersCloseCodeIsReported(code: Int) async throws {
         let request = session.webSocketRequest(to: try await url("/close?code=\(code)&reason=so+it+is"))
         var end: (Int, String)?
         var completion: WebSocketRequest.Completion?
@@ -240,15 +240,15 @@ import Testing
         #expect(completion?.error == nil)
     }
 
-    @Test func theServerLearnsTheCodeAndTheReason() async throws {
+    @Test func theServerReceivesTheCodeAndTheReason() async throws {
         let server = try await ServerChild.webSockets()
         let request = session.webSocketRequest(to: "ws://127.0.0.1:\(server.port)/closed")
         let task = request.webSocketTask()
         try await task.send(.string("last words"))
         task.close(sending: .init(rawValue: 4_001), reason: Data("enough, grüße".utf8))
         for try await _ in task.messages {}
-        while !server.said.contains("closed last words") { await Task.yield() }
-        #expect(server.said.contains("closed last words 4001 enough, grüße"))
+        while !server.output.contains("closed last words") { await Task.yield() }
+        #expect(server.output.contains("closed last words 4001 enough, grüße"))
         await #expect(throws: TransportError.self) { try await task.send(.string("too late")) }
     }
 
@@ -259,7 +259,7 @@ import Testing
         #expect((error?.underlyingError as? URLError)?.code == .networkConnectionLost)
     }
 
-    @Test func aCancelEndsItAtOnce() async throws {
+    @Test func cancellationEndsTheWebSocketImmediately() async throws {
         let request = session.webSocketRequest(to: try await url("/echo"))
         var kinds: [String] = []
         for await event in request.webSocketTask().streamingMessageEvents() {
@@ -286,7 +286,7 @@ import Testing
         }
     }
 
-    @Test func oneThatIsNotOpenIsClosedAtOnce() async throws {
+    @Test func anUnopenedWebSocketIsClosedImmediately() async throws {
         let unstarted = Session(startRequestsImmediately: false).webSocketRequest(to: "ws://127.0.0.1:1/")
         var ends = end(of: unstarted)
         unstarted.close(sending: .goingAway)
@@ -307,7 +307,7 @@ import Testing
         for await error in ends { #expect(error == nil) }
     }
 
-    @Test func leavingAfterTheCloseIsNoCancel() async throws {
+    @Test func leavingAfterTheCloseIsNotACancellation() async throws {
         let server = try await ServerChild.webSockets()
         let request = session.webSocketRequest(to: "ws://127.0.0.1:\(server.port)/closed")
         let ends = end(of: request)
@@ -320,18 +320,18 @@ import Testing
         }
         task.cancel()
         for await error in ends { #expect(error == nil) }
-        while !server.said.contains("closed left") { await Task.yield() }
-        #expect(server.said.contains("closed left 1001"))
+        while !server.output.contains("closed left") { await Task.yield() }
+        #expect(server.output.contains("closed left 1001"))
     }
 
-    @Test func aMessageThatIsTooLongEndsIt() async throws {
+    @Test func anOversizedMessageEndsTheWebSocket() async throws {
         let request = session.webSocketRequest(
             to: try await url("/push?count=1&size=1000"), configuration: .maximumMessageSize(500))
         let error = await #expect(throws: AFError.self) { for try await _ in request.webSocketTask().messages {} }
         #expect((error?.underlyingError as? URLError)?.code == .dataLengthExceedsMaximum)
     }
 
-    @Test func nothingIsLeftWaitingWhenItIsNeverOpen() async throws {
+    @Test func pendingOperationsEndIfTheWebSocketNeverOpens() async throws {
         // Keeps the port closed.
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
@@ -355,14 +355,14 @@ import Testing
 
     // MARK: The handshake
 
-    private struct Asked: Decodable, Sendable {
+    private struct EchoedRequest: Decodable, Sendable {
         let path: String
         let headers: [String: String]
     }
 
-    private func asked(_ request: WebSocketRequest) async throws -> Asked? {
-        for await event in request.webSocketTask().streamingDecodableEvents(Asked.self) {
-            if let asked = event.message { return asked }
+    private func echoedRequest(_ request: WebSocketRequest) async throws -> EchoedRequest? {
+        for await event in request.webSocketTask().streamingDecodableEvents(EchoedRequest.self) {
+            if let echoedRequest = event.message { return echoedRequest }
             if case .completed(let completion) = event.kind, let error = completion.error { throw error }
         }
         return nil
@@ -376,31 +376,31 @@ import Testing
                 request.headers.add(.authorization(bearerToken: "t0ken"))
                 completion(.success(request))
             })
-        let asked = try #require(try await asked(request))
-        #expect(asked.path == "/request?a=b%20c")
-        #expect(asked.headers["x-one"] == "1")
-        #expect(asked.headers["authorization"] == "Bearer t0ken")
-        #expect(asked.headers["user-agent"]?.isEmpty == false)
-        #expect(asked.headers["sec-websocket-version"] == "13")
-        #expect(asked.headers["sec-websocket-extensions"]?.hasPrefix("permessage-deflate") == true)
+        let echoedRequest = try #require(try await echoedRequest(request))
+        #expect(echoedRequest.path == "/request?a=b%20c")
+        #expect(echoedRequest.headers["x-one"] == "1")
+        #expect(echoedRequest.headers["authorization"] == "Bearer t0ken")
+        #expect(echoedRequest.headers["user-agent"]?.isEmpty == false)
+        #expect(echoedRequest.headers["sec-websocket-version"] == "13")
+        #expect(echoedRequest.headers["sec-websocket-extensions"]?.hasPrefix("permessage-deflate") == true)
         #expect(request.request?.url?.scheme == "ws")
     }
 
-    @Test func redirectsAreFollowedAndChallengesAnsweredAndCookiesKept() async throws {
-        #expect(try await asked(session.webSocketRequest(to: try await url("/redirect")))?.path == "/request")
-        let cookie = try await asked(session.webSocketRequest(to: try await url("/cookie")))
+    @Test func redirectsChallengesAndCookiesAreSupported() async throws {
+        #expect(try await echoedRequest(session.webSocketRequest(to: try await url("/redirect")))?.path == "/request")
+        let cookie = try await echoedRequest(session.webSocketRequest(to: try await url("/cookie")))
         #expect(cookie?.headers["cookie"] == "taste=oats")
         let authenticated = session.webSocketRequest(to: try await url("/private/request"))
             .authenticate(username: "ann", password: "scret")
-        #expect(try await asked(authenticated)?.headers["authorization"] == "Basic YW5uOnNjcmV0")
+        #expect(try await echoedRequest(authenticated)?.headers["authorization"] == "Basic YW5uOnNjcmV0")
     }
 
-    @Test func redirectsMayHaveTheSchemesOfWebSockets() async throws {
+    @Test func redirectsCanHaveWebSocketSchemes() async throws {
         let target = try await url("/request")
         #expect(target.hasPrefix("ws://"))
         for location in [target, target.replacing("ws:", with: "WS:"), target.replacing("ws:", with: "http:")] {
             let server = try await RawServer.start(Self.redirect(to: location))
-            #expect(try await asked(session.webSocketRequest(to: server.url))?.path == "/request")
+            #expect(try await echoedRequest(session.webSocketRequest(to: server.url))?.path == "/request")
         }
         // Other kinds of requests can't open WebSockets.
         let server = try await RawServer.start(Self.redirect(to: target))
@@ -412,7 +412,7 @@ import Testing
         [.respond("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n")]
     }
 
-    @Test func redirectsDoNotLeaveTLS() async throws {
+    @Test func redirectsToPlainWebSocketsAreRejected() async throws {
         let certificates = try TestCertificates.shared.get()
         let secure = try await ServerChild.webSockets(certificates, "good")
         let relay = try await SecureServer(certificates, ["relay": .init("good")])
@@ -421,30 +421,30 @@ import Testing
         let session = Session(configuration: configuration)
         let wss = "wss://localhost:\(secure.port)/request"
         let toSecure = try relay.url("relay", path: "/to?\(wss)").absoluteString.replacing("https:", with: "wss:")
-        #expect(try await asked(session.webSocketRequest(to: toSecure))?.path == "/request")
+        #expect(try await echoedRequest(session.webSocketRequest(to: toSecure))?.path == "/request")
         let plain = try relay.url("relay", path: "/to?\(try await url("/request"))").absoluteString
         let error = await #expect(throws: AFError.self) {
-            try await asked(session.webSocketRequest(to: plain.replacing("https:", with: "wss:")))
+            try await echoedRequest(session.webSocketRequest(to: plain.replacing("https:", with: "wss:")))
         }
         #expect((error?.underlyingError as? URLError)?.code == .appTransportSecurityRequiresSecureConnection)
     }
 
     @Test(arguments: [("/missing", 404), ("/private/request", 401)])
-    func aRefusalIsTold(path: String, status: Int) async throws {
+    func aRejectionIsReported(path: String, status: Int) async throws {
         let request = session.webSocketRequest(to: try await url(path))
         let error = await #expect(throws: AFError.self) { for try await _ in request.webSocketTask().messages {} }
         #expect(error?.responseCode == status)
         #expect(request.response?.statusCode == status)
     }
 
-    @Test func anotherMethodIsRefused() async throws {
+    @Test func anotherMethodIsRejected() async throws {
         var urlRequest = URLRequest(url: try #require(URL(string: try await url("/echo"))))
         urlRequest.httpMethod = "POST"
         let request = session.webSocketRequest(performing: urlRequest)
         await #expect(throws: AFError.self) { for try await _ in request.webSocketTask().messages {} }
     }
 
-    @Test func aRetrierIsAsked() async throws {
+    @Test func aRetrierIsCalled() async throws {
         let server = try await RawServer.start(scripts: [[.receiveHead, .close], [.receiveHead, .close]])
         let request = session.webSocketRequest(
             to: server.url, interceptor: .retryPolicy(retryLimit: 2, exponentialBackoffScale: 0.01))
@@ -453,7 +453,7 @@ import Testing
         #expect(server.connectionCount == 3)
     }
 
-    @Test func aTransportThatMakesNoConnectionsSaysSo() async throws {
+    @Test func aTransportWithoutConnectionsIsReported() async throws {
         let session = Session(transport: URLSessionTransport())
         let request = session.webSocketRequest(to: "ws://127.0.0.1:1/")
         let error = await #expect(throws: AFError.self) { for try await _ in request.webSocketTask().messages {} }
@@ -463,18 +463,18 @@ import Testing
 
     // MARK: TLS and proxies
 
-    @Test func itIsSecuredUnderTheSessionsTrust() async throws {
+    @Test func theSessionsTrustApplies() async throws {
         let certificates = try TestCertificates.shared.get()
         let server = try await ServerChild.webSockets(certificates, "good")
         var configuration = SessionConfiguration.default
         let url = "wss://localhost:\(server.port)/request"
         let strict = Session(configuration: configuration)
-        let unknown = await #expect(throws: AFError.self) { try await asked(strict.webSocketRequest(to: url)) }
+        let unknown = await #expect(throws: AFError.self) { try await echoedRequest(strict.webSocketRequest(to: url)) }
         #expect((unknown?.underlyingError as? URLError)?.code == .serverCertificateHasUnknownRoot)
         configuration.certificateBundle = certificates.authority
         let session = Session(configuration: configuration)
         let request = session.webSocketRequest(to: url)
-        #expect(try await asked(request)?.headers["host"] == "localhost:\(server.port)")
+        #expect(try await echoedRequest(request)?.headers["host"] == "localhost:\(server.port)")
         while request.metrics == nil { await Task.yield() }
         #expect(request.metrics?.transactionMetrics.last?.tlsProtocolVersion == "TLSv1.3")
         let pinned = Session(
@@ -484,7 +484,7 @@ import Testing
                     try Certificate.certificates(contentsOf: certificates.file("good.crt"))[0]
                 ])
             ]))
-        #expect(try await asked(pinned.webSocketRequest(to: url)) != nil)
+        #expect(try await echoedRequest(pinned.webSocketRequest(to: url)) != nil)
         let refusing = Session(
             configuration: configuration,
             serverTrustManager: ServerTrustManager(evaluators: [
@@ -492,7 +492,9 @@ import Testing
                     try Certificate.certificates(contentsOf: certificates.file("other.crt"))[0]
                 ])
             ]))
-        let refused = await #expect(throws: AFError.self) { try await asked(refusing.webSocketRequest(to: url)) }
+        let refused = await #expect(throws: AFError.self) {
+            try await echoedRequest(refusing.webSocketRequest(to: url))
+        }
         #expect(refused?.isServerTrustEvaluationError == true)
     }
 }

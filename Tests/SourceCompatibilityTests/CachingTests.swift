@@ -18,7 +18,7 @@ struct CachingTests {
         }
     }
 
-    @Test func handlersAreGivenToSessionsAndRequests() {
+    @Test func handlersCanBeSetOnSessionsAndRequests() {
         let configuration = URLSessionConfiguration.af.default
         configuration.urlCache = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0, diskPath: nil)
         configuration.requestCachePolicy = .returnCacheDataElseLoad

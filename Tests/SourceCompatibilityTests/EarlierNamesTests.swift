@@ -87,7 +87,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func credentialsAreGivenByTheirEarlierNames() async throws {
+    @Test func credentialsHaveTheirEarlierNames() async throws {
         let server = try await TestServer.start()
         let url = server.url("/basic-auth/ada/lovelace")
         let named = await Afar.request(url).authenticate(user: "ada", password: "lovelace").validate()

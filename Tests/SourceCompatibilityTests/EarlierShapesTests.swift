@@ -10,7 +10,7 @@ import Testing
 
     private struct Odd: Error {}
 
-    @Test func responsesWithoutASerializerAreMadeByHand() throws {
+    @Test func responsesWithoutASerializerCanBeCreated() throws {
         let response = HTTPURLResponse(
             url: try "http://localhost/".asURL(), statusCode: 201, httpVersion: nil, headerFields: nil)
         let data = DefaultDataResponse(
@@ -30,7 +30,7 @@ import Testing
         #expect(failed.error?.underlyingError is Odd)
     }
 
-    @Test func responsesAreMadeByHand() {
+    @Test func responsesCanBeCreated() {
         let data = AFDataResponse<Int>(
             request: nil, response: nil, data: nil, result: .success(1), timeline: timeline)
         #expect(data.value == 1 && data.serializationDuration == 3 && data.metrics == nil)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func retryCompletionsAreKept() async throws {
+    @Test func retryCompletionsCanBeStored() async throws {
         let server = try await TestServer.start()
         let session = Session(interceptor: Interceptor(adapters: [], retriers: [TokenRetrier()]))
         let requests = [0, 1].map { _ in session.request(server.url("/status/401")).validate() }

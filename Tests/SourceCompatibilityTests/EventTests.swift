@@ -441,7 +441,7 @@ final class Counts: @unchecked Sendable {
         }
     }
 
-    @Test func allRequestsAreCancelledAtOnce() async throws {
+    @Test func allRequestsAreCancelledTogether() async throws {
         let server = try await TestServer.start()
         let session = Session()
         let tasks = (0..<5).map { _ in session.request(server.url("/delay/30")).serializingData() }

@@ -3,7 +3,7 @@ import Testing
 
 /// Members that other libraries add to `af`.
 @Suite struct ExtensionPointTests {
-    @Test func typesOfOthersHaveMembers() {
+    @Test func foreignTypesCanHaveMembers() {
         #expect(Shelf(books: ["a", "b"]).af.count == 2)
         #expect(Shelf.af.empty.books.isEmpty)
         #expect(Drawer().af.label == "drawer")
@@ -12,7 +12,7 @@ import Testing
         #expect(AlamofireExtension(Shelf(books: [])).type.books.isEmpty)
     }
 
-    @Test func membersMayChangeWhatTheyReach() {
+    @Test func membersCanMutateTheirBase() {
         let drawer = Drawer()
         drawer.af.content = "socks"
         #expect(drawer.content == "socks")

@@ -101,7 +101,7 @@ class OAuthAuthenticator: Authenticator, @unchecked Sendable {
 }
 
 @Suite struct InterceptorTests {
-    @Test func theTokenIsAddedAndFailuresAreTriedAgain() async throws {
+    @Test func theTokenIsAddedAndFailuresAreRetried() async throws {
         let server = try await TestServer.start()
         let request = AF.request(server.url("/unstable?failures=2&key=a"), interceptor: TokenInterceptor()).validate()
         let response = await request.serializingData().response
@@ -119,7 +119,7 @@ class OAuthAuthenticator: Authenticator, @unchecked Sendable {
         await server.stop()
     }
 
-    @Test func theStateFormKnowsTheRequest() async throws {
+    @Test func theStateContainsTheRequest() async throws {
         let server = try await TestServer.start()
         let request = AF.request(server.url("/get"), interceptor: StateAdapter())
         let echo = try await request.serializingDecodable(Echo.self).value
@@ -127,7 +127,7 @@ class OAuthAuthenticator: Authenticator, @unchecked Sendable {
         await server.stop()
     }
 
-    @Test func closuresArePutTogether() async throws {
+    @Test func closuresCanBeCombined() async throws {
         let server = try await TestServer.start()
         let adapter = Adapter { urlRequest, _, completion in
             var urlRequest = urlRequest
@@ -149,7 +149,7 @@ class OAuthAuthenticator: Authenticator, @unchecked Sendable {
         await server.stop()
     }
 
-    @Test func closuresAreGivenInPlace() async throws {
+    @Test func closuresCanBePassedInline() async throws {
         let server = try await TestServer.start()
         let session = Session(
             interceptor: Interceptor(adaptHandler: { $2(.success($0)) }, retryHandler: { $3(.doNotRetry) }))
@@ -184,7 +184,7 @@ class OAuthAuthenticator: Authenticator, @unchecked Sendable {
         await server.stop()
     }
 
-    @Test func whoIsOfflineIsPatient() async throws {
+    @Test func offlineRetriersCanBeCreated() async throws {
         let retriers = [
             OfflineRetrier(), OfflineRetrier(maximumWait: .seconds(10)),
             OfflineRetrier(requiredInterfaceType: .wifi, maximumWait: .milliseconds(500)),

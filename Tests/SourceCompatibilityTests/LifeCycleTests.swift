@@ -4,7 +4,7 @@ import Testing
 
 /// The state and properties of requests, as in code for Alamofire 5.
 @Suite struct LifeCycleTests {
-    @Test func aRequestKnowsItsStateAndItsPast() async throws {
+    @Test func aRequestExposesItsStateAndHistory() async throws {
         let server = try await TestServer.start()
         let request = AF.request(
             server.url("/unstable?failures=1&key=life"), interceptor: RetryPolicy(exponentialBackoffScale: 0.001))
@@ -33,10 +33,10 @@ import Testing
     @Test func monitorsAreComposed() async throws {
         let server = try await TestServer.start()
         let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "composed"))
-        let (events, told) = AsyncStream.makeStream(of: String.self)
+        let (events, reported) = AsyncStream.makeStream(of: String.self)
         monitor.requestDidFinish = { request in
-            told.yield(request.request?.url?.path ?? "")
-            told.finish()
+            reported.yield(request.request?.url?.path ?? "")
+            reported.finish()
         }
         let session = Session(eventMonitors: [CompositeEventMonitor(monitors: [monitor])])
         _ = try await session.request(server.url("/get")).serializingData().value
@@ -59,7 +59,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func theModuleSaysWhatItIs() {
+    @Test func theModuleHasItsGlobalNames() {
         #expect(AFInfo.version.contains("."))
         #expect(AF === Session.default)
         #expect(AF.rootQueue.label.isEmpty == false)

@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func encodingsAndEncodersOfOnesOwn() async throws {
+    @Test func customEncodingsAndEncoders() async throws {
         let server = try await TestServer.start()
         let versioned = try await AF.request(
             server.url("/post"), method: .post, parameters: ["list": [["a": 1]]], encoding: Versioned()

@@ -13,7 +13,7 @@ struct ReachabilityTests {
         }
     }
 
-    @Test func aManagerTellsTheFirstStatusOnItsQueue() async throws {
+    @Test func aManagerReportsTheFirstStatusOnItsQueue() async throws {
         let manager = try #require(NetworkReachabilityManager(host: "localhost"))
         #expect(manager.isReachable)
         #expect(manager.isReachableOnEthernetOrWiFi)
@@ -30,7 +30,7 @@ struct ReachabilityTests {
         manager.stopListening()
     }
 
-    @Test func theNamesOfVersionFourAreThere() async throws {
+    @Test func theNamesOfVersionFourAreAvailable() async throws {
         let manager = try #require(NetworkReachabilityManager(host: "127.0.0.1"))
         #expect(!manager.isReachableOnWWAN)
         manager.listenerQueue = DispatchQueue(label: "listener")

@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func handlersAreGivenToSessionsAndRequests() async throws {
+    @Test func handlersCanBeSetOnSessionsAndRequests() async throws {
         let server = try await TestServer.start()
         let session = Session(redirectHandler: Redirector.doNotFollow)
         let url = server.url.appendingPathComponent("redirect/2")
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func credentialsAreGivenInEachForm() async throws {
+    @Test func credentialsCanBeSetInEachForm() async throws {
         let server = try await TestServer.start()
         let url = server.url.appendingPathComponent("basic-auth/user/password")
         let credential = URLCredential(user: "user", password: "password", persistence: .forSession)

@@ -107,7 +107,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aRequestIsStartedHeldAndEnded() async throws {
+    @Test func aRequestIsStartedSuspendedAndCancelled() async throws {
         let server = try await TestServer.start()
         let session = Session(startRequestsImmediately: false)
         let request = session.request(server.url("/get"))

@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func serializersOfOnesOwn() async throws {
+    @Test func customSerializers() async throws {
         let server = try await TestServer.start()
         let request = AF.request(server.url("/stream/3"))
         let lines: [AFResult<[String]>] = await responses(1) { done in
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func errorsAreToldApart() async throws {
+    @Test func errorsAreDistinguished() async throws {
         let server = try await TestServer.start()
         let port = try ClosedPort()
         func error(_ request: DataRequest) async -> String? {
@@ -211,7 +211,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func responsesMadeByHand() throws {
+    @Test func responsesCreatedByTests() throws {
         struct Own: Error {}
         let response = DataResponse<Int, AFError>(
             request: nil, response: nil, data: nil, metrics: nil, serializationDuration: 0, result: .success(1))
@@ -247,7 +247,7 @@ import Testing
 }
 
 @Suite struct MainActorTests {
-    @MainActor @Test func aModelOnTheMainActorGetsItsResponseThere() async throws {
+    @MainActor @Test func aMainActorModelReceivesItsResponseThere() async throws {
         let server = try await TestServer.start()
         let model = ScreenModel()
         await model.load(server.url("/text"))

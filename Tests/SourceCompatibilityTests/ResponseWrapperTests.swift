@@ -54,7 +54,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func factoriesGiveTheClassOfBytes() throws {
+    @Test func factoriesReturnTheDataSerializerClass() throws {
         let plain: DataResponseSerializer = .data
         let custom: DataResponseSerializer = .data(
             dataPreprocessor: .passthrough, emptyResponseCodes: [201], emptyRequestMethods: [.put])

@@ -55,7 +55,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func errorsTellTheirDetails() async throws {
+    @Test func errorsExposeTheirDetails() async throws {
         let server = try await TestServer.start()
         let type = await AF.request(server.url("/text")).validate(contentType: ["application/json"])
             .serializingData().response

@@ -18,7 +18,7 @@ import Testing
         override init(fileManager: FileManager = .default) { super.init(fileManager: fileManager) }
     }
 
-    @Test func queuesAreAlwaysThere() {
+    @Test func queuesAreAlwaysAvailable() {
         let session = Session(rootQueue: DispatchQueue(label: "root"))
         let queues: [DispatchQueue] = [session.rootQueue, session.requestQueue, session.serializationQueue]
         #expect(queues.map(\.label) == ["root", "root.requestQueue", "root.serializationQueue"])
@@ -31,7 +31,7 @@ import Testing
         #expect(session.request("http://localhost/").serializationQueue === session.serializationQueue)
     }
 
-    @Test func requestsShowWhoListensAndWhoDecides() throws {
+    @Test func requestsExposeTheirMonitorsAndHandlers() throws {
         let session = Session(redirectHandler: .follow)
         let request = session.request("http://localhost/")
         let monitor: EventMonitor? = request.eventMonitor
@@ -42,7 +42,7 @@ import Testing
         #expect(handler is Redirector)
     }
 
-    @Test func theDefaultMonitorsCanBeJoinedByOthers() async throws {
+    @Test func theDefaultMonitorsCanBeCombinedWithOthers() async throws {
         let server = try await TestServer.start()
         let defaults: [EventMonitor] = AF.defaultEventMonitors
         #expect(defaults.count == 1 && defaults[0] is AlamofireNotifications)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func anAdapterIsTestedWithAStateMadeByHand() async throws {
+    @Test func anAdapterCanBeTestedWithAState() async throws {
         let state = RequestAdapterState(requestID: UUID(), session: AF)
         #expect(state.session === AF)
         let request = try URLRequest(url: "http://localhost/", method: .get)
@@ -112,7 +112,7 @@ import Testing
         #expect(adapted.headers["X-Request"] == state.requestID.uuidString)
     }
 
-    @Test func retryResultsTellWhatTheyAre() {
+    @Test func retryResultsExposeTheirValues() {
         struct Odd: Error {}
         let results: [RetryResult] = [.retry, .retryWithDelay(2), .doNotRetry, .doNotRetryWithError(Odd())]
         #expect(results.map(\.retryRequired) == [true, true, false, false])

@@ -83,7 +83,7 @@ import Testing
         #expect(encoded.map { $0.headers["X-Encoder"] } == ["json", "form"])
     }
 
-    @Test func theCharactersOfAFormEncoderMayChange() throws {
+    @Test func theCharactersOfAFormEncoderCanChange() throws {
         let encoder = URLEncodedFormEncoder()
         let before: String = try encoder.encode(["k": "a/b"])
         encoder.allowedCharacters.remove(charactersIn: "/")
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @MainActor @Test func closuresOfMonitorsMayBelongToTheMainActor() async throws {
+    @MainActor @Test func closuresOfMonitorsCanBelongToTheMainActor() async throws {
         let server = try await TestServer.start()
         let controller = Controller()
         await controller.load(server.url("/get"))

@@ -23,7 +23,7 @@ struct TrustTests {
         }
     }
 
-    @Test func managersAndEvaluatorsAreMadeAsEver() throws {
+    @Test func managersAndEvaluatorsHaveTheirInitializers() throws {
         let evaluators: [String: any ServerTrustEvaluating] = [
             "cert.example.com": PinnedCertificatesTrustEvaluator(),
             "keys.example.com": PublicKeysTrustEvaluator(),
@@ -48,7 +48,7 @@ struct TrustTests {
         #expect(throws: AFError.self) { try wildcard.serverTrustEvaluator(forHost: "example.org") }
     }
 
-    @Test func allParametersOfASessionAreInTheirPlaces() {
+    @Test func allParametersOfASessionAreInOrder() {
         let session = Session(
             configuration: .default, delegate: SessionDelegate(), rootQueue: DispatchQueue(label: "root"),
             startRequestsImmediately: true, requestSetup: .lazy, requestQueue: nil, serializationQueue: nil,
@@ -57,7 +57,7 @@ struct TrustTests {
         #expect(session.serverTrustManager?.allHostsMustBeEvaluated == true)
     }
 
-    @Test func reasonsAreTakenApartAsEver() {
+    @Test func reasonsCanBeDestructured() {
         func text(_ error: AFError) -> String {
             guard case .serverTrustEvaluationFailed(let reason) = error else { return "" }
             switch reason {
@@ -74,7 +74,7 @@ struct TrustTests {
         #expect(text(.serverTrustEvaluationFailed(reason: .noRequiredEvaluator(host: "h"))) == "h")
     }
 
-    @Test func theEarlierGenerationsPoliciesAreThere() {
+    @Test func theEarlierVersionsPoliciesAreAvailable() {
         let policies: [String: ServerTrustPolicy] = [
             "a.example.com": .pinCertificates(
                 certificates: ServerTrustPolicy.certificates(), validateCertificateChain: true, validateHost: true),

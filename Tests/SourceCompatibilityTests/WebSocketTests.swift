@@ -51,7 +51,7 @@ struct WebSocketTests {
         #expect(error?.isSessionTaskError == true)
     }
 
-    @Test func shapesAreThere() {
+    @Test func declarationsAreAvailable() {
         let session = Session(startRequestsImmediately: false)
         let configurations: [WebSocketRequest.Configuration] = [
             .default, .protocol("chat"), .maximumMessageSize(10), .pingInterval(30),
@@ -71,7 +71,7 @@ struct WebSocketTests {
         parameterized.cancel()
     }
 
-    @Test func closeCodesAreFoundations() {
+    @Test func closeCodesMatchFoundations() {
         let socket = Session(startRequestsImmediately: false).webSocketRequest(to: "wss://example.com/")
         let code = URLSessionWebSocketTask.CloseCode.goingAway
         socket.streamMessageEvents { event in event.close(sending: code) }
@@ -88,7 +88,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test func subclassesMakeTheirOwn() {
+    @Test func subclassesCreateTheirOwnRequests() {
         let request = URLRequest(url: URL(string: "wss://example.com/")!)
         let socket = Client(startRequestsImmediately: false).webSocketRequest(performing: request)
         #expect(socket.configuration.protocol == "v2")

@@ -59,7 +59,7 @@ import Testing
         #expect(person == expected)
     }
 
-    @Test func whatCannotBeDecodedIsAnAFError() async throws {
+    @Test func undecodableXMLIsAnAFError() async throws {
         let server = try await TestServer.start()
         let result = await AF.request(server.url("/xml")).serializingDecodable(Note.self, decoder: XMLDecoder()).result
         guard case .failure(.responseSerializationFailed(reason: .decodingFailed(let error))) = result else {

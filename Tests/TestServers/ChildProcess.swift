@@ -7,7 +7,7 @@ package final class ChildProcess: Sendable {
         "for file in /proc/$$/fd/*; do n=${file##*/}; [ $n -le 2 ] || eval \"exec $n>&-\"; done; exec \"$@\""
 
     private let identifier: pid_t
-    private let output: URL
+    private let outputFile: URL
 
     /// Starts a program.
     ///
@@ -40,13 +40,13 @@ package final class ChildProcess: Sendable {
             throw TestCertificates.Failure(output: "\(arguments[0]): \(String(cString: strerror(code)))")
         }
         identifier = started
-        self.output = output
+        outputFile = output
     }
 
     /// The output of this program and of earlier ones with the same file.
-    package var said: String {
+    package var output: String {
         // Foundation's methods for whole files leak memory if the file is empty.
-        let data = try? FileHandle(forReadingFrom: output).readToEnd()
+        let data = try? FileHandle(forReadingFrom: outputFile).readToEnd()
         return String(decoding: data ?? Data(), as: UTF8.self)
     }
 
@@ -59,7 +59,7 @@ package final class ChildProcess: Sendable {
     /// - Throws: An error with the server's output, if the server exits before.
     package func wait(until isReady: () -> Bool) async throws {
         while !isReady() {
-            guard isRunning else { throw TestCertificates.Failure(output: "the server did not start: \(said)") }
+            guard isRunning else { throw TestCertificates.Failure(output: "the server did not start: \(output)") }
             try await Task.sleep(for: .milliseconds(5))
         }
     }

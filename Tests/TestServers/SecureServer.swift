@@ -18,8 +18,8 @@ public final class SecureServer: Sendable {
 
         /// The server's handling of client certificates.
         public enum Clients: String, Sendable {
-            case notAsked = "off"
-            case asked = "optional"
+            case notRequested = "off"
+            case requested = "optional"
             case required = "on"
         }
 
@@ -31,7 +31,7 @@ public final class SecureServer: Sendable {
         ///   - clients: Whether the server requests client certificates from the authority.
         ///   - speaksHTTP2: Whether the server supports HTTP/2 in addition to HTTP/1.1.
         public init(
-            _ certificate: String, stapling stapledResponse: String? = nil, clients: Clients = .notAsked,
+            _ certificate: String, stapling stapledResponse: String? = nil, clients: Clients = .notRequested,
             speaksHTTP2: Bool = false
         ) {
             self.certificate = certificate

@@ -34,7 +34,7 @@ package final class ServerChild: Sendable {
     }
 
     /// The server's output so far.
-    package var said: String { child.said }
+    package var output: String { child.output }
 }
 
 extension ServerChild {

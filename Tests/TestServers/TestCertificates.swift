@@ -24,10 +24,10 @@ public struct TestCertificates: Sendable {
         folder = tests.deletingLastPathComponent().appending(path: ".build/certificates/\(day)-\(version)")
         guard !FileManager.default.fileExists(atPath: folder.path) else { return }
         let new = folder.appendingPathExtension(UUID().uuidString)
-        let said = new.appendingPathExtension("log")
-        let text = { (try? String(contentsOf: said, encoding: .utf8)) ?? "" }
+        let log = new.appendingPathExtension("log")
+        let text = { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
         try FileManager.default.createDirectory(at: new, withIntermediateDirectories: true)
-        guard try ChildProcess([script.path, new.path], output: said).wait() else { throw Failure(output: text()) }
+        guard try ChildProcess([script.path, new.path], output: log).wait() else { throw Failure(output: text()) }
         // Another process may already have created the folder.
         guard rename(new.path, folder.path) != 0 else { return }
         try FileManager.default.removeItem(at: new)

@@ -1,5 +1,5 @@
-// The yardstick: libcurl alone, driven as well as it can be. One thread, epoll, handles that are set up once and used
-// again, and no more system calls than needed.
+// The reference: libcurl alone, used as efficiently as possible. It has one thread, uses epoll, reuses handles, and makes no
+// unnecessary system calls.
 //
 // RawCurl ACTION URL FILE REQUESTS WARM-UP IN-FLIGHT CONNECTIONS
 
@@ -24,7 +24,7 @@ typedef struct {
 
 typedef struct {
     CURL *easy;
-    long remaining;  // requests that this handle has still to make
+    long remaining;  // remaining requests of this handle
     int descriptor;  // of the file to write or read, or −1
 } Slot;
 
@@ -37,12 +37,12 @@ static void fail(const char *what) {
 
 static CURLM *multi;
 static int epoll;
-static double deadline = -1;  // when libcurl wants to be called, or −1
+static double deadline = -1;  // when libcurl must be called, or −1
 static long long yield;       // bytes that were transferred
 static int is_shared;         // whether requests share connections, by HTTP/2
 
-// What libcurl wants to know of each descriptor, and what the kernel has been told. libcurl drops its interest after
-// each response and takes it again with the next request; only what differs in the end costs a system call.
+// The events that libcurl waits for on each descriptor, and those registered with the kernel. After each response, libcurl
+// removes its interest, and restores it for the next request. Changes that cancel out cost no system call.
 static struct {
     uint32_t wanted, applied;
     int is_listed;
@@ -94,7 +94,7 @@ static void apply_interests(void) {
     changed_count = 0;
 }
 
-// Starts the next request of each handle that is done. Returns how many handles have nothing more to do.
+// Starts the next request of each handle whose request is complete. Returns the number of handles without further requests.
 static long restart_finished(void) {
     long finished = 0;
     int rest;
@@ -112,7 +112,7 @@ static long restart_finished(void) {
     return finished;
 }
 
-// libcurl before 8.17 may leave what has come for a stream in a buffer, of which no event tells.
+// Before 8.17, libcurl can leave received data of a stream in a buffer, and no event reports it.
 static void read_buffers(void) {
     int running;
     for (int socket = 0; socket < MAXIMUM_DESCRIPTORS; socket++)
@@ -172,8 +172,7 @@ static size_t read_body(char *bytes, size_t size, size_t count, void *context) {
     return length < 0 ? CURL_READFUNC_ABORT : (size_t)length;
 }
 
-// The yardstick sends the request that Afar sends, so these are the fields that are in every request there. libcurl puts
-// them into each request byte by byte, which is a sixth of its own work.
+// The header fields that Afar sends with each request. libcurl writes them byte by byte, which takes a sixth of its own time.
 static const char *const fields[] = {
     "Accept-Encoding: br, zstd, gzip, deflate",
     "Accept-Language: en-001;q=1.0",
@@ -195,7 +194,7 @@ static void set_up(Slot *slot, const Job *job, CURLU *url, struct curl_slist *li
     curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
-    // A CAPATH besides would keep libcurl from reading the certificates only once.
+    // With CAPATH as well, libcurl would read the certificates repeatedly.
     curl_easy_setopt(easy, CURLOPT_CAINFO, getenv("SSL_CERT_FILE"));
     curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
     curl_easy_setopt(easy, CURLOPT_FAILONERROR, 1L);
@@ -260,7 +259,7 @@ int main(int count, char **arguments) {
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, job.connections);
     Slot *slots = calloc(job.in_flight, sizeof *slots);
     if (!slots || epoll < 0 || !multi) fail("out of resources");
-    // Parsed once, instead of once a request.
+    // Parsed once instead of for each request.
     CURLU *url = curl_url();
     if (curl_url_set(url, CURLUPART_URL, job.url, 0) != CURLUE_OK) fail("cannot read the URL");
     struct curl_slist *list = make_fields(&job);

@@ -1,7 +1,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Starts a server on 127.0.0.1 that answers when so many requests have come, each on a connection of its own: so all of
-// them are in flight at once. It has a thread of this process, whose memory and processor time are no client's, and ends
-// with the process. Returns its port, or 0 when there is no socket or no thread to be had.
+// Starts a server on 127.0.0.1 that waits until `count` requests have arrived, each on its own connection, before it
+// responds. All of them are therefore in flight at the same time. The server runs on a thread of this process, so that its
+// memory and processor time aren't counted as a client's, and stops when the process exits. Returns its port, or 0 if no
+// socket or thread could be created.
 uint16_t gathering_server_start(int count, const char *body);

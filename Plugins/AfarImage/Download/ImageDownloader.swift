@@ -137,7 +137,8 @@ extension ImageDownloader {
             { @Sendable (value: Progress) in progressQueue.asyncKeepingTransport { progress(value) } }
         }
         let waiter = ImageFetch.Waiter(
-            id: fetches.withLock { $0.makeID() }, filter: filter, keep: entry.keep, report: report, complete: complete)
+            id: fetches.withLock { $0.makeID() }, filter: filter, store: entry.store, onProgress: report,
+            onCompletion: complete)
         let key = ImageFetch.Key(request, serializer, credential)
         return RequestReceipt(
             request: fetch(request, key, serializer, credential, waiter), receiptID: receiptID, fetch: key,
@@ -174,10 +175,12 @@ extension ImageDownloader {
     /// Cancels a download. Its completion receives ``AFIError/requestCancelled`` unless it has already received an image. The request
     /// itself is canceled if no other download waits for it.
     public func cancelRequest(with requestReceipt: RequestReceipt) {
-        guard let leaving = fetches.withLock({ $0.leave(requestReceipt.fetch, requestReceipt.waiter) }) else { return }
-        if leaving.isLast { leaving.request.cancel() }
-        for request in leaving.next { request.resume() }
-        leaving.waiter.complete(.made(try? leaving.request.convertible.asURLRequest(), .failure(.requestCancelled)))
+        guard let removed = fetches.withLock({ $0.removeWaiter(requestReceipt.fetch, requestReceipt.waiter) }) else {
+            return
+        }
+        if removed.isLast { removed.request.cancel() }
+        for request in removed.next { request.resume() }
+        removed.waiter.onCompletion(.made(try? removed.request.convertible.asURLRequest(), .failure(.requestCancelled)))
     }
 }
 

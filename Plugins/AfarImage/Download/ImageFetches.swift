@@ -61,7 +61,7 @@ struct ImageFetches: Sendable {
         if case .loading = fetch.stage {
             fetches[key]?.stage = .delivering(isActive: true)
         } else {
-            vacate(key, fetch.stage)
+            releaseSlot(key, fetch.stage)
             fetches[key]?.stage = .delivering(isActive: false)
         }
         return true
@@ -80,7 +80,7 @@ struct ImageFetches: Sendable {
     mutating func end(_ key: ImageFetch.Key, _ id: UInt64) -> (fetch: ImageFetch?, next: [DataRequest]) {
         guard let fetch = fetches[key], fetch.id == id else { return (nil, []) }
         fetches[key] = nil
-        vacate(key, fetch.stage)
+        releaseSlot(key, fetch.stage)
         return (fetch, next())
     }
 
@@ -90,7 +90,7 @@ struct ImageFetches: Sendable {
     }
 
     /// The result of removing a waiter.
-    struct Leaving {
+    struct RemovedWaiter {
         let waiter: ImageFetch.Waiter
         let request: DataRequest
         /// Whether the request has no more waiters and must be canceled.
@@ -100,19 +100,19 @@ struct ImageFetches: Sendable {
     }
 
     /// Removes a waiter from a fetch. Returns nil if it no longer waits.
-    mutating func leave(_ key: ImageFetch.Key, _ waiter: UInt64) -> Leaving? {
+    mutating func removeWaiter(_ key: ImageFetch.Key, _ waiter: UInt64) -> RemovedWaiter? {
         guard var fetch = fetches[key], let index = fetch.waiters.firstIndex(where: { $0.id == waiter }) else {
             return nil
         }
-        let leaving = fetch.waiters.remove(at: index)
+        let removed = fetch.waiters.remove(at: index)
         let isLast = fetch.waiters.isEmpty && !fetch.isDelivering
         fetches[key] = isLast ? nil : fetch
-        if isLast { vacate(key, fetch.stage) }
-        return Leaving(waiter: leaving, request: fetch.request, isLast: isLast, next: isLast ? next() : [])
+        if isLast { releaseSlot(key, fetch.stage) }
+        return RemovedWaiter(waiter: removed, request: fetch.request, isLast: isLast, next: isLast ? next() : [])
     }
 
     /// Removes a fetch from the queue or from the active fetches.
-    private mutating func vacate(_ key: ImageFetch.Key, _ stage: ImageFetch.Stage) {
+    private mutating func releaseSlot(_ key: ImageFetch.Key, _ stage: ImageFetch.Stage) {
         switch stage {
         case .preparing, .delivering(isActive: false): break
         case .queued: queue.removeAll { $0 == key }
@@ -144,18 +144,18 @@ struct ImageFetch: Sendable {
         private let serializer: String
         private let credential: String?
         /// The serializer. Keeping it ensures that no other serializer gets its address, which can be its identity.
-        private let keptSerializer: Kept
+        private let retainedSerializer: AlwaysEqual
 
         init(_ request: URLRequest, _ serializer: ImageResponseSerializer, _ credential: URLCredential?) {
             self.request = request.imageIdentity
             cachePolicy = request.cachePolicy
             self.serializer = serializer.identity
             self.credential = credential?.imageIdentity
-            keptSerializer = Kept(serializer: serializer)
+            retainedSerializer = AlwaysEqual(serializer: serializer)
         }
 
         /// A wrapper that is always equal.
-        private struct Kept: Hashable, Sendable {
+        private struct AlwaysEqual: Hashable, Sendable {
             let serializer: ImageResponseSerializer
 
             static func == (lhs: Self, rhs: Self) -> Bool { true }
@@ -168,10 +168,10 @@ struct ImageFetch: Sendable {
         let id: UInt64
         let filter: (any ImageFilter)?
         /// Stores the filtered image in the cache.
-        let keep: @Sendable (Image) -> Void
-        let report: (@Sendable (Progress) -> Void)?
+        let store: @Sendable (Image) -> Void
+        let onProgress: (@Sendable (Progress) -> Void)?
         /// Called once.
-        let complete: @Sendable (AFIDataResponse<Image>) -> Void
+        let onCompletion: @Sendable (AFIDataResponse<Image>) -> Void
     }
 
     enum Stage: Sendable {
@@ -214,7 +214,7 @@ extension ImageDownloader {
         if let credential { request.authenticate(with: credential) }
         request.validate()
         request.downloadProgress(queue: workQueue) { [self] progress in
-            for waiter in fetches.withLock({ $0.waiters(key, id) }) { waiter.report?(progress) }
+            for waiter in fetches.withLock({ $0.waiters(key, id) }) { waiter.onProgress?(progress) }
         }
         request.response(queue: workQueue, responseSerializer: serializer) { [self] in end(key, id, $0) }
         for request in fetches.withLock({ $0.enqueue(key, id) }) { request.resume() }
@@ -227,14 +227,14 @@ extension ImageDownloader {
         guard let image = response.value else {
             let failure = response.mapError { AFIError($0) }
             let (fetch, next) = fetches.withLock { $0.end(key, id) }
-            for waiter in fetch?.waiters ?? [] { waiter.complete(failure) }
+            for waiter in fetch?.waiters ?? [] { waiter.onCompletion(failure) }
             for request in next { request.resume() }
             return
         }
         var filtered: [String: Image] = [:]
         // Waiters can join while filters run. Later downloads find the image in the cache.
-        var isOver = false
-        while !isOver {
+        var isFinished = false
+        while !isFinished {
             let waiters = fetches.withLock { $0.takeWaiters(key, id) }
             for waiter in waiters {
                 let result = waiter.filter.map { filter in
@@ -243,15 +243,15 @@ extension ImageDownloader {
                     return result
                 }
                 let wanted = result ?? image
-                waiter.keep(wanted)
-                waiter.complete(response.map { _ in wanted }.mapError { AFIError($0) })
+                waiter.store(wanted)
+                waiter.onCompletion(response.map { _ in wanted }.mapError { AFIError($0) })
             }
             guard waiters.isEmpty else { continue }
             let (fetch, next) = fetches.withLock { fetches in
                 fetches.waiters(key, id).isEmpty ? fetches.end(key, id) : (nil, [])
             }
             for request in next { request.resume() }
-            isOver = fetch != nil
+            isFinished = fetch != nil
         }
     }
 }

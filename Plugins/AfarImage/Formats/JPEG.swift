@@ -33,7 +33,7 @@ public struct JPEGDecoder: ImageDecoder {
             let frame = try source.frame()
             let header = JPEGHeader(bytes)
             try check(frame, scans: header.scans, options.limits)
-            let (width, height) = reduced(frame, for: options.target, isTurned: header.orientation.isTurned)
+            let (width, height) = reduced(frame, for: options.target, swapsSides: header.orientation.swapsSides)
             let isCMYK = frame.isCMYK
             let pixels = try PixelBuffer(width: width, height: height, isOpaque: true) { pixels in
                 let format = Int32((isCMYK ? TJPF_CMYK : TJPF_RGBA).rawValue)
@@ -57,9 +57,10 @@ public struct JPEGDecoder: ImageDecoder {
     }
 
     /// Returns the smallest supported decoding size that isn't smaller than the target.
-    private func reduced(_ frame: JPEGSource.Frame, for target: CGSize?, isTurned: Bool) -> (width: Int, height: Int) {
+    private func reduced(_ frame: JPEGSource.Frame, for target: CGSize?, swapsSides: Bool) -> (width: Int, height: Int)
+    {
         guard let target else { return (frame.width, frame.height) }
-        let (width, height) = isTurned ? (target.height, target.width) : (target.width, target.height)
+        let (width, height) = swapsSides ? (target.height, target.width) : (target.width, target.height)
         for divisor in [8, 4, 2] {
             let size = ((frame.width + divisor - 1) / divisor, (frame.height + divisor - 1) / divisor)
             if CGFloat(size.0) >= width, CGFloat(size.1) >= height { return size }

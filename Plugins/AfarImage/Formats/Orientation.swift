@@ -4,7 +4,7 @@ enum Orientation: UInt16 {
     case upMirrored, down, downMirrored, leftMirrored, right, rightMirrored, left
 
     /// Whether width and height are exchanged.
-    var isTurned: Bool { rawValue >= Self.leftMirrored.rawValue }
+    var swapsSides: Bool { rawValue >= Self.leftMirrored.rawValue }
 
     /// Returns the pixels in upright orientation.
     func upright(_ source: PixelBuffer) throws -> PixelBuffer {
@@ -22,7 +22,7 @@ enum Orientation: UInt16 {
             case .rightMirrored: (width * height - 1, -width, -1)
             case .left: (width - 1, width, -1)
             }
-        let (newWidth, newHeight) = isTurned ? (height, width) : (width, height)
+        let (newWidth, newHeight) = swapsSides ? (height, width) : (width, height)
         return try PixelBuffer(width: newWidth, height: newHeight, isOpaque: source.isOpaque) { bytes in
             let target = bytes.assumingMemoryBound(to: UInt32.self)
             source.readPixels { source in

@@ -65,7 +65,7 @@ public struct WebPDecoder: ImageDecoder {
         _ options: ImageDecodingOptions
     ) throws -> PixelBuffer {
         let size = PixelSize(width: Int(features.width), height: Int(features.height))
-        let target = size.covering(options.target, isTurned: orientation.isTurned)
+        let target = size.covering(options.target, swapsSides: orientation.swapsSides)
         var configuration = WebPDecoderConfig()
         guard WebPInitDecoderConfig(&configuration) != 0 else {
             throw ImageError(
@@ -143,7 +143,7 @@ struct WebPAnimation {
         var source = source
         guard let decoder = WebPAnimDecoderNew(&source, &decoding) else { throw Self.cannotBegin }
         defer { WebPAnimDecoderDelete(decoder) }
-        let target = canvas.covering(options.target, isTurned: orientation.isTurned)
+        let target = canvas.covering(options.target, swapsSides: orientation.swapsSides)
         var frames: [Image.Frame] = []
         var before = 0
         while WebPAnimDecoderHasMoreFrames(decoder) != 0 {

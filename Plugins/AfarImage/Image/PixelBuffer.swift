@@ -179,10 +179,10 @@ struct PixelSize: Hashable {
     ///
     /// - Parameters:
     ///   - target: The target in pixels; nil for this size.
-    ///   - isTurned: Whether the target applies to the image rotated by 90 degrees.
-    func covering(_ target: CGSize?, isTurned: Bool) -> PixelSize {
+    ///   - swapsSides: Whether the target applies to the image rotated by 90 degrees.
+    func covering(_ target: CGSize?, swapsSides: Bool) -> PixelSize {
         guard let target else { return self }
-        let (targetWidth, targetHeight) = isTurned ? (target.height, target.width) : (target.width, target.height)
+        let (targetWidth, targetHeight) = swapsSides ? (target.height, target.width) : (target.width, target.height)
         let ratio = max(targetWidth / CGFloat(width), targetHeight / CGFloat(height))
         guard ratio > 0, ratio < 1 else { return self }
         return PixelSize(

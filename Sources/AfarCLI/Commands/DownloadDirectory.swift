@@ -23,10 +23,10 @@ struct TemporaryDownloadDirectory: DownloadDirectory {
     private let directory: String
 
     /// Creates the directory and makes it the location of the session's temporary files.
-    init(beside place: String) throws {
-        var template = Array(URL(filePath: place).appending(path: "afar-part-XXXXXX").path.utf8CString)
+    init(beside location: String) throws {
+        var template = Array(URL(filePath: location).appending(path: "afar-part-XXXXXX").path.utf8CString)
         guard mkdtemp(&template) != nil else {
-            let directory = place == "." ? "the current directory" : place
+            let directory = location == "." ? "the current directory" : location
             let reason = Failure.systemReason
             throw Failure(.other, "Cannot write to \(directory): \(reason).")
         }
@@ -68,10 +68,10 @@ final class ResumableDownloadDirectory: DownloadDirectory {
         guard flock(directory.descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw Failure(.usage, "Another afar process is using \(path). Wait for it, or choose another file with -o.")
         }
-        let place = directory.pathToDescriptor(else: url.path)
-        data = try Self.read(in: directory, reachedBy: place, path: path, for: request)
-        Self.sweep(directory, keeping: data)
-        setenv("TMPDIR", place, 1)
+        let location = directory.pathToDescriptor(else: url.path)
+        data = try Self.read(in: directory, reachedBy: location, path: path, for: request)
+        Self.removeStaleFiles(in: directory, keeping: data)
+        setenv("TMPDIR", location, 1)
     }
 
     private static func open(_ path: String) throws -> PrivateDirectory {
@@ -94,7 +94,7 @@ final class ResumableDownloadDirectory: DownloadDirectory {
 
     /// Saves the data needed to resume, or removes it if it's nil.
     func record(_ data: ResumeData?) {
-        guard var data, let url = Self.withoutSecrets(data.url) else { return directory.remove(Self.recordName) }
+        guard var data, let url = Self.redacted(data.url) else { return directory.remove(Self.recordName) }
         // The next run sends its own headers; these could contain secrets.
         data.headers = []
         data.url = url
@@ -103,7 +103,7 @@ final class ResumableDownloadDirectory: DownloadDirectory {
     }
 
     func cleanUp(keeping part: ResumeData?) {
-        Self.sweep(directory, keeping: part)
+        Self.removeStaleFiles(in: directory, keeping: part)
         guard part == nil else { return }
         directory.remove(Self.recordName)
         rmdir(path)
@@ -113,7 +113,7 @@ final class ResumableDownloadDirectory: DownloadDirectory {
     ///
     /// - Throws: A ``Failure`` if it belongs to another request or a newer version of the tool.
     private static func read(
-        in directory: PrivateDirectory, reachedBy place: String, path: String, for request: URLRequest
+        in directory: PrivateDirectory, reachedBy location: String, path: String, for request: URLRequest
     ) throws -> ResumeData? {
         guard let record = directory.contents(of: recordName, upTo: 2 << 20) else { return nil }
         var data: ResumeData
@@ -125,16 +125,16 @@ final class ResumableDownloadDirectory: DownloadDirectory {
             return nil
         }
         // A newly signed URL identifies the same file, and the validator detects changes.
-        var asked = request
-        asked.url = request.url.flatMap(withoutSecrets)
-        guard data.isPart(of: asked) else {
+        var redactedRequest = request
+        redactedRequest.url = request.url.flatMap(redacted)
+        guard data.isPart(of: redactedRequest) else {
             let url = Redaction.standard.url(data.url.absoluteString)
             throw Failure(
                 .usage, "\(path) contains a partial download of \(url). Remove it, or choose another file with -o.")
         }
         let exactURL = request.url.flatMap(ResumeData.withoutUserinfo)
         // The record omits secrets, which can select one of several files. Only an entity tag and a length identify the file.
-        if asked.url != exactURL {
+        if redactedRequest.url != exactURL {
             guard case .entityTag = data.validator, data.totalLength != nil else { return nil }
         }
         data.url = exactURL ?? data.url
@@ -143,13 +143,13 @@ final class ResumableDownloadDirectory: DownloadDirectory {
         guard names.count == 2, isTemporaryDirectory(names[0]),
             let length = try? PrivateDirectory(names[0], in: directory).length(of: names[1]), length > 0
         else { return nil }
-        data.path = names.reduce(place) { "\($0)/\($1)" }
+        data.path = names.reduce(location) { "\($0)/\($1)" }
         data.byteCount = length
         return data
     }
 
     /// Returns the URL with its secrets replaced by `***`.
-    private static func withoutSecrets(_ url: URL) -> URL? { URL(string: Redaction.standard.url(url.absoluteString)) }
+    private static func redacted(_ url: URL) -> URL? { URL(string: Redaction.standard.url(url.absoluteString)) }
 
     /// Returns the names of the partial file and its directory.
     private static func lastNames(of path: String) -> [String] { URL(filePath: path).pathComponents.suffix(2) }
@@ -158,9 +158,9 @@ final class ResumableDownloadDirectory: DownloadDirectory {
 
     /// Removes the files of other responses, such as redirects, and of runs that were killed before they became resumable.
     /// Keeps files that the tool didn't create.
-    private static func sweep(_ directory: PrivateDirectory, keeping data: ResumeData?) {
-        let kept = data.flatMap { lastNames(of: $0.path).first }
-        for name in directory.names where isTemporaryDirectory(name) && name != kept {
+    private static func removeStaleFiles(in directory: PrivateDirectory, keeping data: ResumeData?) {
+        let partDirectory = data.flatMap { lastNames(of: $0.path).first }
+        for name in directory.names where isTemporaryDirectory(name) && name != partDirectory {
             directory.removeDirectory(
                 name, with: [TemporaryFile.name, TemporaryFile.wholeName, TemporaryFile.sampleName])
         }
@@ -215,8 +215,8 @@ extension PrivateDirectory {
         }
         defer { closedir(list) }
         var names: [String] = []
-        while let entry = readdir(list), let place = MemoryLayout<dirent>.offset(of: \.d_name) {
-            let name = String(cString: (UnsafeRawPointer(entry) + place).assumingMemoryBound(to: CChar.self))
+        while let entry = readdir(list), let offset = MemoryLayout<dirent>.offset(of: \.d_name) {
+            let name = String(cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self))
             if name != ".", name != ".." { names.append(name) }
         }
         return names
@@ -238,12 +238,14 @@ extension PrivateDirectory {
 
     /// Writes a file atomically, replacing any existing one. On failure, the existing file remains.
     func put(_ data: Data, into name: String) {
-        let draft = name + ".new"
-        remove(draft)
-        let file = openat(descriptor, draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let temporaryName = name + ".new"
+        remove(temporaryName)
+        let file = openat(descriptor, temporaryName, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }
         let isWritten = (try? FileHandle(fileDescriptor: file, closeOnDealloc: true).write(contentsOf: data)) != nil
-        guard isWritten, renameat(descriptor, draft, descriptor, name) == 0 else { return remove(draft) }
+        guard isWritten, renameat(descriptor, temporaryName, descriptor, name) == 0 else {
+            return remove(temporaryName)
+        }
     }
 
     func remove(_ name: String) { unlinkat(descriptor, name, 0) }

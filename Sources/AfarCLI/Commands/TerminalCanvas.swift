@@ -3,7 +3,7 @@ import Foundation
 
 /// A terminal that images are drawn on.
 struct TerminalCanvas {
-    enum Means: Equatable {
+    enum Mode: Equatable {
         /// Two pixels per character, one above the other.
         case halfBlocks(isTrueColor: Bool)
         /// Bright and dark characters, for terminals without colors or block characters.
@@ -14,14 +14,14 @@ struct TerminalCanvas {
     // The assumed minimum size of a character in pixels.
     private static let cell = (width: 8, height: 16)
 
-    let means: Means
+    let mode: Mode
     /// The maximum size of an image in pixels.
     let size: ImageSize
 
-    init(means: Means, columns: Int, rows: Int) {
-        self.means = means
+    init(mode: Mode, columns: Int, rows: Int) {
+        self.mode = mode
         let (columns, rows) = (max(1, columns), max(1, rows))
-        switch means {
+        switch mode {
         case .halfBlocks: size = ImageSize(width: columns, height: 2 * rows)
         // Characters are twice as tall as wide, so every other pixel row is drawn.
         case .letters: size = ImageSize(width: columns, height: 2 * rows)
@@ -36,21 +36,21 @@ struct TerminalCanvas {
                 .usage,
                 "The output isn't a terminal. Write the image to a file with --output, or use --color always.")
         }
-        let means: Means
-        if options.sixel || facts.isTerminal && style.isColoured && TerminalQuery.hasSixels {
-            means = .sixels
-        } else if style.isColoured, facts.isUTF8 {
-            means = .halfBlocks(isTrueColor: facts.hasTrueColor)
+        let mode: Mode
+        if options.sixel || facts.isTerminal && style.isColored && TerminalQuery.hasSixels {
+            mode = .sixels
+        } else if style.isColored, facts.isUTF8 {
+            mode = .halfBlocks(isTrueColor: facts.hasTrueColor)
         } else {
-            means = .letters
+            mode = .letters
         }
         // One line is left for the prompt.
-        self.init(means: means, columns: facts.columns, rows: facts.rows - 1)
+        self.init(mode: mode, columns: facts.columns, rows: facts.rows - 1)
     }
 
     /// Returns the terminal output for an image.
     func text(of image: Image) -> String {
-        switch means {
+        switch mode {
         case .halfBlocks(let isTrueColor): HalfBlocks(isTrueColor: isTrueColor).text(of: image)
         case .letters: Self.letters(image)
         case .sixels: Sixels.text(of: image)
@@ -75,7 +75,7 @@ struct TerminalCanvas {
 /// Queries the terminal's capabilities.
 enum TerminalQuery {
     /// The time limit for the reply, in tenths of a second.
-    private static let patience: UInt8 = 2
+    private static let replyTimeout: UInt8 = 2
 
     /// Whether the terminal reports sixel support; false if the input or the output isn't a terminal.
     static var hasSixels: Bool {
@@ -89,25 +89,25 @@ enum TerminalQuery {
         silent.c_lflag &= ~tcflag_t(ICANON | ECHO)
         withUnsafeMutableBytes(of: &silent.c_cc) { characters in
             characters[Int(VMIN)] = 0
-            characters[Int(VTIME)] = patience
+            characters[Int(VTIME)] = replyTimeout
         }
         guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0 else { return false }
         defer { tcsetattr(STDIN_FILENO, TCSANOW, &before) }
         // Primary device attributes (ECMA-48, section 8.3.24).
         guard (try? StandardOutput.write("\u{1B}[c")) != nil else { return false }
-        var answer: [UInt8] = []
+        var reply: [UInt8] = []
         var byte: UInt8 = 0
-        while answer.count < 100, read(STDIN_FILENO, &byte, 1) == 1 {
-            answer.append(byte)
+        while reply.count < 100, read(STDIN_FILENO, &byte, 1) == 1 {
+            reply.append(byte)
             if byte == UInt8(ascii: "c") { break }
         }
-        return namesSixels(String(decoding: answer, as: UTF8.self))
+        return namesSixels(String(decoding: reply, as: UTF8.self))
     }
 
     /// Returns whether a reply such as `ESC [ ? 6 2 ; 4 c` lists sixels, which have the number 4.
-    static func namesSixels(_ answer: String) -> Bool {
-        guard answer.hasPrefix("\u{1B}[?"), answer.hasSuffix("c") else { return false }
-        return answer.dropFirst(3).dropLast().split(separator: ";").dropFirst().contains("4")
+    static func namesSixels(_ reply: String) -> Bool {
+        guard reply.hasPrefix("\u{1B}[?"), reply.hasSuffix("c") else { return false }
+        return reply.dropFirst(3).dropLast().split(separator: ";").dropFirst().contains("4")
     }
 }
 

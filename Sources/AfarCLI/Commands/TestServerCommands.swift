@@ -60,8 +60,8 @@ struct DemoRunner {
         let time = Self.text(ContinuousClock.now - start)
         try write(
             failed == 0
-                ? "\(style.paint("All \(steps.count) steps came out as expected", .green)), in \(time).\n"
-                : "\(style.paint("\(failed) of \(steps.count) steps went wrong", .red)), in \(time).\n")
+                ? "\(style.paint("All \(steps.count) steps succeeded", .green)), in \(time).\n"
+                : "\(style.paint("\(failed) of \(steps.count) steps failed", .red)), in \(time).\n")
         return failed
     }
 
@@ -88,7 +88,7 @@ struct DemoRunner {
 /// Colors Swift code: keywords, types, strings, numbers and comments.
 enum SwiftCode {
     static func painted(_ code: String, style: Style) -> String {
-        guard style.isColoured else { return code }
+        guard style.isColored else { return code }
         var rest = code[...]
         var output = ""
         while let first = rest.first {

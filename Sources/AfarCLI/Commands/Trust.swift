@@ -40,10 +40,10 @@ struct Trust: AsyncParsableCommand {
         var configuration = SessionConfiguration.default
         configuration.certificateBundle = try cacert.map(SecurityOptions.authorities)
         configuration.timeoutIntervalForResource = timeout
-        let witness = Witness()
-        let session = Session(configuration: configuration, serverTrustManager: WitnessManager(witness))
+        let recorder = TrustRecorder()
+        let session = Session(configuration: configuration, serverTrustManager: TrustRecorderManager(recorder))
         let response = await session.request(url).redirect(using: .doNotFollow).serializingData().response
-        guard let trust = witness.seen.withLock({ $0 }) else {
+        guard let trust = recorder.trust.withLock({ $0 }) else {
             guard let error = response.error else { throw Failure(.usage, "\(url) doesn't use TLS. Write https://.") }
             throw Failure(error, url: url)
         }
@@ -55,27 +55,27 @@ struct Trust: AsyncParsableCommand {
 }
 
 /// Stores the server's trust and rejects it, so that no request is sent.
-private final class Witness: ServerTrustEvaluating {
-    private struct Seen: Error {}
+private final class TrustRecorder: ServerTrustEvaluating {
+    private struct TrustRecorded: Error {}
 
-    let seen = Locked<ServerTrust?>(nil)
+    let trust = Locked<ServerTrust?>(nil)
 
     func evaluate(_ trust: ServerTrust, forHost host: String) throws {
-        seen.withLock { $0 = trust }
-        throw Seen()
+        self.trust.withLock { $0 = trust }
+        throw TrustRecorded()
     }
 }
 
 /// A trust manager with one evaluator for all hosts.
-private final class WitnessManager: ServerTrustManager, @unchecked Sendable {
-    private let witness: Witness
+private final class TrustRecorderManager: ServerTrustManager, @unchecked Sendable {
+    private let recorder: TrustRecorder
 
-    init(_ witness: Witness) {
-        self.witness = witness
+    init(_ recorder: TrustRecorder) {
+        self.recorder = recorder
         super.init(evaluators: [:])
     }
 
-    override func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? { witness }
+    override func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? { recorder }
 }
 
 // MARK: - Report
@@ -114,7 +114,7 @@ struct TrustReport {
         let certificates = trust.certificates.enumerated().map { index, certificate in
             text(of: certificate, number: index + 1)
         }
-        return (certificates + [verdict, pins]).joined(separator: "\n")
+        return (certificates + [validationSummary, pins]).joined(separator: "\n")
     }
 
     private func text(of certificate: Certificate, number: Int) -> String {
@@ -134,10 +134,10 @@ struct TrustReport {
             + "\n"
     }
 
-    private var verdict: String {
+    private var validationSummary: String {
         let chain =
             switch trust.validation {
-            case .success(let chain): good("valid, trusted by \(chain.last?.subject ?? "nobody")")
+            case .success(let chain): good("valid, trusted by \(chain.last?.subject ?? "an unknown root")")
             case .failure(let error): bad(error.description)
             }
         let host =

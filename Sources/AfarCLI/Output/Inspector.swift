@@ -228,7 +228,7 @@ extension CurlCommand {
         let scheme = user.isEmpty ? [] : ["--\(security.auth?.rawValue ?? "anyauth")"]
         return files.flatMap { option, value in value.map { [option, $0] } ?? [] }
             + (security.isArchive ? ["--cert-type", "P12"] : []) + scheme + user
-            + (security.isBlind(to: url) ? ["--insecure"] : [])
+            + (security.skipsVerification(of: url) ? ["--insecure"] : [])
     }
 
     /// Formats a timeout for curl, which doesn't accept exponents and for which 0 means no limit.

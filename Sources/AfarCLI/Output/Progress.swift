@@ -27,7 +27,7 @@ final class ProgressMeter: Sendable {
         var shown = ProgressBar.State()
         var rate = RateEstimate()
         var isDrawn = false
-        var isOver = false
+        var isFinished = false
     }
 
     private let bar: ProgressBar
@@ -37,14 +37,14 @@ final class ProgressMeter: Sendable {
     init(bar: ProgressBar) {
         self.bar = bar
         Task { [weak self] in
-            while let self, !isOver {
+            while let self, !isFinished {
                 try await Task.sleep(for: .milliseconds(100))
                 draw()
             }
         }
     }
 
-    private var isOver: Bool { state.withLock { $0.isOver } }
+    private var isFinished: Bool { state.withLock { $0.isFinished } }
 
     /// Sets the number of bytes that earlier runs have received.
     func begin(at bytes: Int64) {
@@ -75,7 +75,7 @@ final class ProgressMeter: Sendable {
             (state.shown.completed, state.shown.isFinished) = (bytes, true)
             draw(&state)
             StandardError.write("\n")
-            state.isOver = true
+            state.isFinished = true
         }
     }
 
@@ -83,14 +83,14 @@ final class ProgressMeter: Sendable {
     func abandon() {
         state.withLock { state in
             Self.erase(&state)
-            state.isOver = true
+            state.isFinished = true
         }
     }
 
     private func draw() { state.withLock { draw(&$0) } }
 
     private func draw(_ state: inout State) {
-        guard !state.isOver else { return }
+        guard !state.isFinished else { return }
         state.shown.elapsed = (ContinuousClock.now - start) / .seconds(1)
         state.rate.update(bytes: state.shown.completed, at: state.shown.elapsed)
         state.shown.rate = state.rate.value
@@ -249,7 +249,7 @@ struct RateEstimate {
 final class Spinner: Sendable {
     private struct State {
         var isVisible = false
-        var isOver = false
+        var isFinished = false
         var frame = 0
     }
 
@@ -275,7 +275,7 @@ final class Spinner: Sendable {
             for await isVisible in changes { self?.show(isVisible) }
         }
         Task { [weak self] in
-            while self?.turn() == true { try await Task.sleep(for: .milliseconds(100)) }
+            while self?.drawNextFrame() == true { try await Task.sleep(for: .milliseconds(100)) }
         }
     }
 
@@ -283,21 +283,21 @@ final class Spinner: Sendable {
     func stop() {
         state.withLock { state in
             erase(&state)
-            state.isOver = true
+            state.isFinished = true
         }
         manager.isEnabled = false
     }
 
     private func show(_ isVisible: Bool) {
         state.withLock { state in
-            if isVisible { state.isVisible = !state.isOver } else { erase(&state) }
+            if isVisible { state.isVisible = !state.isFinished } else { erase(&state) }
         }
     }
 
     /// Draws the next frame. Returns false once the spinner has stopped.
-    private func turn() -> Bool {
+    private func drawNextFrame() -> Bool {
         state.withLock { state in
-            guard state.isVisible, !state.isOver else { return !state.isOver }
+            guard state.isVisible, !state.isFinished else { return !state.isFinished }
             StandardError.write("\r" + line(state.frame))
             state.frame = (state.frame + 1) % frames.count
             return true

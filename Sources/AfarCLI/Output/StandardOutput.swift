@@ -7,7 +7,7 @@ enum StandardOutput {
 
     /// Occupies the descriptors of standard streams that the caller has closed, so that no socket can get them and receive
     /// the output. Writing to them still fails.
-    static func guardStreams() {
+    static func reserveStandardStreams() {
         for descriptor in 0...2 as ClosedRange<Int32> where fcntl(descriptor, F_GETFD) == -1 {
             _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
@@ -64,7 +64,7 @@ enum StandardOutput {
 struct OutputFacts: Equatable {
     var isTerminal: Bool
     /// False if NO_COLOR is set (no-color.org), and on a terminal without colors.
-    var allowsColours: Bool
+    var allowsColors: Bool
     /// Whether the encoding of the locale is UTF-8.
     var isUTF8: Bool
     /// Whether the terminal reports 24-bit colors (COLORTERM).
@@ -76,7 +76,7 @@ struct OutputFacts: Equatable {
 
     init(isTerminal: Bool, environment: [String: String], columns: Int? = nil, rows: Int? = nil) {
         self.isTerminal = isTerminal
-        allowsColours = (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+        allowsColors = (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
         // The first variable that is set applies (POSIX, Base Definitions, section 8.2).
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
         isUTF8 = ["utf-8", "utf8"].contains { locale.lowercased().contains($0) }

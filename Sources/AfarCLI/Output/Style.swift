@@ -4,24 +4,24 @@ import ArgumentParser
 struct Style: Equatable {
     /// Whether bodies are formatted for reading; otherwise, their bytes are unchanged.
     var isPretty: Bool
-    var isColoured: Bool
+    var isColored: Bool
 
-    static let plain = Style(isPretty: false, isColoured: false)
+    static let plain = Style(isPretty: false, isColored: false)
 
     /// - Parameters:
     ///   - choice: The value of `--color`.
     ///   - output: The properties of the output stream.
     init(_ choice: ColorChoice, output: OutputFacts) {
         switch choice {
-        case .auto: self.init(isPretty: output.isTerminal, isColoured: output.isTerminal && output.allowsColours)
-        case .always: self.init(isPretty: true, isColoured: true)
-        case .never: self.init(isPretty: output.isTerminal, isColoured: false)
+        case .auto: self.init(isPretty: output.isTerminal, isColored: output.isTerminal && output.allowsColors)
+        case .always: self.init(isPretty: true, isColored: true)
+        case .never: self.init(isPretty: output.isTerminal, isColored: false)
         }
     }
 
-    init(isPretty: Bool, isColoured: Bool) {
+    init(isPretty: Bool, isColored: Bool) {
         self.isPretty = isPretty
-        self.isColoured = isColoured
+        self.isColored = isColored
     }
 
     /// Text attributes with their numbers from ECMA-48, section 8.3.117.
@@ -37,7 +37,7 @@ struct Style: Equatable {
     }
 
     func paint(_ text: some StringProtocol, _ paint: Paint) -> String {
-        isColoured && !text.isEmpty ? "\u{1B}[\(paint.rawValue)m\(text)\u{1B}[0m" : String(text)
+        isColored && !text.isEmpty ? "\u{1B}[\(paint.rawValue)m\(text)\u{1B}[0m" : String(text)
     }
 }
 

@@ -61,7 +61,7 @@ struct Waterfall {
         if metrics.resendCount > 0 { facts.append(("Resent", "\(metrics.resendCount) times")) }
         let (sent, received) = (metrics.countOfRequestHeaderBytesSent, metrics.countOfResponseHeaderBytesReceived)
         if sent > 0 { facts.append(("Sent", Self.amounts(head: sent, body: metrics.countOfRequestBodyBytesSent))) }
-        if received > 0 { facts.append(("Received", Self.amounts(head: received, body: metrics.travelledBodyBytes))) }
+        if received > 0 { facts.append(("Received", Self.amounts(head: received, body: metrics.transferredBodyBytes))) }
         return facts.map { Self.padded($0) + style.paint($1, .dim) }
     }
 
@@ -91,11 +91,11 @@ struct Waterfall {
 
     /// Returns the size of the response body as transferred and as decoded.
     private static func amount(_ metrics: TransactionMetrics) -> String {
-        let (travelled, decoded) = (metrics.travelledBodyBytes, metrics.countOfResponseBodyBytesAfterDecoding)
-        guard travelled > 0 else { return "no body" }
-        let became = decoded > 0 && decoded != travelled ? " (\(Quantity.bytes(decoded)) decoded)" : ""
-        let rate = Quantity.rate(travelled, in: metrics.duration).map { ", \($0)" } ?? ""
-        return Quantity.bytes(travelled) + became + rate
+        let (transferred, decoded) = (metrics.transferredBodyBytes, metrics.countOfResponseBodyBytesAfterDecoding)
+        guard transferred > 0 else { return "no body" }
+        let decodedSize = decoded > 0 && decoded != transferred ? " (\(Quantity.bytes(decoded)) decoded)" : ""
+        let rate = Quantity.rate(transferred, in: metrics.duration).map { ", \($0)" } ?? ""
+        return Quantity.bytes(transferred) + decodedSize + rate
     }
 }
 

@@ -41,7 +41,7 @@ struct ArchiveOptions: ParsableArguments {
             throw Failure(.usage, "--record: \(TerminalText.line("\(error)")).")
         }
         let recording = RecordingTransport(around: transport)
-        try ArchiveFile.willWrite(to: file, for: "--record") {
+        try ArchiveFile.scheduleWrite(to: file, for: "--record") {
             HAR(entries: try ArchiveFile.entries(of: file) + recording.archive.entries)
         }
         return recording
@@ -51,32 +51,32 @@ struct ArchiveOptions: ParsableArguments {
     func monitors() throws -> [any EventMonitor] {
         guard let har else { return [] }
         let monitor = HARMonitor()
-        try ArchiveFile.willWrite(to: URL(filePath: har), for: "--har") { monitor.archive }
+        try ArchiveFile.scheduleWrite(to: URL(filePath: har), for: "--har") { monitor.archive }
         return [monitor]
     }
 }
 
 /// The archives that are written when the tool ends, normally or by a signal.
 enum ArchiveFile {
-    private typealias Waiting = (file: URL, archive: @Sendable () throws -> HAR)
+    private typealias ScheduledArchive = (file: URL, archive: @Sendable () throws -> HAR)
 
-    private static let waiting = Locked<[Waiting]>([])
+    private static let scheduled = Locked<[ScheduledArchive]>([])
     private static let saving = Locked(())
 
     /// Schedules an archive for writing when the tool ends.
     ///
     /// - Throws: A ``Failure`` if the file can't be written.
-    static func willWrite(
+    static func scheduleWrite(
         to file: URL, for option: String, _ archive: @escaping @Sendable () throws -> HAR
     ) throws {
-        let isThere = access(file.path, F_OK) == 0
-        guard access(isThere ? file.path : file.deletingLastPathComponent().path, W_OK) == 0 else {
+        let exists = access(file.path, F_OK) == 0
+        guard access(exists ? file.path : file.deletingLastPathComponent().path, W_OK) == 0 else {
             let reason = String(cString: strerror(errno))
             throw Failure(.usage, "\(option): \(TerminalText.line(file.path)) cannot be written: \(reason).")
         }
-        let isFirst = waiting.withLock { waiting in
-            waiting.append((file, archive))
-            return waiting.count == 1
+        let isFirst = scheduled.withLock { scheduled in
+            scheduled.append((file, archive))
+            return scheduled.count == 1
         }
         guard isFirst else { return }
         Task {
@@ -97,9 +97,9 @@ enum ArchiveFile {
     static func save() -> Bool {
         // A second caller, which can end the process, waits for the first.
         saving.withLock { _ in
-            let files = waiting.withLock { waiting in
-                defer { waiting = [] }
-                return waiting
+            let files = scheduled.withLock { scheduled in
+                defer { scheduled = [] }
+                return scheduled
             }
             var isSaved = true
             for (file, archive) in files {

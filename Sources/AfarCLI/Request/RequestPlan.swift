@@ -112,8 +112,8 @@ enum URLText {
         if address.hasPrefix(":") { return "http://localhost\(address)" }
         let host = host(in: authority(in: address[...]))
         let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
-        let isHere = name.lowercased() == "localhost" || name.hasPrefix("127.") || name == "[::1]"
-        return (isHere ? "http://" : "https://") + address
+        let isLocal = name.lowercased() == "localhost" || name.hasPrefix("127.") || name == "[::1]"
+        return (isLocal ? "http://" : "https://") + address
     }
 
     private static func escaped(_ target: Substring) -> String {

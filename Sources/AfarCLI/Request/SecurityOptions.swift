@@ -144,7 +144,7 @@ struct SecurityOptions: ParsableArguments {
     }
 
     /// Returns whether the certificate of the URL's host isn't verified.
-    func isBlind(to url: String) -> Bool { insecureHost.contains { HostName($0) == Self.host(of: url) } }
+    func skipsVerification(of url: String) -> Bool { insecureHost.contains { HostName($0) == Self.host(of: url) } }
 
     private static func host(of url: String) -> HostName? {
         target(of: url).map { HostName(ofAuthority: $0.authority) }

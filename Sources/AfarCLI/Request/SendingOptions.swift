@@ -101,12 +101,12 @@ extension RequestSending {
         if base == nil, configuration.tlsKeyLogFile == nil {
             configuration.tlsKeyLogFile = sending.transport.keyLogFile
         }
-        let carrier = try archive.recording(base ?? sending.transport.makeTransport(for: configuration))
+        let transport = try archive.recording(base ?? sending.transport.makeTransport(for: configuration))
         return Session(
             configuration: configuration, interceptor: Retries(limit: sending.retry).policy,
             serverTrustManager: try security.trustManager(for: url),
             redirectHandler: sending.follow ? nil : .doNotFollow,
-            eventMonitors: try archive.monitors(), transport: wrap(carrier))
+            eventMonitors: try archive.monitors(), transport: wrap(transport))
     }
 }
 

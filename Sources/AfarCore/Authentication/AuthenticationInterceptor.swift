@@ -85,7 +85,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     ) {
         let (credential, version) = state.withLock { ($0.credential, $0.version) }
         let isStale = credential?.requiresRefresh ?? false
-        obtain(insteadOf: isStale ? version : nil, for: session, of: request) { [authenticator] result in
+        obtainCredential(insteadOf: isStale ? version : nil, for: session, of: request) { [authenticator] result in
             completion(
                 result.map { credential in
                     var urlRequest = urlRequest
@@ -109,15 +109,15 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         let (credential, version) = state.withLock { ($0.credential, $0.version) }
         // Once per credential; otherwise an authenticator that doesn't recognize its own credential would retry endlessly.
         if let credential, !authenticator.isRequest(urlRequest, authenticatedWith: credential),
-            request.mayRetry(with: version, as: id)
+            request.recordRetry(with: version, as: id)
         {
             return completion(.retry)
         }
-        obtain(insteadOf: version, for: session, of: request) { [weak self, id, weak request] result in
+        obtainCredential(insteadOf: version, for: session, of: request) { [weak self, id, weak request] result in
             switch result {
             case .success:
                 // Weak: a refresh that never completes would retain the interceptor.
-                if let self { _ = request?.mayRetry(with: state.withLock { $0.version }, as: id) }
+                if let self { _ = request?.recordRetry(with: state.withLock { $0.version }, as: id) }
                 completion(.retry)
             case .failure(let error): completion(.doNotRetryWithError(error))
             }
@@ -125,13 +125,13 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     }
 
     /// Passes a usable credential to `waiter`, after a refresh if the current credential is stale.
-    private func obtain(
+    private func obtainCredential(
         insteadOf stale: Int?, for session: Session, of request: Request?,
         _ waiter: @escaping CredentialState<Credential>.Waiter
     ) {
         let began = request?.authentication(by: id).began
         let answer: CredentialState<Credential>.Waiter = { [id, weak request] result in
-            request?.noteAnswer(by: id)
+            request?.recordAnswer(by: id)
             waiter(result)
         }
         let next = state.withLock {
@@ -183,7 +183,7 @@ extension Request {
     }
 
     /// Records that the request received the result of a refresh. After that, only a later failed refresh fails the request.
-    func noteAnswer(by id: ObjectIdentifier) {
+    func recordAnswer(by id: ObjectIdentifier) {
         let now = Date.timeIntervalSinceReferenceDate.nextUp
         changeAuthentication(by: id) { $0.began = now }
     }
@@ -191,7 +191,7 @@ extension Request {
     /// Records that the request is retried with this version of the credential.
     ///
     /// - Returns: Whether it hasn't been retried with this version before.
-    func mayRetry(with version: Int, as id: ObjectIdentifier) -> Bool {
+    func recordRetry(with version: Int, as id: ObjectIdentifier) -> Bool {
         changeAuthentication(by: id) { record in
             Swift.exchange(&record.version, with: version).map { $0 < version } ?? true
         }

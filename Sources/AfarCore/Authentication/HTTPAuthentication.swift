@@ -62,12 +62,14 @@ extension Request {
 
     /// The handler for challenges, or nil if the session's delegate has no closure for them and only the credential is used.
     var challengeHandler: ChallengeHandler? {
-        guard session.delegate.decidesAboutChallenges else { return nil }
-        return { [self] head, challenge, own in
+        guard session.delegate.handlesChallenges else { return nil }
+        return { [self] head, challenge, ownCredential in
             // Proposes no credential after a redirect to another origin.
-            let proposed = own == nil ? nil : credential
-            let known = URLAuthenticationChallenge(challenge, in: head, proposing: proposed, failures: 0)
-            guard let known, let (disposition, answer) = await session.delegate.answer(to: known, of: self) else {
+            let proposed = ownCredential == nil ? nil : credential
+            let foundationChallenge = URLAuthenticationChallenge(challenge, in: head, proposing: proposed, failures: 0)
+            guard let foundationChallenge,
+                let (disposition, answer) = await session.delegate.respond(to: foundationChallenge, of: self)
+            else {
                 return .standard
             }
             return switch disposition {

@@ -19,7 +19,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         var last: Value?
         /// The number of times `last` was set.
         var count: Int
-        var isOver: Bool
+        var isFinished: Bool
         var handler: Listener?
         /// In the order in which they were added.
         var others: [(id: Int, listener: Listener)] = []
@@ -35,14 +35,14 @@ final class Broadcast<Value: Sendable>: Sendable {
 
         /// Returns the replaced listener, which must be released outside the lock.
         mutating func replaceHandler(with listener: Listener) -> Listener? {
-            guard !isOver else { return listener }
+            guard !isFinished else { return listener }
             return Swift.exchange(&handler, with: listener)
         }
 
         /// Returns the last value if it is newer than the value prepared for the listener. Otherwise adds the listener, unless
         /// the broadcast has ended.
-        mutating func news(
-            since prepared: inout Int, orAdd listener: Listener, notifying notifyFirst: () -> Void, _ id: inout Int?
+        mutating func newerValue(
+            than prepared: inout Int, orAdd listener: Listener, notifying notifyFirst: () -> Void, _ id: inout Int?
         ) -> Value? {
             if let last {
                 guard prepared == count else {
@@ -51,7 +51,7 @@ final class Broadcast<Value: Sendable>: Sendable {
                 }
                 notifyFirst()
             }
-            if !isOver {
+            if !isFinished {
                 lastID += 1
                 others.append((lastID, listener))
                 id = lastID
@@ -68,9 +68,9 @@ final class Broadcast<Value: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - last: The last value before the broadcast was created.
-    ///   - isOver: Whether the broadcast has already ended.
-    init(last: Value? = nil, isOver: Bool = false) {
-        state = InlineLocked(State(last: last, count: last == nil ? 0 : 1, isOver: isOver))
+    ///   - isFinished: Whether the broadcast has already ended.
+    init(last: Value? = nil, isFinished: Bool = false) {
+        state = InlineLocked(State(last: last, count: last == nil ? 0 : 1, isFinished: isFinished))
     }
 
     /// The last value.
@@ -86,14 +86,14 @@ final class Broadcast<Value: Sendable>: Sendable {
     }
 
     /// Discards the last value.
-    func forget() {
+    func discardLast() {
         state.withLock { $0.last = nil }
     }
 
     /// Ends the broadcast and finishes its listeners.
     func finish() {
         let listeners = state.withLock { state in
-            state.isOver = true
+            state.isFinished = true
             return state.takeListeners()
         }
         for listener in listeners { listener.finish() }
@@ -138,8 +138,10 @@ final class Broadcast<Value: Sendable>: Sendable {
         var notifyFirst = {}
         var id: Int?
         // Repeats until no newer value was sent, so that none is missed or delivered twice.
-        while let news = state.withLock({ $0.news(since: &prepared, orAdd: listener, notifying: notifyFirst, &id) }) {
-            notifyFirst = prepare(news)
+        while let newValue = state.withLock({
+            $0.newerValue(than: &prepared, orAdd: listener, notifying: notifyFirst, &id)
+        }) {
+            notifyFirst = prepare(newValue)
         }
         guard let id else {
             listener.finish()
@@ -194,7 +196,7 @@ extension Request {
 extension RequestState {
     /// Creates a broadcast that ends with the request.
     mutating func makeBroadcast<Value>(after last: Value? = nil) -> Broadcast<Value> {
-        let broadcast = Broadcast(last: last, isOver: handlers.isOver)
+        let broadcast = Broadcast(last: last, isFinished: handlers.isDrained)
         handlers.append(onFinish: broadcast.finish)
         return broadcast
     }
@@ -214,7 +216,7 @@ extension Request {
     public func onURLRequestCreation(
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLRequest) -> Void
     ) -> Self {
-        madeURLRequests.setHandler(on: queue, handler)
+        createdURLRequests.setHandler(on: queue, handler)
         return self
     }
 
@@ -229,8 +231,8 @@ extension Request {
     public func urlRequests(
         bufferingPolicy: StreamOf<URLRequest>.BufferingPolicy = .unbounded
     ) -> StreamOf<URLRequest> {
-        stream(of: madeURLRequests, bufferingPolicy: bufferingPolicy) { $0 }
+        stream(of: createdURLRequests, bufferingPolicy: bufferingPolicy) { $0 }
     }
 
-    var madeURLRequests: Broadcast<URLRequest> { broadcast(\.urlRequests) { $0.history.finalRequest } }
+    var createdURLRequests: Broadcast<URLRequest> { broadcast(\.urlRequests) { $0.history.finalRequest } }
 }

@@ -50,7 +50,7 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
         makeIterator = {
             let handoff = Handoff<Element>()
             builder(handoff)
-            return Iterator(base: .handedOver(Taker(handoff, onTermination: onTermination)))
+            return Iterator(base: .unbuffered(Receiver(handoff, onTermination: onTermination)))
         }
     }
 
@@ -61,7 +61,7 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate enum Base {
             case buffered(AsyncStream<Element>.Iterator)
-            case handedOver(Taker)
+            case unbuffered(Receiver)
         }
 
         fileprivate var base: Base
@@ -72,7 +72,7 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
         /// Returns the next element, or nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
             switch base {
-            case .handedOver(let taker): return await taker.next()
+            case .unbuffered(let receiver): return await receiver.next()
             case .buffered(var iterator):
                 defer { base = .buffered(iterator) }
                 return await iterator.next(isolation: actor)
@@ -80,8 +80,8 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Takes elements from a handoff. Ends the iteration when its iterator is released.
-    fileprivate final class Taker: Sendable {
+    /// Receives elements from a handoff. Ends the iteration when its iterator is released.
+    fileprivate final class Receiver: Sendable {
         private let handoff: Handoff<Element>
         private let onTermination: @Sendable () -> Void
 
@@ -90,82 +90,82 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
             self.onTermination = onTermination
         }
 
-        deinit { leave() }
+        deinit { terminate() }
 
         func next() async -> Element? {
             await withTaskCancellationHandler {
-                await handoff.take()
+                await handoff.receive()
             } onCancel: {
-                leave()
+                terminate()
             }
         }
 
-        private func leave() {
+        private func terminate() {
             if handoff.close() { onTermination() }
         }
     }
 }
 
-// MARK: - Handing over
+// MARK: - Handoff
 
-/// Passes elements from one task to another, one at a time. The giving task waits until each element has been taken.
+/// Passes elements from one task to another, one at a time. The sender waits until each element has been received.
 final class Handoff<Element: Sendable>: Sendable {
     private typealias Waiting = UnsafeContinuation<Void, Never>
 
     private struct State {
-        var offered: [Element] = []
+        var pending: [Element] = []
         var isClosed = false
-        var giver: Waiting?
-        var taker: Waiting?
+        var sender: Waiting?
+        var receiver: Waiting?
     }
 
     private let state = Locked(State())
 
-    /// Offers an element and waits until it has been taken, the handoff is closed, or the task is cancelled.
-    func give(_ element: Element) async {
-        let taker = state.withLock { state in
-            if !state.isClosed { state.offered.append(element) }
-            return state.taker.take()
+    /// Sends an element and waits until it has been received, the handoff is closed, or the task is cancelled.
+    func send(_ element: Element) async {
+        let receiver = state.withLock { state in
+            if !state.isClosed { state.pending.append(element) }
+            return state.receiver.take()
         }
-        taker?.resume()
+        receiver?.resume()
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 let mustWait = state.withLock { state in
-                    guard !state.offered.isEmpty, !state.isClosed, !Task.isCancelled else { return false }
-                    state.giver = continuation
+                    guard !state.pending.isEmpty, !state.isClosed, !Task.isCancelled else { return false }
+                    state.sender = continuation
                     return true
                 }
                 if !mustWait { continuation.resume() }
             }
         } onCancel: {
-            state.withLock { $0.giver.take() }?.resume()
+            state.withLock { $0.sender.take() }?.resume()
         }
     }
 
-    /// Offers the last elements without waiting.
+    /// Sends the last elements without waiting.
     func finish(with elements: [Element]) {
-        let taker = state.withLock { state in
-            if !state.isClosed { state.offered += elements }
+        let receiver = state.withLock { state in
+            if !state.isClosed { state.pending += elements }
             state.isClosed = true
-            return state.taker.take()
+            return state.receiver.take()
         }
-        taker?.resume()
+        receiver?.resume()
     }
 
     /// Returns the next element, or nil after the last one. Only one task can call this method at a time. To end its wait, call
     /// ``close()``; cancelling the task doesn't.
-    func take() async -> Element? {
+    func receive() async -> Element? {
         while true {
-            let (element, isOver, giver) = state.withLock { state -> (Element?, Bool, Waiting?) in
-                guard !state.offered.isEmpty else { return (nil, state.isClosed, nil) }
-                return (state.offered.removeFirst(), false, state.giver.take())
+            let (element, isClosed, sender) = state.withLock { state -> (Element?, Bool, Waiting?) in
+                guard !state.pending.isEmpty else { return (nil, state.isClosed, nil) }
+                return (state.pending.removeFirst(), false, state.sender.take())
             }
-            giver?.resume()
-            if element != nil || isOver { return element }
+            sender?.resume()
+            if element != nil || isClosed { return element }
             await withUnsafeContinuation { continuation in
                 let mustWait = state.withLock { state in
-                    guard state.offered.isEmpty, !state.isClosed else { return false }
-                    state.taker = continuation
+                    guard state.pending.isEmpty, !state.isClosed else { return false }
+                    state.receiver = continuation
                     return true
                 }
                 if !mustWait { continuation.resume() }
@@ -173,17 +173,17 @@ final class Handoff<Element: Sendable>: Sendable {
         }
     }
 
-    /// Closes the handoff from the taker's side and discards offered elements. Returns whether it was still open.
+    /// Closes the handoff from the receiver's side and discards pending elements. Returns whether it was still open.
     @discardableResult
     func close() -> Bool {
-        let (wasOpen, dropped, giver, taker) = state.withLock { state in
+        let (wasOpen, dropped, sender, receiver) = state.withLock { state in
             let wasOpen = !state.isClosed
             state.isClosed = true
-            return (wasOpen, Swift.exchange(&state.offered, with: []), state.giver.take(), state.taker.take())
+            return (wasOpen, Swift.exchange(&state.pending, with: []), state.sender.take(), state.receiver.take())
         }
         withExtendedLifetime(dropped) {}
-        giver?.resume()
-        taker?.resume()
+        sender?.resume()
+        receiver?.resume()
         return wasOpen
     }
 }

@@ -77,7 +77,7 @@ extension Request {
         on queue: DispatchQueue, _ handler: @escaping ProgressHandler, of make: (Observers) -> TransferProgress
     ) {
         mutable.release { state in
-            state.handlers.isOver ? nil : make(state.makeObservers()).setHandler(on: queue, handler)
+            state.handlers.isDrained ? nil : make(state.makeObservers()).setHandler(on: queue, handler)
         }
     }
 
@@ -94,7 +94,7 @@ extension Request {
     }
 
     /// Whether the request's exchanges must report their progress.
-    var showsProgress: Bool {
+    var reportsProgress: Bool {
         mutable.withLock { $0.observers?.sending != nil || $0.observers?.receiving != nil }
     }
 
@@ -151,14 +151,14 @@ final class TransferProgress: Sendable {
 
     private struct State {
         /// Nil until the attempt has transferred bytes.
-        var figures: ByteProgress?
+        var byteProgress: ByteProgress?
         var progress: Progress?
         /// Nil until an iteration starts.
         var broadcast: Broadcast<ByteProgress>?
         var handler: Handler?
         var handlerCount = 0
         /// Whether a call to the handler is pending in its queue.
-        var isCallDue = false
+        var isCallPending = false
         /// The number of pending and running calls, including those of previous handlers.
         var callCount = 0
         /// Fulfilled when no calls are left.
@@ -166,8 +166,8 @@ final class TransferProgress: Sendable {
 
         /// Returns the handler if it must be called, and counts the call. The caller must then call it.
         mutating func beginCall() -> Handler? {
-            guard let handler, !isCallDue else { return nil }
-            isCallDue = true
+            guard let handler, !isCallPending else { return nil }
+            isCallPending = true
             callCount += 1
             return handler
         }
@@ -178,12 +178,12 @@ final class TransferProgress: Sendable {
 
     private let state = InlineLocked(State())
 
-    var last: ByteProgress? { state.withLock { $0.figures } }
+    var last: ByteProgress? { state.withLock { $0.byteProgress } }
 
     /// The Foundation object that shows the progress, created on first access.
     var progress: Progress {
         state.withLock { state in
-            let progress = state.progress ?? (state.figures ?? ByteProgress()).progress
+            let progress = state.progress ?? (state.byteProgress ?? ByteProgress()).progress
             state.progress = progress
             return progress
         }
@@ -194,7 +194,7 @@ final class TransferProgress: Sendable {
     /// - Parameter make: Creates a broadcast that begins with the last value.
     func broadcast(make: (_ last: ByteProgress?) -> Broadcast<ByteProgress>) -> Broadcast<ByteProgress> {
         state.withLock { state in
-            let broadcast = state.broadcast ?? make(state.figures)
+            let broadcast = state.broadcast ?? make(state.byteProgress)
             state.broadcast = broadcast
             return broadcast
         }
@@ -204,23 +204,23 @@ final class TransferProgress: Sendable {
         guard completed > 0 else { return }
         let newest = ByteProgress(completed: completed, total: total)
         let (progress, broadcast, handler) = state.withLock { state in
-            state.figures = newest
+            state.byteProgress = newest
             return (state.progress, state.broadcast, state.beginCall())
         }
         // Before the handlers, which can read it, and outside the lock, because it can have observers.
-        progress?.show(newest)
+        progress?.apply(newest)
         broadcast?.send(newest)
         if let handler { call(handler) }
     }
 
     /// Resets the progress for a new attempt.
-    func forget() {
+    func reset() {
         let (progress, broadcast) = state.withLock { state in
-            state.figures = nil
+            state.byteProgress = nil
             return (state.progress, state.broadcast)
         }
-        progress?.show(ByteProgress())
-        broadcast?.forget()
+        progress?.apply(ByteProgress())
+        broadcast?.discardLast()
     }
 
     // MARK: Handler
@@ -231,7 +231,7 @@ final class TransferProgress: Sendable {
     func setHandler(on queue: DispatchQueue, _ call: @escaping @Sendable (Progress) -> Void) -> Handler? {
         state.withLock { state in
             state.handlerCount += 1
-            state.isCallDue = false
+            state.isCallPending = false
             let handler = Handler(number: state.handlerCount, queue: queue, call: call)
             return Swift.exchange(&state.handler, with: handler)
         }
@@ -244,7 +244,7 @@ final class TransferProgress: Sendable {
 
     private func call(_ handler: Handler) {
         handler.queue.async { [self] in
-            state.withLock { if $0.handlerCount == handler.number { $0.isCallDue = false } }
+            state.withLock { if $0.handlerCount == handler.number { $0.isCallPending = false } }
             handler.call(progress)
             let waiting = state.withLock { state in
                 state.callCount -= 1
@@ -277,15 +277,15 @@ final class TransferProgress: Sendable {
 }
 
 extension Progress {
-    fileprivate func show(_ figures: ByteProgress) {
-        if figures.total == 0 {
+    fileprivate func apply(_ byteProgress: ByteProgress) {
+        if byteProgress.total == 0 {
             // Foundation treats a completed count above a total of 0 as finished.
-            completedUnitCount = figures.completed
+            completedUnitCount = byteProgress.completed
             // On Linux, changing a known total to 0 traps.
             if totalUnitCount > 0 { totalUnitCount = -1 }
         }
-        if totalUnitCount != figures.total { totalUnitCount = figures.total }
-        completedUnitCount = figures.completed
+        if totalUnitCount != byteProgress.total { totalUnitCount = byteProgress.total }
+        completedUnitCount = byteProgress.completed
     }
 }
 

@@ -85,7 +85,7 @@ extension Request {
                 handler(self.cURLDescription(of: urlRequest ?? self.lastRequest, redactingSecrets: redactingSecrets))
             }
         }
-        madeURLRequests.add(.init(receive: { call($0) }, finish: { call(nil) }))
+        createdURLRequests.add(.init(receive: { call($0) }, finish: { call(nil) }))
         return self
     }
 
@@ -97,7 +97,7 @@ extension Request {
     public func cURLDescriptions(
         redactingSecrets: Bool = false, bufferingPolicy: StreamOf<String>.BufferingPolicy = .unbounded
     ) -> StreamOf<String> {
-        stream(of: madeURLRequests, bufferingPolicy: bufferingPolicy) { [weak self] urlRequest in
+        stream(of: createdURLRequests, bufferingPolicy: bufferingPolicy) { [weak self] urlRequest in
             self?.cURLDescription(of: urlRequest, redactingSecrets: redactingSecrets) ?? Self.noCommand
         }
     }
@@ -109,7 +109,7 @@ extension Request {
         do {
             return try curlCommand(for: urlRequest).text(
                 Redaction(showsSecrets: !redactingSecrets, sensitiveHeaders: session.configuration.sensitiveHeaders))
-        } catch is BodyNotMade {
+        } catch is BodyNotCreated {
             return "# No curl command: the body has not been created."
         } catch {
             return Self.noCommand
@@ -143,10 +143,10 @@ extension Request {
             command.credential = (user, password)
         }
         command.cookies = cookies(for: request, of: urlRequest, besides: headers)
-        if mayFollowRedirects { command.maximumRedirects = max(0, session.configuration.maximumRedirects) }
+        if canFollowRedirects { command.maximumRedirects = max(0, session.configuration.maximumRedirects) }
         command.isDecoding = headers["Accept-Encoding"] != nil
         command.suppressedHeaders = ["User-Agent"]
-        if let body { command.suppressedHeaders += ["Content-Type"] + (body.mayBeLong ? ["Expect"] : []) }
+        if let body { command.suppressedHeaders += ["Content-Type"] + (body.canBeLarge ? ["Expect"] : []) }
         return command
     }
 
@@ -176,7 +176,7 @@ extension CurlCommand.Body {
     }
 
     /// Whether curl might send `Expect: 100-continue`, which it does before a body of 1 MiB or more.
-    fileprivate var mayBeLong: Bool {
+    fileprivate var canBeLarge: Bool {
         switch self {
         case .data(let data): data.count >= 1024 * 1024
         case .file, .standardInput, .form: true
@@ -290,11 +290,11 @@ private struct BodyArgument {
         case .file(let path): words = ["--data-binary", "@\(path == "-" ? "./-" : path)"]
         case .standardInput: words = ["--data-binary", "@-"]
         case .form(let words): self.words = words
-        case .data(let bytes): take(bytes, longest: longest)
+        case .data(let bytes): setData(bytes, longest: longest)
         }
     }
 
-    private mutating func take(_ bytes: Data, longest: Int) {
+    private mutating func setData(_ bytes: Data, longest: Int) {
         guard let text = String(data: bytes, encoding: .utf8), Self.isPlain(text) else {
             pipe = "printf %s \(bytes.base64EncodedString()) | base64 -d | "
             words = ["--data-binary", "@-"]

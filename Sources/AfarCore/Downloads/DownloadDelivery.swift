@@ -9,7 +9,7 @@ import HTTPTypes
 /// the rest of the body is appended.
 final class DownloadDelivery: Sendable {
     /// A request for the rest of a partial file.
-    struct Rest {
+    struct RemainingRange {
         /// The existing part.
         var part: ResumeData
         /// The first byte to request.
@@ -17,21 +17,21 @@ final class DownloadDelivery: Sendable {
     }
 
     private struct State {
-        /// The rest to request, or nil for the whole file.
-        var rest: Rest?
+        /// The range to request, or nil for the whole file.
+        var remainingRange: RemainingRange?
         /// Whether this attempt has already received a response head.
-        var hadHead = false
+        var hasReceivedHead = false
         /// Whether a full response in this attempt has replaced the part.
         var isPartReplaced = false
-        var isOver = false
+        var isClosed = false
         /// The files for bodies that aren't the requested file. They stay open because a transport might still write to them.
         var otherFiles: [TemporaryFile] = []
         /// The file for the current body, if it isn't the requested file.
-        var aside: TemporaryFile?
+        var otherFile: TemporaryFile?
         /// The resume data to use if this attempt is interrupted.
         var resumable: ResumeData?
         /// The length of the whole file according to the response.
-        var promised: Int64?
+        var expectedLength: Int64?
         /// The number of bytes in the file before the body.
         var offset: Int64 = 0
     }
@@ -40,7 +40,7 @@ final class DownloadDelivery: Sendable {
     private let file: TemporaryFile
     private let state: Locked<State>
     /// Held while choosing the file for a body, and while closing the files.
-    private let deciding = InlineLocked(())
+    private let decisionLock = InlineLocked(())
 
     /// Creates a delivery into a new file.
     init() throws(TransportError) {
@@ -60,7 +60,7 @@ final class DownloadDelivery: Sendable {
         self.file = file
         // Even if the file is complete, request its last byte: only a response with bytes proves that it is unchanged.
         let start = data.byteCount == data.totalLength ? data.byteCount - 1 : data.byteCount
-        state = Locked(State(rest: Rest(part: data, start: start), resumable: data))
+        state = Locked(State(remainingRange: RemainingRange(part: data, start: start), resumable: data))
     }
 
     var descriptor: Int32 { file.descriptor }
@@ -69,41 +69,42 @@ final class DownloadDelivery: Sendable {
     var offset: Int64 { state.withLock { $0.offset } }
 
     /// The file that receives the body.
-    var url: URL { state.withLock { $0.aside ?? file }.url }
+    var url: URL { state.withLock { $0.otherFile ?? file }.url }
 
     /// The resume data for an interruption at this moment.
     var resumable: ResumeData? { state.withLock { $0.resumable } }
 
     // MARK: Response head
 
-    /// The rest to request, or nil for the whole file.
-    var rest: Rest? { state.withLock { $0.rest } }
+    /// The range to request, or nil for the whole file.
+    var remainingRange: RemainingRange? { state.withLock { $0.remainingRange } }
 
     /// Returns whether the body that follows a head can be used. If it can't, call ``prepareRetry(after:)`` and send the
     /// request again.
     func accepts(_ head: ResponseHead) -> Bool {
-        let (rest, isPartReplaced) = state.withLock { ($0.rest, $0.isPartReplaced) }
-        guard let rest else { return true }
-        return switch rest.part.answer(in: head, from: rest.start) {
-        case .rest: !isPartReplaced
+        let (remainingRange, isPartReplaced) = state.withLock { ($0.remainingRange, $0.isPartReplaced) }
+        guard let remainingRange else { return true }
+        return switch remainingRange.part.kind(of: head, from: remainingRange.start) {
+        case .remainder: !isPartReplaced
         case .whole, .other: true
-        case .nothingLeft, .misfit: false
+        case .alreadyComplete, .unusable: false
         }
     }
 
     /// Prepares to request the last byte if the part is the whole file, or the whole file if the part can't be used.
     func prepareRetry(after head: ResponseHead) throws {
-        try deciding.withLock { _ in
-            let (rest, isOver) = state.withLock { ($0.rest, $0.isOver) }
-            guard !isOver else { throw CancellationError() }
-            guard let rest else { return }
-            guard case .nothingLeft(let length) = rest.part.answer(in: head, from: rest.start) else {
-                state.withLock { ($0.rest, $0.resumable) = (nil, nil) }
+        try decisionLock.withLock { _ in
+            let (remainingRange, isClosed) = state.withLock { ($0.remainingRange, $0.isClosed) }
+            guard !isClosed else { throw CancellationError() }
+            guard let remainingRange else { return }
+            guard case .alreadyComplete(let length) = remainingRange.part.kind(of: head, from: remainingRange.start)
+            else {
+                state.withLock { ($0.remainingRange, $0.resumable) = (nil, nil) }
                 return try file.truncate(to: 0)
             }
             state.withLock { state in
-                state.rest?.part.totalLength = length
-                state.rest?.start = length - 1
+                state.remainingRange?.part.totalLength = length
+                state.remainingRange?.start = length - 1
                 state.resumable?.totalLength = length
             }
         }
@@ -117,28 +118,33 @@ final class DownloadDelivery: Sendable {
     /// - Returns: The descriptor that receives the body instead of the file, if any.
     /// - Throws: The reason the body can't be accepted.
     func receive(_ head: ResponseHead, to original: URLRequest?, sent: URLRequest?) throws -> Int32? {
-        try deciding.withLock { _ in try decide(head, original, sent) }
+        try decisionLock.withLock { _ in try decide(head, original, sent) }
     }
 
     private func decide(_ head: ResponseHead, _ original: URLRequest?, _ sent: URLRequest?) throws -> Int32? {
-        let (isOver, hadHead, rest, isPartReplaced) = state.withLock { state in
-            (state.aside, state.promised, state.offset) = (nil, nil, 0)
-            return (state.isOver, Swift.exchange(&state.hadHead, with: true), state.rest, state.isPartReplaced)
+        let (isClosed, hasReceivedHead, remainingRange, isPartReplaced) = state.withLock { state in
+            (state.otherFile, state.expectedLength, state.offset) = (nil, nil, 0)
+            return (
+                state.isClosed, Swift.exchange(&state.hasReceivedHead, with: true), state.remainingRange,
+                state.isPartReplaced
+            )
         }
-        guard !isOver else { throw CancellationError() }
-        guard let rest else {
-            try checkThatNoPart(head, answers: sent)
-            if hadHead { try file.truncate(to: 0) }
+        guard !isClosed else { throw CancellationError() }
+        guard let remainingRange else {
+            try rejectUnrequestedPart(head, sent: sent)
+            if hasReceivedHead { try file.truncate(to: 0) }
             let isPlain = sent?.httpMethod ?? "GET" == "GET" && sent?.value(forHTTPHeaderField: "Range") == nil
             let resumable = isPlain ? original.flatMap { ResumeData(head, to: $0, in: file.url) } : nil
             state.withLock { $0.resumable = resumable }
             return nil
         }
-        switch rest.part.answer(in: head, from: rest.start) {
-        case .rest(let length) where !isPartReplaced:
-            try file.truncate(to: rest.start)
+        switch remainingRange.part.kind(of: head, from: remainingRange.start) {
+        case .remainder(let length) where !isPartReplaced:
+            try file.truncate(to: remainingRange.start)
             state.withLock { state in
-                (state.promised, state.offset, state.resumable) = (length, rest.start, rest.part)
+                (state.expectedLength, state.offset, state.resumable) = (
+                    length, remainingRange.start, remainingRange.part
+                )
                 state.resumable?.totalLength = length
             }
         case .whole:
@@ -147,23 +153,23 @@ final class DownloadDelivery: Sendable {
                 state.isPartReplaced = true
                 state.resumable = original.flatMap { ResumeData(head, to: $0, in: file.url) }
             }
-        case .rest, .nothingLeft, .misfit:
+        case .remainder, .alreadyComplete, .unusable:
             throw TransportError(
                 .malformedResponse, phase: .receiving, url: head.url,
                 message: "the server sent a different part of the file than requested")
         case .other:
-            let aside = try TemporaryFile()
+            let otherFile = try TemporaryFile()
             state.withLock { state in
-                state.otherFiles.append(aside)
-                state.aside = aside
+                state.otherFiles.append(otherFile)
+                state.otherFile = otherFile
             }
-            return aside.descriptor
+            return otherFile.descriptor
         }
         return nil
     }
 
     /// Prevents a partial response that wasn't requested from being taken for the whole file.
-    private func checkThatNoPart(_ head: ResponseHead, answers sent: URLRequest?) throws {
+    private func rejectUnrequestedPart(_ head: ResponseHead, sent: URLRequest?) throws {
         guard head.status == 206, sent?.value(forHTTPHeaderField: "Range") == nil else { return }
         throw TransportError(
             .malformedResponse, phase: .receiving, url: head.url,
@@ -176,53 +182,53 @@ final class DownloadDelivery: Sendable {
     ///
     /// - Returns: The file with the body, and the resume data of a part that the response didn't affect.
     func finish() throws(TransportError) -> (TemporaryFile, ResumeData?) {
-        try deciding.withLock { _ throws(TransportError) in try closeFiles() }
+        try decisionLock.withLock { _ throws(TransportError) in try closeFiles() }
     }
 
     private func closeFiles() throws(TransportError) -> (TemporaryFile, ResumeData?) {
-        let (aside, promised, resumable) = state.withLock { state in
-            state.isOver = true
-            return (state.aside, state.promised, state.resumable)
+        let (otherFile, expectedLength, resumable) = state.withLock { state in
+            state.isClosed = true
+            return (state.otherFile, state.expectedLength, state.resumable)
         }
-        if let promised, aside == nil, file.length != promised {
+        if let expectedLength, otherFile == nil, file.length != expectedLength {
             throw TransportError(
                 .bodyIncomplete, phase: .receiving, url: nil,
-                message: "the response is complete, but the file has \(file.length) of \(promised) bytes")
+                message: "the response is complete, but the file has \(file.length) of \(expectedLength) bytes")
         }
-        guard (aside ?? file).exists else {
+        guard (otherFile ?? file).exists else {
             throw TransportError(
                 .deliveryFailed, phase: .receiving, url: nil,
                 message: "the file \(url.path) was removed before the download was complete")
         }
-        (aside ?? file).publish()
+        (otherFile ?? file).publish()
         file.close()
-        guard let aside else { return (file, nil) }
-        aside.close()
+        guard let otherFile else { return (file, nil) }
+        otherFile.close()
         file.keep()
-        return (aside, resumable)
+        return (otherFile, resumable)
     }
 
     /// Ends writing before the body is complete.
     ///
-    /// - Parameter mayKeep: Whether to keep a part that can be resumed.
+    /// - Parameter shouldKeep: Whether to keep a part that can be resumed.
     /// - Returns: The resume data, if the part was kept.
-    func interrupt(keeping mayKeep: Bool) -> ResumeData? {
-        deciding.withLock { _ in abandonFiles(keeping: mayKeep) }
+    func interrupt(keeping shouldKeep: Bool) -> ResumeData? {
+        decisionLock.withLock { _ in abandonFiles(keeping: shouldKeep) }
     }
 
-    private func abandonFiles(keeping mayKeep: Bool) -> ResumeData? {
-        let (aside, resumable) = state.withLock { state in
-            state.isOver = true
-            return (state.aside, state.resumable)
+    private func abandonFiles(keeping shouldKeep: Bool) -> ResumeData? {
+        let (otherFile, resumable) = state.withLock { state in
+            state.isClosed = true
+            return (state.otherFile, state.resumable)
         }
         file.close()
-        aside?.close()
+        otherFile?.close()
         // A transport might hold the last reference and release it late.
         defer {
             file.remove()
-            aside?.remove()
+            otherFile?.remove()
         }
-        guard mayKeep, var resumable else { return nil }
+        guard shouldKeep, var resumable else { return nil }
         let length = file.length
         // The server can send more than the specified length; the excess isn't part of the file.
         guard length > 0, length <= resumable.totalLength ?? .max else { return nil }
@@ -244,17 +250,17 @@ struct ResumeStage: ExchangeStage {
     private final class Run: StageRun {
         private let delivery: DownloadDelivery
         /// The head of the last response that couldn't be used.
-        private let misfit = Locked<ResponseHead?>(nil)
+        private let unusableHead = Locked<ResponseHead?>(nil)
 
         init(_ delivery: DownloadDelivery) { self.delivery = delivery }
 
         func before(_ hop: Hop) -> Reply<RequestAction> {
-            if let head = misfit.withLock({ $0.take() }) {
+            if let head = unusableHead.withLock({ $0.take() }) {
                 do { try delivery.prepareRetry(after: head) } catch { return .now(.fail(error)) }
             }
-            guard let rest = delivery.rest else { return .now(.send) }
+            guard let remainingRange = delivery.remainingRange else { return .now(.send) }
             var exchange = hop.exchange
-            for field in rest.part.fields(from: rest.start) {
+            for field in remainingRange.part.fields(from: remainingRange.start) {
                 guard let name = HTTPField.Name(field.name) else { continue }
                 exchange.request.headerFields[name] = field.value
             }
@@ -263,7 +269,7 @@ struct ResumeStage: ExchangeStage {
 
         func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             guard !delivery.accepts(head) else { return .now(.pass) }
-            misfit.withLock { $0 = head }
+            unusableHead.withLock { $0 = head }
             return .now(.follow(hop.exchange, .validation))
         }
     }

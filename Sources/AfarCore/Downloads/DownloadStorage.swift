@@ -25,7 +25,7 @@ struct DownloadStorage: Sendable {
         var temporaryURL: URL? { delivery?.url ?? file?.url }
 
         /// The part to resume, if nothing is in flight.
-        var resumableAtRest: ResumeData? { delivery == nil ? resumable : nil }
+        var resumableWhenIdle: ResumeData? { delivery == nil ? resumable : nil }
     }
 
     private let state: Locked<State>
@@ -44,7 +44,7 @@ struct DownloadStorage: Sendable {
     /// The location that the file was moved to.
     var destinationURL: URL? { state.withLock { $0.destinationURL } }
     /// The resume data, or nil while the download is in flight.
-    var resumeData: Data? { state.withLock { $0.resumableAtRest }?.encoded() }
+    var resumeData: Data? { state.withLock { $0.resumableWhenIdle }?.encoded() }
     /// The part that could be resumed if the process ended now.
     var resumableInFlight: ResumeData? { state.withLock { $0.delivery?.resumable } }
     /// The complete file, before it is moved.
@@ -53,14 +53,14 @@ struct DownloadStorage: Sendable {
     var offset: Int64 { state.withLock { $0.delivery }?.offset ?? 0 }
     /// The stage that requests the rest of a part, or nil if the attempt doesn't resume one.
     var resumeStage: ResumeStage? {
-        state.withLock { $0.delivery }.flatMap { $0.rest == nil ? nil : ResumeStage(delivery: $0) }
+        state.withLock { $0.delivery }.flatMap { $0.remainingRange == nil ? nil : ResumeStage(delivery: $0) }
     }
 
     var files: DownloadFiles {
         var (files, resumable) = state.withLock { state in
             let files = DownloadFiles(
                 fileURL: state.fileURL, temporaryURL: state.temporaryURL, destinationURL: state.destinationURL)
-            return (files, state.resumableAtRest)
+            return (files, state.resumableWhenIdle)
         }
         files.resumeData = resumable?.encoded()
         return files
@@ -78,7 +78,7 @@ struct DownloadStorage: Sendable {
             return state.file.take()
         }
         // It was kept because it couldn't be moved.
-        file?.takeBack()
+        file?.reclaim()
     }
 
     /// Opens the part that the request resumes, if there is one.
@@ -155,10 +155,10 @@ struct DownloadStorage: Sendable {
 
     /// Ends writing before the body is complete.
     ///
-    /// - Parameter mayKeep: Whether to keep a part that can be resumed.
-    func interrupt(keeping mayKeep: Bool) {
+    /// - Parameter shouldKeep: Whether to keep a part that can be resumed.
+    func interrupt(keeping shouldKeep: Bool) {
         guard let delivery = state.withLock({ $0.delivery }) else { return }
-        let resumable = delivery.interrupt(keeping: mayKeep)
+        let resumable = delivery.interrupt(keeping: shouldKeep)
         state.withLock { ($0.delivery, $0.resumable) = (nil, resumable) }
     }
 

@@ -48,7 +48,7 @@ package struct ResumeData: Sendable, Equatable {
             let url = request.url.flatMap(Self.withoutUserinfo)
         else { return nil }
         self.init(
-            url: url, headers: Self.headersWorthKeeping(request.headers), origin: head.origin, validator: validator,
+            url: url, headers: Self.storableHeaders(request.headers), origin: head.origin, validator: validator,
             path: file.path, byteCount: 0,
             totalLength: head.values(for: .transferEncoding).isEmpty ? head.contentLength : nil)
     }
@@ -58,7 +58,7 @@ package struct ResumeData: Sendable, Equatable {
     /// - Parameter sensitiveHeaders: The names of further headers to omit, in addition to the known sensitive ones. Code that
     ///   stores resume data might have added some.
     func urlRequest(without sensitiveHeaders: Set<String> = []) throws -> URLRequest {
-        var request = try URLRequest(url: url, method: .get, headers: Self.headersWorthKeeping(headers))
+        var request = try URLRequest(url: url, method: .get, headers: Self.storableHeaders(headers))
         for name in sensitiveHeaders { request.setValue(nil, forHTTPHeaderField: name) }
         return request
     }
@@ -83,13 +83,13 @@ package struct ResumeData: Sendable, Equatable {
         return components.url
     }
 
-    private static func headersWorthKeeping(_ headers: HTTPHeaders) -> HTTPHeaders {
-        let own: Set = ["range", "accept-encoding", "content-length", "transfer-encoding", "host"]
+    private static func storableHeaders(_ headers: HTTPHeaders) -> HTTPHeaders {
+        let excludedNames: Set = ["range", "accept-encoding", "content-length", "transfer-encoding", "host"]
         return HTTPHeaders(
             headers.filter { header in
                 let name = header.name.lowercased()
                 // A URL in a value can contain a credential.
-                return !own.contains(name) && !name.hasPrefix("if-")
+                return !excludedNames.contains(name) && !name.hasPrefix("if-")
                     && Redaction.standard.value(header.value, of: name) == header.value
             }
             .sorted { $0.name < $1.name })
@@ -170,51 +170,51 @@ package enum ResumeValidator: Sendable, Equatable {
     }
 }
 
-// MARK: - Answers of servers
+// MARK: - Responses
 
 extension ResumeData {
     /// The meaning of a server's response to a request for the rest of a file.
-    enum Answer: Equatable {
+    enum ResponseKind: Equatable {
         /// Exactly the rest of the file follows. The associated value is the length of the whole file.
-        case rest(totalLength: Int64)
+        case remainder(totalLength: Int64)
         /// The whole file follows from its first byte: it has changed, or the server doesn't support ranges.
         case whole
         /// The part already has the length of the whole file. The response doesn't confirm that the bytes are the same.
-        case nothingLeft(totalLength: Int64)
+        case alreadyComplete(totalLength: Int64)
         /// The part that follows can't be appended.
-        case misfit
+        case unusable
         /// The response isn't the file: an error or a redirect.
         case other
     }
 
     /// - Parameter offset: The first byte requested.
-    func answer(in head: ResponseHead, from offset: Int64) -> Answer {
+    func kind(of head: ResponseHead, from offset: Int64) -> ResponseKind {
         switch head.status {
         case 200, 203: .whole
-        case 206: rest(in: head, from: offset)
-        case 416: end(in: head)
+        case 206: partialContentKind(of: head, from: offset)
+        case 416: unsatisfiableRangeKind(of: head)
         default: .other
         }
     }
 
     /// RFC 9110, section 15.3.7. Parts can be combined only if they belong to the same representation: same validator, same
     /// length and no gap. A validator is valid only for its origin.
-    private func rest(in head: ResponseHead, from offset: Int64) -> Answer {
+    private func partialContentKind(of head: ResponseHead, from offset: Int64) -> ResponseKind {
         guard !head.isEncoded, head.origin == origin, !validator.isContradicted(by: head),
             let range = head.value(for: .contentRange).flatMap(ContentRange.init), let bytes = range.bytes,
             let length = range.totalLength ?? totalLength,
             bytes.lowerBound == offset, bytes.upperBound == length - 1, length == totalLength ?? length,
             head.contentLength.map({ $0 == length - offset }) ?? true
-        else { return .misfit }
-        return .rest(totalLength: length)
+        else { return .unusable }
+        return .remainder(totalLength: length)
     }
 
     /// RFC 9110, section 15.5.17.
-    private func end(in head: ResponseHead) -> Answer {
+    private func unsatisfiableRangeKind(of head: ResponseHead) -> ResponseKind {
         guard let range = head.value(for: .contentRange).flatMap(ContentRange.init), range.bytes == nil,
             let length = range.totalLength, length == byteCount, totalLength == nil
-        else { return .misfit }
-        return .nothingLeft(totalLength: length)
+        else { return .unusable }
+        return .alreadyComplete(totalLength: length)
     }
 }
 

@@ -127,7 +127,7 @@ package final class TemporaryFile: Sendable {
     func keep() { state.withLock { $0.isOwned = false } }
 
     /// Takes ownership of a kept file again. If the file still exists, it is removed when this object is released.
-    func takeBack() { state.withLock { $0.isOwned = true } }
+    func reclaim() { state.withLock { $0.isOwned = true } }
 
     /// Moves the file to its destination.
     ///
@@ -236,13 +236,13 @@ struct FileMove {
         if lstat(destination.path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
             throw failure(EISDIR)
         }
-        guard let code = put(source.path) else { return }
+        guard let code = moveIntoPlace(source.path) else { return }
         guard code == EXDEV else { throw failure(code) }
         try copy()
     }
 
     /// Renames the file to the destination. Returns the `errno` of a failure.
-    private func put(_ path: String) -> Int32? {
+    private func moveIntoPlace(_ path: String) -> Int32? {
         if replacesFile {
             return rename(path, destination.path) == 0 ? nil : errno
         }
@@ -260,9 +260,9 @@ struct FileMove {
 
     /// Copies the file to another file system. Writes to a file next to the destination, and renames it when it is complete.
     private func copy() throws {
-        let neighbour = destination.deletingLastPathComponent().appendingPathComponent(".afar-\(UUID().uuidString)")
-        if let code = Self.copy(source.path, to: neighbour.path) ?? put(neighbour.path) {
-            unlink(neighbour.path)
+        let temporaryURL = destination.deletingLastPathComponent().appendingPathComponent(".afar-\(UUID().uuidString)")
+        if let code = Self.copy(source.path, to: temporaryURL.path) ?? moveIntoPlace(temporaryURL.path) {
+            unlink(temporaryURL.path)
             throw failure(code)
         }
         unlink(source.path)

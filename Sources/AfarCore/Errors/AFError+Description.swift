@@ -54,7 +54,7 @@ extension AFError: LocalizedError, CustomStringConvertible, CustomDebugStringCon
         case .sessionDeinitialized:
             "The session was deinitialized during the request. Keep a reference to it until its requests have finished."
         case .sessionInvalidated(let error):
-            "The session was invalidated: \(error?.cause ?? "on purpose, without an error.")"
+            "The session was invalidated: \(error?.cause ?? "intentionally, without an error.")"
         case .sessionTaskFailed(let error):
             "The exchange with the server failed: \(error.cause)"
         case .urlRequestValidationFailed(let reason):

@@ -36,17 +36,17 @@ public final class LoggingMonitor: EventMonitor {
     ) {
         self.level = level
         self.queue = queue
-        self.write = write ?? { StandardError.note("\($0)") }
+        self.write = write ?? { StandardError.writeMessage("\($0)") }
     }
 
     /// Logs the outcome of a finished request.
-    func conclude(_ request: Request) {
+    func logOutcome(_ request: Request) {
         let summary = RequestSummary(request)
         write(summary.text, of: request, at: .info, metadata: summary.metadata)
     }
 
     /// Logs the outcome of a finished request whose response couldn't be serialized.
-    func conclude(_ request: Request, failingWith error: AFError) {
+    func logOutcome(_ request: Request, failingWith error: AFError) {
         let summary = RequestSummary(request)
         var metadata = summary.metadata
         metadata["error"] = error.description
@@ -54,7 +54,7 @@ public final class LoggingMonitor: EventMonitor {
     }
 
     /// Logs a step of a request.
-    func note(
+    func logStep(
         _ request: Request?, _ message: @autoclosure () -> String, _ details: @autoclosure () -> [String] = []
     ) {
         guard level == .debug, let request else { return }
@@ -120,7 +120,7 @@ extension LoggingMonitor.Entry: CustomStringConvertible {
 extension LoggingMonitor {
     /// The monitor that the environment variable `AFAR_LOG` specifies, or nil if it isn't set.
     static let environment: LoggingMonitor? = {
-        guard let monitor = make(asked: ProcessInfo.processInfo.environment["AFAR_LOG"]) else { return nil }
+        guard let monitor = make(value: ProcessInfo.processInfo.environment["AFAR_LOG"]) else { return nil }
         // At exit, waits for the last entries.
         atexit { LoggingMonitor.environment?.queue.sync {} }
         return monitor
@@ -128,14 +128,14 @@ extension LoggingMonitor {
 
     /// - Parameters:
     ///   - value: The value of the variable.
-    ///   - complain: Called with a message if the value is unknown.
+    ///   - reportUnknown: Called with a message if the value is unknown.
     static func make(
-        asked value: String?, complain: (String) -> Void = { StandardError.note($0) }
+        value: String?, reportUnknown: (String) -> Void = { StandardError.writeMessage($0) }
     ) -> LoggingMonitor? {
         guard let value, !value.isEmpty else { return nil }
         guard let level = Level(rawValue: value.lowercased()) else {
             let known = Level.allCases.map(\.rawValue).joined(separator: " or ")
-            complain("AFAR_LOG has the unknown value \"\(TerminalText.line(value))\". Set it to \(known).")
+            reportUnknown("AFAR_LOG has the unknown value \"\(TerminalText.line(value))\". Set it to \(known).")
             return nil
         }
         return LoggingMonitor(level)
@@ -149,72 +149,72 @@ extension LoggingMonitor {
     // MARK: Life cycle
 
     /// Logs the event at ``Level/debug``.
-    public func requestDidResume(_ request: Request) { note(request, "resumed") }
+    public func requestDidResume(_ request: Request) { logStep(request, "resumed") }
     /// Logs the event at ``Level/debug``.
-    public func requestDidSuspend(_ request: Request) { note(request, "suspended") }
+    public func requestDidSuspend(_ request: Request) { logStep(request, "suspended") }
     /// Logs the event at ``Level/debug``.
-    public func requestDidCancel(_ request: Request) { note(request, "cancelled") }
+    public func requestDidCancel(_ request: Request) { logStep(request, "cancelled") }
     /// Logs the event at ``Level/debug``.
-    public func requestIsRetrying(_ request: Request) { note(request, "retrying") }
+    public func requestIsRetrying(_ request: Request) { logStep(request, "retrying") }
     /// Logs the outcome of the request at ``Level/info``.
-    public func requestDidFinish(_ request: Request) { conclude(request) }
+    public func requestDidFinish(_ request: Request) { logOutcome(request) }
 
     // MARK: Creating the request
 
     /// Logs the event at ``Level/debug``.
     public func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {
-        note(request, "body created: \(uploadable.words)")
+        logStep(request, "body created: \(uploadable.logDescription)")
     }
 
     /// Logs the event at ``Level/debug``.
     public func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) {
-        note(request, "body creation failed: \(error)")
+        logStep(request, "body creation failed: \(error)")
     }
 
     /// Logs the event at ``Level/debug``.
     public func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {
-        note(request, "URLRequest created: \(urlRequest.line)")
+        logStep(request, "URLRequest created: \(urlRequest.line)")
     }
 
     /// Logs the event at ``Level/debug``.
     public func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError) {
-        note(request, "URLRequest creation failed: \(error)")
+        logStep(request, "URLRequest creation failed: \(error)")
     }
 
     /// Logs the event at ``Level/debug``.
     public func request(
         _ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest
     ) {
-        note(request, "adapted: \(adaptedRequest.line)")
+        logStep(request, "adapted: \(adaptedRequest.line)")
     }
 
     /// Logs the event at ``Level/debug``.
     public func request(
         _ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError
     ) {
-        note(request, "adaptation failed: \(error)")
+        logStep(request, "adaptation failed: \(error)")
     }
 
     /// Logs the `URLRequest` with its headers at ``Level/debug``.
     public func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
-        note(request, "sent: \(urlRequest.line)", lines(urlRequest.headers, of: request, after: ">"))
+        logStep(request, "sent: \(urlRequest.line)", lines(urlRequest.headers, of: request, after: ">"))
     }
 
     // MARK: Completion
 
     /// Logs the metrics at ``Level/debug``.
     public func request(_ request: Request, didGatherMetrics metrics: TaskMetrics) {
-        note(request, "metrics: \(metrics.summary)", metrics.transactionMetrics.map { "* \($0)" })
+        logStep(request, "metrics: \(metrics.summary)", metrics.transactionMetrics.map { "* \($0)" })
     }
 
     /// Logs the event at ``Level/debug``.
     public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-        note(request, error.map { "attempt ended: \($0)" } ?? "attempt ended")
+        logStep(request, error.map { "attempt ended: \($0)" } ?? "attempt ended")
     }
 
     /// Logs the event at ``Level/debug``.
     public func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {
-        note(request, "attempt failed: \(error)")
+        logStep(request, "attempt failed: \(error)")
     }
 
     // MARK: Validation
@@ -227,7 +227,7 @@ extension LoggingMonitor {
         data: Data?,
         withResult result: Request.ValidationResult
     ) {
-        noteValidation(of: request, result)
+        logValidation(of: request, result)
     }
 
     /// Logs a failed validation at ``Level/debug``.
@@ -237,7 +237,7 @@ extension LoggingMonitor {
         response: HTTPURLResponse,
         withResult result: Request.ValidationResult
     ) {
-        noteValidation(of: request, result)
+        logValidation(of: request, result)
     }
 
     /// Logs a failed validation at ``Level/debug``.
@@ -248,51 +248,51 @@ extension LoggingMonitor {
         fileURL: URL?,
         withResult result: Request.ValidationResult
     ) {
-        noteValidation(of: request, result)
+        logValidation(of: request, result)
     }
 
-    private func noteValidation(of request: Request, _ result: Request.ValidationResult) {
-        if case .failure(let error) = result { note(request, "validation failed: \(error.cause)") }
+    private func logValidation(of request: Request, _ result: Request.ValidationResult) {
+        if case .failure(let error) = result { logStep(request, "validation failed: \(error.cause)") }
     }
 
     // MARK: Responses
 
     /// Logs a failed serialization at ``Level/info``, a successful one at ``Level/debug``.
     public func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {
-        noteSerialization(of: request, response.result)
+        logSerialization(of: request, response.result)
     }
 
     /// Logs a failed serialization at ``Level/info``, a successful one at ``Level/debug``.
     public func request<Value: Sendable>(
         _ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>
     ) {
-        noteSerialization(of: request, response.result)
+        logSerialization(of: request, response.result)
     }
 
     /// Logs a failed serialization at ``Level/info``, a successful one at ``Level/debug``.
     public func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>) {
-        noteSerialization(of: request, response.result)
+        logSerialization(of: request, response.result)
     }
 
     /// Logs a failed serialization at ``Level/info``, a successful one at ``Level/debug``.
     public func request<Value: Sendable>(
         _ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>
     ) {
-        noteSerialization(of: request, response.result)
+        logSerialization(of: request, response.result)
     }
 
     /// Logs a failed serialization at ``Level/info``.
     public func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>) {
         guard case .failure = result else { return }
-        noteSerialization(of: request, result)
+        logSerialization(of: request, result)
     }
 
     /// Logs only the type of the value, because the handler might be using the value.
-    private func noteSerialization<Value>(of request: Request, _ result: AFResult<Value>) {
+    private func logSerialization<Value>(of request: Request, _ result: AFResult<Value>) {
         switch result {
-        case .success: note(request, "serialized as \(Value.self)")
+        case .success: logStep(request, "serialized as \(Value.self)")
         // Earlier errors have been logged.
-        case .failure(let error) where request.error == nil: conclude(request, failingWith: error)
+        case .failure(let error) where request.error == nil: logOutcome(request, failingWith: error)
         case .failure: break
         }
     }
@@ -301,7 +301,7 @@ extension LoggingMonitor {
 
     /// Logs the event at ``Level/debug``.
     public func request(_ request: DownloadRequest, didCreateDestinationURL url: URL) {
-        note(request, "destination: \(url.path)")
+        logStep(request, "destination: \(url.path)")
     }
 
     /// Logs the event at ``Level/debug``.
@@ -309,15 +309,15 @@ extension LoggingMonitor {
         _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>
     ) {
         switch result {
-        case .success(let url): note(request, "file at \(url.path)")
-        case .failure(let error): note(request, "moving the file failed: \(error)")
+        case .success(let url): logStep(request, "file at \(url.path)")
+        case .failure(let error): logStep(request, "moving the file failed: \(error)")
         }
     }
 }
 
 extension UploadRequest.Uploadable {
     /// A description of the body for the log.
-    fileprivate var words: String {
+    fileprivate var logDescription: String {
         switch self {
         case .data(let data): Quantity.bytes(Int64(data.count))
         case .file(let url, _): "the file \(url.path)"
@@ -332,7 +332,7 @@ extension LoggingMonitor {
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) {
         guard let response = response as? HTTPURLResponse else { return }
         let request = dataTask.afarRequest
-        note(
+        logStep(
             request, "response: \(response.statusCode)",
             lines(response.headers.sorted(), of: request, after: "<"))
     }
@@ -344,19 +344,19 @@ extension LoggingMonitor {
         willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest
     ) {
-        note(task.afarRequest, "redirected (\(response.statusCode)) to \(request.line)")
+        logStep(task.afarRequest, "redirected (\(response.statusCode)) to \(request.line)")
     }
 
     /// Logs the event at ``Level/debug``.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
     ) {
-        note(task.afarRequest, "credentials requested (\(challenge.protectionSpace.authenticationMethod))")
+        logStep(task.afarRequest, "credentials requested (\(challenge.protectionSpace.authenticationMethod))")
     }
 
     /// Logs the event at ``Level/debug``.
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-        note(task.afarRequest, "waiting for connectivity")
+        logStep(task.afarRequest, "waiting for connectivity")
     }
 
     /// Logs the event at ``Level/debug``.
@@ -366,7 +366,7 @@ extension LoggingMonitor {
         didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64
     ) {
-        note(downloadTask.afarRequest, "download resumed after \(Quantity.bytes(fileOffset))")
+        logStep(downloadTask.afarRequest, "download resumed after \(Quantity.bytes(fileOffset))")
     }
 }
 
@@ -380,7 +380,7 @@ package enum StandardError {
     }
 
     /// Writes one of Afar's own messages after the time of day (UTC) and the name `afar`.
-    static func note(_ text: String) {
+    static func writeMessage(_ text: String) {
         write("\(Date.now.formatted(.iso8601.time(includingFractionalSeconds: true))) afar: \(text)\n")
     }
 }

@@ -51,12 +51,12 @@ extension Request {
         case .cancelled: events.requestDidCancel(self)
         case .initialized, .finished: break
         }
-        if let task { notify(events, that: task, isIn: other) }
+        if let task { notify(events, of: task, in: other) }
         return true
     }
 
     /// Notifies the monitors of the state of a request's task.
-    func notify(_ events: CompositeEventMonitor, that task: URLSessionTask, isIn state: State) {
+    func notify(_ events: CompositeEventMonitor, of task: URLSessionTask, in state: State) {
         switch state {
         case .resumed: events.request(self, didResumeTask: task)
         case .suspended: events.request(self, didSuspendTask: task)
@@ -100,7 +100,7 @@ extension Request {
             await waitUntilResumed()
             guard !hasEnded else { continue }
             didReceive(chunk)
-            if await !session.delegate.take(chunk, of: self) { await consume(chunk) }
+            if await !session.delegate.receive(chunk, of: self) { await consume(chunk) }
         }
     }
 
@@ -129,7 +129,7 @@ extension SessionState {
 
     /// The monitors of all requests, or nil if there are none.
     var eventMonitor: CompositeEventMonitor? {
-        hasEventMonitors || delegate.isListening || RequestNotifications.mayBeObserved ? listeners : nil
+        hasEventMonitors || delegate.isListening || RequestNotifications.canBeObserved ? listeners : nil
     }
 }
 
@@ -156,7 +156,7 @@ final class ExchangeEvents: ExchangeObserver {
     /// Returns nil if no one observes the events.
     static func make(of request: Request) -> ExchangeEvents? {
         let events = request.events
-        return events != nil || request.showsProgress ? ExchangeEvents(of: request, events: events) : nil
+        return events != nil || request.reportsProgress ? ExchangeEvents(of: request, events: events) : nil
     }
 
     func exchangeWillAnswerChallenge(in head: ResponseHead) {

@@ -43,10 +43,10 @@ public final class RequestNotifications: EventMonitor {
 
     // MARK: Names
 
-    private static let areNamed = Atomic(false)
+    private static let isAnyNameAccessed = Atomic(false)
 
     /// Whether there can be observers. There can't be any before a name is accessed.
-    static var mayBeObserved: Bool { areNamed.load(ordering: .relaxed) }
+    static var canBeObserved: Bool { isAnyNameAccessed.load(ordering: .relaxed) }
 
     /// The last component of the names. Accessing a name enables the notifications, because the caller might add an observer.
     enum Kind: String {
@@ -56,7 +56,7 @@ public final class RequestNotifications: EventMonitor {
         fileprivate var name: Notification.Name { Notification.Name("afar.request.\(rawValue)") }
 
         var observableName: Notification.Name {
-            areNamed.store(true, ordering: .relaxed)
+            isAnyNameAccessed.store(true, ordering: .relaxed)
             return name
         }
     }
@@ -65,7 +65,7 @@ public final class RequestNotifications: EventMonitor {
     static let requestKey = "afar.request"
 
     private func post(_ kind: Kind, about request: Request, _ task: URLSessionTask? = nil) {
-        guard !isAutomatic || Self.mayBeObserved else { return }
+        guard !isAutomatic || Self.canBeObserved else { return }
         queue.async {
             var userInfo: [AnyHashable: Any] = [Self.requestKey: request]
             userInfo[Notification.Key.Task] = task

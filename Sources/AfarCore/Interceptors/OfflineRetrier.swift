@@ -112,24 +112,24 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
         let isOfflineError = isOfflineError(error)
-        guard isOfflineError || error.isUnfoundHost, !request.isBodyConsumed,
+        guard isOfflineError || error.isHostNotFound, !request.isBodyConsumed,
             let provider = provider ?? session.connectivity
         else { return completion(.doNotRetry) }
-        let present = provider.connectivity
+        let current = provider.connectivity
         let tried = request.connectivityTried(by: self)
-        if present.status == .unknown {
+        if current.status == .unknown {
             // No updates follow an unknown status.
-            guard isOfflineError, present != tried else { return completion(.doNotRetry) }
-            if isUsable(present) {
-                request.noteConnectivity(present, triedBy: self)
+            guard isOfflineError, current != tried else { return completion(.doNotRetry) }
+            if isUsable(current) {
+                request.recordConnectivity(current, triedBy: self)
                 return completion(.retry)
             }
         }
         // Doesn't retain the session while the request waits.
         request.run { [self] in
-            let connectivity = await network(of: provider, at: present, after: tried, isOfflineError: isOfflineError)
+            let connectivity = await network(of: provider, at: current, after: tried, isOfflineError: isOfflineError)
             guard let connectivity, !Task.isCancelled else { return completion(.doNotRetry) }
-            request.noteConnectivity(connectivity, triedBy: self)
+            request.recordConnectivity(connectivity, triedBy: self)
             completion(.retry)
         }
     }
@@ -137,22 +137,22 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
     /// Waits for the network over which to retry.
     ///
     /// - Parameters:
-    ///   - present: The provider's report when the request failed.
+    ///   - current: The provider's report when the request failed.
     ///   - tried: The network over which the request was last sent. It can be used again after it was lost.
     ///   - isOfflineError: Whether the error alone indicates that no network is available.
     /// - Returns: The network, or nil if the request isn't retried.
     private func network(
-        of provider: any ConnectivityProvider, at present: Connectivity, after tried: Connectivity?,
+        of provider: any ConnectivityProvider, at current: Connectivity, after tried: Connectivity?,
         isOfflineError: Bool
     ) async -> Connectivity? {
         let limit = maximumWait.duration
         var tried = tried
-        if present.status == .online, !isOfflineError || (isUsable(present) && present != tried) {
-            guard await provider.detectsLoss(within: limit) else { return isOfflineError ? present : nil }
+        if current.status == .online, !isOfflineError || (isUsable(current) && current != tried) {
+            guard await provider.detectsLoss(within: limit) else { return isOfflineError ? current : nil }
             tried = nil
         }
         let outcome = await provider.wait(upTo: limit, differingFrom: tried, until: isUsable)
-        if case .over(let connectivity) = outcome { return connectivity }
+        if case .satisfied(let connectivity) = outcome { return connectivity }
         return nil
     }
 }
@@ -163,7 +163,7 @@ extension Request {
         mutable.withLock { $0.interceptorRecords.connectivityTried[ObjectIdentifier(retrier)] }
     }
 
-    fileprivate func noteConnectivity(_ connectivity: Connectivity, triedBy retrier: OfflineRetrier) {
+    fileprivate func recordConnectivity(_ connectivity: Connectivity, triedBy retrier: OfflineRetrier) {
         mutable.withLock { $0.interceptorRecords.connectivityTried[ObjectIdentifier(retrier)] = connectivity }
     }
 }
@@ -174,7 +174,7 @@ extension Error {
         return asAFError?.underlyingError?.urlErrorCode
     }
 
-    fileprivate var isUnfoundHost: Bool { urlErrorCode == .cannotFindHost || urlErrorCode == .dnsLookupFailed }
+    fileprivate var isHostNotFound: Bool { urlErrorCode == .cannotFindHost || urlErrorCode == .dnsLookupFailed }
 }
 
 extension DispatchTimeInterval {

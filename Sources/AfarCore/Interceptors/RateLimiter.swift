@@ -16,7 +16,7 @@ public import Foundation
 /// from any thread.
 public final class RateLimiter: RequestInterceptor {
     private static let hostLimit = 1_000
-    private static let leastRate = 1e-6
+    private static let minimumRate = 1e-6
 
     private let rate: Double
     private let burst: Double
@@ -36,7 +36,7 @@ public final class RateLimiter: RequestInterceptor {
     public init(
         requestsPerSecond: Double, burst: Int = 1, maximumRetryAfter: TimeInterval = 60, retryLimit: Int = 2
     ) {
-        rate = requestsPerSecond > Self.leastRate ? requestsPerSecond : Self.leastRate
+        rate = requestsPerSecond > Self.minimumRate ? requestsPerSecond : Self.minimumRate
         self.burst = Double(max(1, burst))
         self.maximumRetryAfter = maximumRetryAfter
         self.retryLimit = retryLimit
@@ -48,7 +48,7 @@ public final class RateLimiter: RequestInterceptor {
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
-        wait(HostQueue.Waiter(isWanted: { true }, resume: { completion(.success(urlRequest)) }), urlRequest)
+        wait(HostQueue.Waiter(isActive: { true }, resume: { completion(.success(urlRequest)) }), urlRequest)
     }
 
     /// Completes when it is the request's turn, unless the request is cancelled first.
@@ -61,7 +61,7 @@ public final class RateLimiter: RequestInterceptor {
             return adapt(urlRequest, for: state.session, completion: completion)
         }
         let waiter = HostQueue.Waiter(
-            isWanted: { [weak request] in request.map { !$0.isCancelled && !$0.isFinished } ?? false },
+            isActive: { [weak request] in request.map { !$0.isCancelled && !$0.isFinished } ?? false },
             resume: { completion(.success(urlRequest)) })
         wait(waiter, urlRequest)
     }
@@ -69,9 +69,9 @@ public final class RateLimiter: RequestInterceptor {
     private func wait(_ waiter: HostQueue.Waiter, _ urlRequest: URLRequest) {
         let host = Self.host(of: urlRequest.url)
         switch withQueue(of: host, { $0.add(waiter, at: $1) }) {
-        case .waits: break
-        case .mayGo: waiter.resume()
-        case .isFirst: Task { await resumeWaiters(of: host) }
+        case .wait: break
+        case .proceed: waiter.resume()
+        case .resumeWaiters: Task { await resumeWaiters(of: host) }
         }
     }
 
@@ -83,7 +83,7 @@ public final class RateLimiter: RequestInterceptor {
                 continue
             }
             // Outside the lock, because requests have their own locks.
-            guard let next = withQueue(of: host, { queue, _ in queue.next() }), next.isWanted() else { continue }
+            guard let next = withQueue(of: host, { queue, _ in queue.next() }), next.isActive() else { continue }
             withQueue(of: host) { queue, _ in queue.bucket.take() }
             next.resume()
         }
@@ -121,15 +121,15 @@ public final class RateLimiter: RequestInterceptor {
 private struct HostQueue {
     struct Waiter: Sendable {
         /// Returns false if the request has ended.
-        let isWanted: @Sendable () -> Bool
+        let isActive: @Sendable () -> Bool
         let resume: @Sendable () -> Void
     }
 
     enum Turn {
-        case mayGo
-        /// The caller must resume the waiters of the queue.
-        case isFirst
-        case waits
+        case proceed
+        /// The request is the first one in the queue. The caller must resume the waiters.
+        case resumeWaiters
+        case wait
     }
 
     var bucket: TokenBucket
@@ -144,11 +144,11 @@ private struct HostQueue {
     mutating func add(_ waiter: Waiter, at now: TimeInterval) -> Turn {
         if !isRunning, bucket.delay(at: now) == 0 {
             bucket.take()
-            return .mayGo
+            return .proceed
         }
         waiters.append(waiter)
         defer { isRunning = true }
-        return isRunning ? .waits : .isFirst
+        return isRunning ? .wait : .resumeWaiters
     }
 
     /// Returns the number of seconds until the next waiter's turn. If none is waiting, ends the run and returns nil.

@@ -135,10 +135,11 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     private func delay(before request: Request) -> TimeInterval? {
         let growth = pow(Double(exponentialBackoffBase), Double(request.retryCount))
         let delay = jitter.vary(growth * exponentialBackoffScale)
-        guard let maximumRetryAfter, hasRetryableStatus(request), let asked = request.responseHead?.retryAfter else {
+        guard let maximumRetryAfter, hasRetryableStatus(request), let requestedDelay = request.responseHead?.retryAfter
+        else {
             return delay
         }
-        return asked > maximumRetryAfter ? nil : max(delay, asked)
+        return requestedDelay > maximumRetryAfter ? nil : max(delay, requestedDelay)
     }
 }
 

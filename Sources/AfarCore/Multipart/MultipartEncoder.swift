@@ -193,11 +193,11 @@ enum MultipartContent: Sendable {
             let stream = once.take()
             if stream?.streamStatus == .notOpen { stream?.open() }
             defer { stream?.close() }
-            var missing = length
+            var remaining = length
             try Self.copy(length, to: sink) { buffer in
-                let wanted = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: missing)))
-                let count = wanted.isEmpty ? 0 : try stream?.read(into: wanted) ?? 0
-                missing -= UInt64(count)
+                let slice = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: remaining)))
+                let count = slice.isEmpty ? 0 : try stream?.read(into: slice) ?? 0
+                remaining -= UInt64(count)
                 return count
             }
         }

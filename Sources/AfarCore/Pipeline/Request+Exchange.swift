@@ -25,7 +25,8 @@ extension Request {
     /// Returns the original text of a request's URL, or nil if it is unknown. Also returns nil if an adapter has changed the
     /// request, because the adapter could have signed the `URL`, which can differ from the text.
     func writtenURL(of urlRequest: URLRequest) -> String? {
-        guard let made = firstRequest, urlRequest == made, urlRequest.allHTTPHeaderFields == made.allHTTPHeaderFields
+        guard let firstRequest, urlRequest == firstRequest,
+            urlRequest.allHTTPHeaderFields == firstRequest.allHTTPHeaderFields
         else { return nil }
         return convertible.writtenURL
     }

@@ -26,11 +26,11 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Starts the task. Called only once.
     ///
-    /// - Parameter isAtOnce: Whether the task can begin on the calling thread, because no user code runs before the response
+    /// - Parameter isImmediate: Whether the task can begin on the calling thread, because no user code runs before the response
     ///   arrives.
-    func start(atOnce isAtOnce: Bool) {
+    func start(immediately isImmediate: Bool) {
         let task: Task<Void, Never>
-        if isAtOnce, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+        if isImmediate, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             isOnCallersThread = true
             task = Task.immediate(executorPreference: self) { await self.run() }
         } else {
@@ -45,7 +45,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Calls handlers that were added after the request finished.
     func callLateHandlers() {
-        Task(executorPreference: self) { _ = await self.callHandlers(mayRetry: false, hadEnded: false) }
+        Task(executorPreference: self) { _ = await self.callHandlers(canRetry: false, hadEnded: false) }
     }
 
     nonisolated(nonsending) private func run() async {
@@ -59,7 +59,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
                 }
             }
             let hadEnded = finish(with: failure)
-            guard let cause = await callHandlers(mayRetry: failure == nil, hadEnded: hadEnded) else { return }
+            guard let cause = await callHandlers(canRetry: failure == nil, hadEnded: hadEnded) else { return }
             failure = await attempt(after: cause)
         }
     }
@@ -92,24 +92,24 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Creates the `URLRequest` from the caller's values and runs the adapters.
     nonisolated(nonsending) private func makeURLRequest() async throws(AFError) -> URLRequest {
-        let made = try await request.onQueue(session.queues.request) { [self] () throws(AFError) in
+        let initial = try await request.onQueue(session.queues.request) { [self] () throws(AFError) in
             try request.checkEnd()
             return try request.makeURLRequest()
         }
-        return request.isIntercepted ? try await adapted(made) : made
+        return request.isIntercepted ? try await adapted(initial) : initial
     }
 
-    private func adapted(_ made: URLRequest) async throws(AFError) -> URLRequest {
+    private func adapted(_ initial: URLRequest) async throws(AFError) -> URLRequest {
         do throws(AFError) {
-            var adapted = made
+            var adapted = initial
             for adapter in request.interceptors { adapted = try await adapt(adapted, with: adapter) }
             do { try adapted.validate() } catch { throw AFError.requestAdaptationFailed(error: error) }
             request.mutable.withLock { [adapted] in $0.history.requests.append(adapted) }
-            request.events?.request(request, didAdaptInitialRequest: made, to: adapted)
+            request.events?.request(request, didAdaptInitialRequest: initial, to: adapted)
             return adapted
         } catch {
             let failure = request.fail(with: error)
-            request.events?.request(request, didFailToAdaptURLRequest: made, withError: failure)
+            request.events?.request(request, didFailToAdaptURLRequest: initial, withError: failure)
             throw failure
         }
     }
@@ -119,7 +119,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     ) async throws(AFError) -> URLRequest {
         // A cancelled request's own error takes precedence.
         let ending = Result<URLRequest, AFError>.failure(.sessionDeinitialized)
-        return try await ask(ifEnded: ending) { [request] session, answer in
+        return try await callInterceptor(ifEnded: ending) { [request] session, answer in
             adapter.adapt(urlRequest, using: RequestAdapterState(request: request, session: session)) { result in
                 answer(result.mapError { .requestAdaptationFailed(error: $0) })
             }
@@ -128,15 +128,15 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Calls an adapter or a retrier. A session calls them one at a time, because many have state that no lock protects. The
     /// completion handler doesn't retain the request, because user code can keep the handler forever.
-    private func ask<Answer: Sendable>(
-        ifEnded ending: Answer, _ ask: @escaping @Sendable (Session, @escaping @Sendable (Answer) -> Void) -> Void
+    private func callInterceptor<Answer: Sendable>(
+        ifEnded ending: Answer, _ call: @escaping @Sendable (Session, @escaping @Sendable (Answer) -> Void) -> Void
     ) async -> Answer {
         await session.interceptorLock.acquire()
         return await withCancellableCallback(ifCancelled: ending) { [request, session] answer in
             let work: @Sendable () -> Void = {
                 // Doesn't retain the session, which would otherwise live until the interceptor answers.
                 if request.mutable.withLock({ $0.isActive }), let owner = session.owner {
-                    ask(owner, answer)
+                    call(owner, answer)
                 } else {
                     answer(ending)
                 }
@@ -277,9 +277,9 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     ///
     /// - Returns: The failure of the request, or nil if another attempt follows.
     private func failureUnlessRetried(_ failure: AFError) async -> AFError? {
-        guard mayRetry(after: failure) else { return failure }
+        guard canRetry(after: failure) else { return failure }
         for retrier in request.interceptors {
-            let answer = await ask(ifEnded: RetryResult.doNotRetry) { [request] session, answer in
+            let answer = await callInterceptor(ifEnded: RetryResult.doNotRetry) { [request] session, answer in
                 retrier.retry(request, for: session, dueTo: failure, completion: answer)
             }
             switch answer {
@@ -297,9 +297,9 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Returns whether retriers are called for the failure. They aren't called if a retry couldn't begin, because another one
     /// would fail too, or if the request was ended or has finished.
-    private func mayRetry(after failure: AFError) -> Bool {
+    private func canRetry(after failure: AFError) -> Bool {
         if case .requestRetryFailed = failure { return false }
-        return request.mutable.withLock { $0.isActive } && request.sink.mayBeRetried
+        return request.mutable.withLock { $0.isActive } && request.sink.canBeRetried
     }
 
     /// Prepares the request and its handlers for another attempt.
@@ -308,7 +308,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     private func beginRetry() -> AFError? {
         let (handlers, end) = request.mutable.withLock { ($0.beginRetry(), $0.end) }
         guard let handlers else { return end ?? .explicitlyCancelled }
-        for handler in handlers { handler.forget() }
+        for handler in handlers { handler.discardResponse() }
         request.events?.requestIsRetrying(request)
         return nil
     }
@@ -331,18 +331,18 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     /// Calls the handlers to create their responses, and delivers the responses after all have been created.
     ///
     /// - Parameters:
-    ///   - mayRetry: Whether a serializer's failure can lead to another attempt.
+    ///   - canRetry: Whether a serializer's failure can lead to another attempt.
     ///   - hadEnded: Whether the request had already been ended from outside. If it is ended during this call, all handlers
     ///     receive that error.
     /// - Returns: The serializer's failure if another attempt follows, or nil if the request has finished.
-    nonisolated(nonsending) private func callHandlers(mayRetry: Bool, hadEnded: Bool) async -> AFError? {
+    nonisolated(nonsending) private func callHandlers(canRetry: Bool, hadEnded: Bool) async -> AFError? {
         while true {
             switch request.mutable.withLock({ $0.nextStep() }) {
             case .makeResponse(let handler):
                 handler.failure = await request.onQueue(session.queues.serialization) { [request] in
                     handler.makeResponse(of: request)
                 }
-                guard mayRetry, let failure = handler.failure else { continue }
+                guard canRetry, let failure = handler.failure else { continue }
                 handler.failure = await failureUnlessRetried(failure)
                 if handler.failure == nil { return failure }
             case .deliver(let handlers):

@@ -103,7 +103,7 @@ extension DataRequest {
     ) -> DataTask<Value> {
         let deferred = Deferred<AFDataResponse<Value>>()
         mutable.withLock { $0.inlineRunner = deferred }
-        addHandler(Self.respond(with: serialize)) { deferred.fulfill($0) }
+        addHandler(Self.makeResponse(with: serialize)) { deferred.fulfill($0) }
         return DataTask(request: self, deferred: deferred, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
     }
 }
@@ -246,7 +246,7 @@ public struct DataStreamTask: Sendable {
         }
         guard let bufferingPolicy else {
             return Stream(onTermination: onTermination) { [request] handoff in
-                request.addListener(makeParser(), each: { await handoff.give($1) }, last: { handoff.finish(with: $0) })
+                request.addListener(makeParser(), each: { await handoff.send($1) }, last: { handoff.finish(with: $0) })
             }
         }
         return Stream(bufferingPolicy: bufferingPolicy, onTermination: onTermination) { [request] continuation in

@@ -56,11 +56,11 @@ extension DataRequest {
         queue: DispatchQueue? = .main,
         completionHandler: @escaping @Sendable (AFDataResponse<Data?>) -> Void
     ) -> Self {
-        let respond = Self.respond(notifying: { $0.request($1, didParseResponse: $2) }) { input in
+        let makeResponse = Self.makeResponse(notifyMonitors: { $0.request($1, didParseResponse: $2) }) { input in
             if let error = input.error { throw error }
             return input.data
         }
-        addHandler(on: queue, respond, completion: completionHandler)
+        addHandler(on: queue, makeResponse, completion: completionHandler)
         return self
     }
 
@@ -119,7 +119,7 @@ extension DataRequest {
         on queue: DispatchQueue?,
         completion: @escaping @Sendable (AFDataResponse<Value>) -> Void
     ) -> Self {
-        addHandler(on: queue, Self.respond(with: serialize), completion: completion)
+        addHandler(on: queue, Self.makeResponse(with: serialize), completion: completion)
         return self
     }
 
@@ -128,8 +128,8 @@ extension DataRequest {
     /// - Parameters:
     ///   - notify: Notifies the monitors of the response. If nil, they are notified of a serialized response.
     ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
-    static func respond<Value>(
-        notifying notify: (@Sendable (CompositeEventMonitor, DataRequest, AFDataResponse<Value>) -> Void)? = nil,
+    static func makeResponse<Value>(
+        notifyMonitors notify: (@Sendable (CompositeEventMonitor, DataRequest, AFDataResponse<Value>) -> Void)? = nil,
         with serialize: @escaping @Sendable (SerializationInput) throws -> Value
     ) -> @Sendable (Request) -> AFDataResponse<Value> {
         { request in

@@ -123,7 +123,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     ///   can be resumed.
     @discardableResult
     public func cancel(producingResumeData shouldProduceResumeData: Bool) -> Self {
-        if shouldProduceResumeData { file.keepPartWhenCancelled() }
+        if shouldProduceResumeData { file.produceResumeDataWhenCancelled() }
         super.cancel()
         return self
     }
@@ -200,11 +200,12 @@ extension DownloadRequest {
         queue: DispatchQueue? = .main,
         completionHandler: @escaping @Sendable (AFDownloadResponse<URL?>) -> Void
     ) -> Self {
-        let respond = Self.respond(notifying: { $0.request($1, didParseResponse: $2) }) { _, _, fileURL, error in
+        let makeResponse = Self.makeResponse(notifyMonitors: { $0.request($1, didParseResponse: $2) }) {
+            _, _, fileURL, error in
             if let error { throw error }
             return fileURL
         }
-        addHandler(on: queue, respond, completion: completionHandler)
+        addHandler(on: queue, makeResponse, completion: completionHandler)
         return self
     }
 
@@ -235,7 +236,7 @@ extension DownloadRequest {
         queue: DispatchQueue? = .main,
         completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        addHandler(on: queue, Self.respond(using: serializer), completion: completionHandler)
+        addHandler(on: queue, Self.makeResponse(using: serializer), completion: completionHandler)
         return self
     }
 
@@ -253,7 +254,7 @@ extension DownloadRequest {
         responseSerializer: Serializer,
         completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        addHandler(on: queue, Self.respond(using: responseSerializer), completion: completionHandler)
+        addHandler(on: queue, Self.makeResponse(using: responseSerializer), completion: completionHandler)
         return self
     }
 
@@ -271,7 +272,7 @@ extension DownloadRequest {
         responseSerializer: Serializer,
         completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        addHandler(on: queue, Self.respond(using: responseSerializer), completion: completionHandler)
+        addHandler(on: queue, Self.makeResponse(using: responseSerializer), completion: completionHandler)
         return self
     }
 
@@ -296,7 +297,7 @@ extension DownloadRequest {
         _ serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DownloadTask<Serializer.SerializedObject> where Serializer.SerializedObject: Sendable {
-        downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, Self.respond(using: serializer))
+        downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, Self.makeResponse(using: serializer))
     }
 
     /// Adds a serializer and returns a task that provides its value. The request starts immediately if handlers start requests.
@@ -309,7 +310,7 @@ extension DownloadRequest {
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DownloadTask<Serializer.SerializedObject> where Serializer.SerializedObject: Sendable {
-        downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, Self.respond(using: serializer))
+        downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, Self.makeResponse(using: serializer))
     }
 
     /// Adds a serializer and returns a task that provides its value. This overload supports the serializers' factory methods,
@@ -323,22 +324,22 @@ extension DownloadRequest {
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DownloadTask<Serializer.SerializedObject> where Serializer.SerializedObject: Sendable {
-        downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, Self.respond(using: serializer))
+        downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, Self.makeResponse(using: serializer))
     }
 
     private func downloadTask<Value: Sendable>(
         automaticallyCancelling shouldAutomaticallyCancel: Bool,
-        _ respond: @escaping @Sendable (Request) -> AFDownloadResponse<Value>
+        _ makeResponse: @escaping @Sendable (Request) -> AFDownloadResponse<Value>
     ) -> DownloadTask<Value> {
         let deferred = Deferred<AFDownloadResponse<Value>>()
-        addHandler(respond) { deferred.fulfill($0) }
+        addHandler(makeResponse) { deferred.fulfill($0) }
         return DownloadTask(request: self, deferred: deferred, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
     }
 
-    private static func respond<Serializer: DownloadResponseSerializerProtocol>(
+    private static func makeResponse<Serializer: DownloadResponseSerializerProtocol>(
         using serializer: Serializer
     ) -> @Sendable (Request) -> AFDownloadResponse<Serializer.SerializedObject> {
-        respond { request, head, fileURL, error in
+        makeResponse { request, head, fileURL, error in
             try serializer.serializeDownload(
                 request: request, response: head?.httpURLResponse, fileURL: fileURL, error: error)
         }
@@ -347,8 +348,10 @@ extension DownloadRequest {
     /// - Parameters:
     ///   - notify: Notifies the monitors of the response. If nil, they are notified of a serialized response.
     ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
-    private static func respond<Value>(
-        notifying notify: (@Sendable (CompositeEventMonitor, DownloadRequest, AFDownloadResponse<Value>) -> Void)? =
+    private static func makeResponse<Value>(
+        notifyMonitors notify: (
+            @Sendable (CompositeEventMonitor, DownloadRequest, AFDownloadResponse<Value>) -> Void
+        )? =
             nil,
         with serialize: @escaping @Sendable (URLRequest?, ResponseHead?, URL?, AFError?) throws -> Value
     ) -> @Sendable (Request) -> AFDownloadResponse<Value> {

@@ -32,7 +32,7 @@ struct HandlerQueue {
     /// Adds a handler. Returns whether the caller must drain the queue because the request's pipeline no longer does.
     mutating func append(_ handler: ResponseHandler) -> Bool {
         handlers.append(handler)
-        guard isOver else { return false }
+        guard isDrained else { return false }
         isDraining = true
         return true
     }
@@ -45,7 +45,7 @@ struct HandlerQueue {
 
     /// Adds a closure to call at the end, after all completions. Does nothing after the end.
     mutating func append(onFinish: @escaping FinishHandler) {
-        if !isOver { finishHandlers.append(onFinish) }
+        if !isDrained { finishHandlers.append(onFinish) }
     }
 
     /// Removes and returns the closures to call at the end, because the request will never finish.
@@ -55,12 +55,12 @@ struct HandlerQueue {
     var isEmpty: Bool { handlers.isEmpty }
 
     /// Whether the queue has been opened and drained.
-    var isOver: Bool { isOpen && !isDraining }
+    var isDrained: Bool { isOpen && !isDraining }
 
     /// Prepares for another attempt, in which all handlers run again.
     ///
     /// - Returns: The handlers, which must discard their responses outside the lock, because responses contain user values.
-    mutating func rewind() -> [ResponseHandler] {
+    mutating func prepareForRetry() -> [ResponseHandler] {
         next = 0
         isOpen = false
         isDraining = false
@@ -103,28 +103,28 @@ class ResponseHandler: @unchecked Sendable {
     func deliver(end: AFError?) {}
 
     /// Discards the response before another attempt.
-    func forget() {}
+    func discardResponse() {}
 }
 
 /// A handler for a specific type of response.
 final class TypedResponseHandler<Response: SettledResponse>: ResponseHandler, @unchecked Sendable {
     // Sendable like its superclass.
-    private let respond: @Sendable (Request) -> Response
+    private let create: @Sendable (Request) -> Response
     private let completion: @Sendable (Response) -> Void
     @exclusivity(unchecked) private var response: Response?
 
     /// - Parameters:
-    ///   - respond: Creates the response from the request's received data.
+    ///   - create: Creates the response from the request's received data.
     ///   - completion: Called once.
     init(
-        _ respond: @escaping @Sendable (Request) -> Response, completion: @escaping @Sendable (Response) -> Void
+        _ create: @escaping @Sendable (Request) -> Response, completion: @escaping @Sendable (Response) -> Void
     ) {
-        self.respond = respond
+        self.create = create
         self.completion = completion
     }
 
     override func makeResponse(of request: Request) -> AFError? {
-        let response = respond(request)
+        let response = create(request)
         self.response = response
         return response.error
     }
@@ -134,7 +134,7 @@ final class TypedResponseHandler<Response: SettledResponse>: ResponseHandler, @u
         if let failure = end ?? failure { completion(response.failing(with: failure)) } else { completion(response) }
     }
 
-    override func forget() { response = nil }
+    override func discardResponse() { response = nil }
 }
 
 // MARK: - Adding and serializing
@@ -143,10 +143,10 @@ extension Request {
     /// Adds a handler that is called on a queue; nil means the main queue.
     func addHandler<Response: SettledResponse>(
         on queue: DispatchQueue?,
-        _ respond: @escaping @Sendable (Request) -> Response,
+        _ makeResponse: @escaping @Sendable (Request) -> Response,
         completion: @escaping @Sendable (Response) -> Void
     ) {
-        addHandler(respond) { response in
+        addHandler(makeResponse) { response in
             // Transferred, never shared.
             nonisolated(unsafe) let response = response
             (queue ?? .main).asyncKeepingTransport { completion(response) }
@@ -156,23 +156,23 @@ extension Request {
     /// Adds a handler of any kind, and starts the request if handlers start requests.
     ///
     /// - Parameters:
-    ///   - respond: Creates the response from the request's received data.
+    ///   - makeResponse: Creates the response from the request's received data.
     ///   - completion: Called once, after all serializers of this request have run.
     func addHandler<Response: SettledResponse>(
-        _ respond: @escaping @Sendable (Request) -> Response,
+        _ makeResponse: @escaping @Sendable (Request) -> Response,
         completion: @escaping @Sendable (Response) -> Void
     ) {
-        let handler = TypedResponseHandler(respond, completion: completion)
+        let handler = TypedResponseHandler(makeResponse, completion: completion)
         let mustDrain = mutable.withLock { $0.handlers.append(handler) }
         if mustDrain {
             RequestPipeline(self).callLateHandlers()
         } else {
-            startIfHandlersDo()
+            startIfAutomatic()
         }
     }
 
     /// Starts the request if handlers start requests.
-    func startIfHandlersDo() {
+    func startIfAutomatic() {
         if shouldAutomaticallyResume ?? session.startRequestsImmediately, isInitialized { resume() }
     }
 

@@ -56,7 +56,7 @@ extension DataStreamRequest {
     ///   the server stops. The default is 1,024.
     public func asInputStream(bufferSize: Int = 1024) -> InputStream? {
         let buffer = BlockingBuffer(highWaterMark: bufferSize) { [weak self] in self?.cancel() }
-        chunks.append(StreamSink.Consumer { chunk in await buffer.put(chunk) })
+        chunks.append(StreamSink.Consumer { chunk in await buffer.append(chunk) })
         addHandler(Completion.init(of:)) { buffer.finish($0.error) }
         resume()
         return ReceivedInputStream(reading: buffer)
@@ -111,7 +111,7 @@ final class BlockingBuffer: Sendable {
     var error: (any Error)? { state.withLock { $0.error } }
 
     /// Adds bytes and waits until the buffer is below the high-water mark or the task is cancelled.
-    func put(_ chunk: Data) async {
+    func append(_ chunk: Data) async {
         let mustSignal = state.withLock { state in
             guard !state.isClosed, !chunk.isEmpty else { return false }
             state.chunks.append(chunk)

@@ -5,7 +5,7 @@ extension Request {
     @discardableResult
     public func resume() -> Self {
         let waiting = mutable.withLock { state in move(&state, to: .resumed) ? state.waiting.take() : nil }
-        alignControl()
+        applySuspension()
         waiting?.resume()
         startPipeline()
         return self
@@ -16,13 +16,13 @@ extension Request {
     @discardableResult
     public func suspend() -> Self {
         mutable.withLock { _ = move(&$0, to: .suspended) }
-        alignControl()
+        applySuspension()
         return self
     }
 
     /// Suspends or resumes the exchange according to the request's state. Concurrent calls can overtake each other, so each call
     /// checks the state again after it has changed the exchange.
-    func alignControl() {
+    func applySuspension() {
         while true {
             let (control, isSuspended) = mutable.withLock { ($0.attempt.control, $0.state == .suspended) }
             guard let control, control.isSuspended != isSuspended else { return }
@@ -61,10 +61,10 @@ extension Request {
         }
         guard let hasOptions else { return }
         if let end = session.start(self) { self.end(with: end) }
-        if hasOptions { keepDeadline() }
-        if session.delegate.takesPart(in: self) { addDelegateListener() }
+        if hasOptions { scheduleDeadline() }
+        if session.delegate.participates(in: self) { addDelegateListener() }
         RequestPipeline(self).start(
-            atOnce: isPlain && !isIntercepted && session.queues.request == nil && !stack.hasUserStages)
+            immediately: isPlain && !isIntercepted && session.queues.request == nil && !stack.hasUserStages)
     }
 
     /// Whether the request was ended from outside. After that, nothing more is delivered.

@@ -118,7 +118,7 @@ extension Request {
             state.append(listener)
             return state.attempt.head
         }
-        if let head { Task { await ask([listener], about: head) } }
+        if let head { Task { await callListeners([listener], with: head) } }
         return self
     }
 
@@ -126,7 +126,7 @@ extension Request {
     ///
     /// - Parameter control: The control of the exchange. A late decision must not affect the next attempt.
     /// - Returns: The decision, and the work that calls the listeners, if the request has any.
-    func decide(on head: ResponseHead, in control: ExchangeControl) -> (HeadDecision, asking: HopDriver.Work?) {
+    func decide(on head: ResponseHead, in control: ExchangeControl) -> (HeadDecision, handlerWork: HopDriver.Work?) {
         guard mutable.withLock({ $0.attempt.control === control }) else { return (.refuse(CancellationError()), nil) }
         let decision = sink.decide(on: head, for: self)
         guard case .take = decision else { return (decision, nil) }
@@ -141,54 +141,54 @@ extension Request {
     /// - Returns: Work that calls all listeners, to be run in one of the request's tasks, or nil if they have already been
     ///   called in this attempt.
     func receiveHead(_ head: ResponseHead) -> HopDriver.Work? {
-        let (listeners, answer) = mutable.withLock { state -> ([HeadListener], Deferred<Void>?) in
+        let (listeners, headDecided) = mutable.withLock { state -> ([HeadListener], Deferred<Void>?) in
             let isNew = state.attempt.head == nil
             state.attempt.head = head
             guard isNew, !state.settings.headListeners.isEmpty else { return ([], nil) }
-            let answer = Deferred<Void>()
-            state.attempt.headDecided = answer
-            return (state.settings.headListeners, answer)
+            let headDecided = Deferred<Void>()
+            state.attempt.headDecided = headDecided
+            return (state.settings.headListeners, headDecided)
         }
-        guard let answer else { return nil }
-        let question = HeadQuestion(answer)
+        guard let headDecided else { return nil }
+        let decision = ListenerDecision(headDecided)
         return { [self] in
-            await ask(listeners, about: head)
-            question.answer.fulfill(())
+            await callListeners(listeners, with: head)
+            decision.made.fulfill(())
         }
     }
 
     /// Fulfilled when all listeners have decided or the request was ended from outside. Nil without listeners.
     var headDecided: Deferred<Void>? { mutable.withLock { $0.attempt.headDecided } }
 
-    private func ask(_ listeners: [HeadListener], about head: ResponseHead) async {
+    private func callListeners(_ listeners: [HeadListener], with head: ResponseHead) async {
         guard let response = head.httpURLResponse else { return }
         for listener in listeners {
             let disposition = await listener(response)
             // A request that has ended keeps its own error.
             if !Task.isCancelled, case .cancel = disposition { cancel() }
-            guard mutable.withLock({ $0.noteRefusal() }) == false else { return }
+            guard mutable.withLock({ $0.recordRefusal() }) == false else { return }
         }
     }
 }
 
 extension RequestState {
     /// Records and returns whether the request was ended while the listeners were called.
-    fileprivate mutating func noteRefusal() -> Bool {
+    fileprivate mutating func recordRefusal() -> Bool {
         attempt.isRefusedAtHead = end != nil
         return attempt.isRefusedAtHead
     }
 
     fileprivate mutating func append(_ listener: @escaping Request.HeadListener) {
-        guard !handlers.isOver else { return }
+        guard !handlers.isDrained else { return }
         settings.headListeners.append(listener)
     }
 }
 
 /// A pending decision about a head, for which the request waits. It is fulfilled even if its work is released without running.
-private final class HeadQuestion: Sendable {
-    let answer: Deferred<Void>
+private final class ListenerDecision: Sendable {
+    let made: Deferred<Void>
 
-    init(_ answer: Deferred<Void>) { self.answer = answer }
+    init(_ made: Deferred<Void>) { self.made = made }
 
-    deinit { answer.fulfill(()) }
+    deinit { made.fulfill(()) }
 }

@@ -75,8 +75,8 @@ public class Request: @unchecked Sendable {
                 Swift.exchange(&state.attempt, with: AttemptState())
             )
         }
-        sending?.forget()
-        receiving?.forget()
+        sending?.reset()
+        receiving?.reset()
         sink.begin()
     }
 
@@ -88,7 +88,7 @@ public class Request: @unchecked Sendable {
 
     /// Stores the head of a response that a transport returned without reporting its head first.
     func receiveHead(of response: TransportResponse) {
-        if let asking = receiveHead(response.head) { run(asking) }
+        if let work = receiveHead(response.head) { run(work) }
     }
 
     /// The error that the completion reports.
@@ -145,7 +145,7 @@ extension Request {
     public var underlyingQueue: DispatchQueue { session.queues.root }
 
     /// The session's ``Session/serializationQueue``.
-    public var serializationQueue: DispatchQueue { session.queues.shownSerialization }
+    public var serializationQueue: DispatchQueue { session.queues.exposedSerialization }
 
     /// The header fields that are added to each request that doesn't have a field of the same name.
     public var defaultFields: HTTPFields { (try? stack.options.get())?.defaultFields.fields ?? HTTPFields() }

@@ -83,7 +83,7 @@ extension Request {
             state.settings.options = RequestOptions.Box(options)
             return state.isStarted
         }
-        if isStarted { keepDeadline() }
+        if isStarted { scheduleDeadline() }
         return self
     }
 
@@ -91,7 +91,7 @@ extension Request {
     public var options: RequestOptions { mutable.withLock { $0.settings.options }?.options ?? RequestOptions() }
 
     /// Schedules the end of the request at its deadline, measured from its start.
-    func keepDeadline() {
+    func scheduleDeadline() {
         let (options, start) = mutable.withLock { ($0.settings.options, $0.startTime) }
         guard let start, let deadline = options?.options.deadline else { return }
         let rest = Duration(timeout: start + deadline - Date.timeIntervalSinceReferenceDate)
@@ -100,11 +100,11 @@ extension Request {
             guard let self else { return }
             end(with: .deadlinePassed(deadline, url: url))
         }
-        let (last, isOver) = mutable.withLock { state in
+        let (last, isEnded) = mutable.withLock { state in
             (Swift.exchange(&state.deadlineTimer, with: timer), !state.isActive)
         }
         last?.cancel()
-        if isOver { timer.cancel() }
+        if isEnded { timer.cancel() }
     }
 }
 

@@ -106,7 +106,7 @@ struct RequestState {
         history.retryCount += 1
         endTask()
         attempt.failure = nil
-        return handlers.rewind()
+        return handlers.prepareForRetry()
     }
 
     /// Returns the operations to stop when the request is ended from outside.

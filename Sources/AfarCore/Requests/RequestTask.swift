@@ -34,7 +34,7 @@ extension Request {
     public func onURLSessionTaskCreation(
         on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLSessionTask) -> Void
     ) -> Self {
-        madeTasks.setHandler(on: queue, handler)
+        createdTasks.setHandler(on: queue, handler)
         return self
     }
 
@@ -48,10 +48,10 @@ extension Request {
     public func urlSessionTasks(
         bufferingPolicy: StreamOf<URLSessionTask>.BufferingPolicy = .unbounded
     ) -> StreamOf<URLSessionTask> {
-        stream(of: madeTasks, bufferingPolicy: bufferingPolicy) { $0 }
+        stream(of: createdTasks, bufferingPolicy: bufferingPolicy) { $0 }
     }
 
-    private var madeTasks: Broadcast<URLSessionTask> {
+    private var createdTasks: Broadcast<URLSessionTask> {
         countBytes()
         return broadcast(\.urlSessionTasks) { $0.requestTasks(of: self).last }
     }
@@ -69,13 +69,13 @@ extension Request {
             if let task, let events {
                 state.attempt.sent = AttemptState.Sent()
                 events.request(self, didCreateTask: task)
-                notify(events, that: task, isIn: state.state)
+                notify(events, of: task, in: state.state)
             }
             return (broadcast, task)
         }
         if let task { broadcast?.send(task) }
         if let task { uploadBody?.willSend(task, of: self) }
-        alignControl()
+        applySuspension()
     }
 
     /// Returns a snapshot of the last attempt, or nil for an earlier one.
@@ -101,7 +101,7 @@ extension RequestState {
         }
         for (number, urlRequest) in performed.enumerated().dropFirst(observers.tasks.count) {
             let isLast = number == performed.count - 1
-            let ending = isLast ? (handlers.isOver ? snapshot : nil) : TaskAttempt.Snapshot()
+            let ending = isLast ? (handlers.isDrained ? snapshot : nil) : TaskAttempt.Snapshot()
             observers.tasks.append(makeTask(urlRequest, of: request, ending: ending))
         }
         return observers.tasks
@@ -119,8 +119,8 @@ extension RequestState {
 
     /// A snapshot of the last attempt.
     fileprivate var snapshot: TaskAttempt.Snapshot {
-        let isOver = attempt.control == nil
-        let isMeasured = isOver && history.attempts.count == history.performedRequests.count
+        let isCompleted = attempt.control == nil
+        let isMeasured = isCompleted && history.attempts.count == history.performedRequests.count
         let transaction = isMeasured ? history.attempts.last?.report.transactions.last : nil
         var snapshot = TaskAttempt.Snapshot()
         snapshot.redirect = isMeasured ? history.attempts.last?.report.redirects.last : attempt.redirect
@@ -135,7 +135,7 @@ extension RequestState {
                 completed: transaction?.countOfResponseBodyBytesAfterDecoding ?? 0, total: attempt.head?.contentLength)
         snapshot.state =
             switch state {
-            case _ where isOver: .completed
+            case _ where isCompleted: .completed
             case .suspended: .suspended
             case .cancelled: .canceling
             default: end == nil ? .running : .canceling
@@ -170,16 +170,16 @@ protocol RequestTask: URLSessionTask {
 func makeTask(_ urlRequest: URLRequest, of request: Request, ending: TaskAttempt.Snapshot? = nil) -> any RequestTask {
     let attempt = TaskAttempt(urlRequest, of: request, ending: ending)
     return request is DownloadRequest
-        ? instance(of: DownloadRequestTask.self, attempt) : instance(of: DataRequestTask.self, attempt)
+        ? makeInstance(of: DownloadRequestTask.self, attempt) : makeInstance(of: DataRequestTask.self, attempt)
 }
 
 /// Creates a task with the request that resumes a download. Without a request, the task is completed.
 func makeTask(resuming download: DownloadRequest, with urlRequest: URLRequest?) -> any RequestTask {
-    instance(of: DownloadRequestTask.self, urlRequest.map { TaskAttempt($0, of: download) })
+    makeInstance(of: DownloadRequestTask.self, urlRequest.map { TaskAttempt($0, of: download) })
 }
 
 // Calls the initializer through a protocol, because Apple deprecates it to prevent tasks that do nothing.
-private func instance<Made: RequestTask>(of type: Made.Type, _ attempt: TaskAttempt?) -> Made {
+private func makeInstance<Instance: RequestTask>(of type: Instance.Type, _ attempt: TaskAttempt?) -> Instance {
     let task = type.init()
     task.attempt = attempt
     return task
@@ -278,14 +278,14 @@ extension DownloadRequest {
     ///   - session: Unused, because no `URLSession` performs requests.
     public func task(forResumeData data: Data, using session: URLSession) -> URLSessionTask {
         let sensitiveHeaders = self.session.configuration.sensitiveHeaders
-        let request = try? ResumeData(decoding: data).urlRequestForRest(without: sensitiveHeaders)
+        let request = try? ResumeData(decoding: data).urlRequestForRemainder(without: sensitiveHeaders)
         return makeTask(resuming: self, with: request)
     }
 }
 
 extension ResumeData {
     /// Returns the request for the missing bytes.
-    fileprivate func urlRequestForRest(without sensitiveHeaders: Set<String>) throws -> URLRequest {
+    fileprivate func urlRequestForRemainder(without sensitiveHeaders: Set<String>) throws -> URLRequest {
         var request = try urlRequest(without: sensitiveHeaders)
         for field in fields(from: byteCount) { request.headers.update(field) }
         return request

@@ -47,8 +47,8 @@ public final class StreamRequest: Request, @unchecked Sendable {
     // MARK: The request
 
     /// Waits until the connection is open and returns it.
-    private func opened() async throws -> any Connection {
-        startIfHandlersDo()
+    private func openConnection() async throws -> any Connection {
+        startIfAutomatic()
         let opened = Deferred<(any Connection)?>()
         connection.pendingConnection.whenOpen { opened.fulfill($0) }
         let connection = await withTaskCancellationHandler {
@@ -74,7 +74,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
     ) {
         Task {
             let result: Result<Value, any Error>
-            do { result = .success(try await waiting(for: turns, operation)) } catch { result = .failure(error) }
+            do { result = .success(try await run(after: turns, operation)) } catch { result = .failure(error) }
             queue.async { completion(result) }
             for turn in turns { turn.end() }
         }
@@ -85,14 +85,14 @@ public final class StreamRequest: Request, @unchecked Sendable {
         _ turns: [Turn], _ operation: (any Connection) async throws -> Value
     ) async throws -> Value {
         defer { for turn in turns { turn.end() } }
-        return try await waiting(for: turns, operation)
+        return try await run(after: turns, operation)
     }
 
-    private func waiting<Value: Sendable>(
-        for turns: [Turn], _ operation: (any Connection) async throws -> Value
+    private func run<Value: Sendable>(
+        after turns: [Turn], _ operation: (any Connection) async throws -> Value
     ) async throws -> Value {
         for turn in turns { await turn.wait() }
-        let connection = try await opened()
+        let connection = try await openConnection()
         do {
             return try await operation(connection)
         } catch {
@@ -229,7 +229,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
     private func secure(expecting peerName: String?, _ turns: [Turn]) async throws {
         defer { for turn in turns { turn.end() } }
         do {
-            try await waiting(for: turns) { connection in
+            try await run(after: turns) { connection in
                 try await secure(connection, expecting: peerName ?? hostName)
             }
         } catch {
@@ -281,42 +281,42 @@ public final class StreamRequest: Request, @unchecked Sendable {
 /// A position in the queue of a lock.
 private final class Turn: Sendable {
     private struct State {
-        var hasCome = false
-        var isOver = false
+        var isAcquired = false
+        var isEnded = false
     }
 
     private let lock: CallbackLock
-    private let come = Deferred<Void>()
+    private let acquired = Deferred<Void>()
     private let state = Locked(State())
 
     init(_ lock: CallbackLock) {
         self.lock = lock
         lock.lock { [self] in
-            let isOver = state.withLock { state in
-                state.hasCome = true
-                return state.isOver
+            let isEnded = state.withLock { state in
+                state.isAcquired = true
+                return state.isEnded
             }
             // Asynchronous, because many consecutive abandoned turns would recurse.
-            if isOver { DispatchQueue.global().async { lock.unlock() } } else { come.fulfill(()) }
+            if isEnded { DispatchQueue.global().async { lock.unlock() } } else { acquired.fulfill(()) }
         }
     }
 
     /// Waits until the lock is acquired or the task is cancelled.
     func wait() async {
         await withTaskCancellationHandler {
-            await come.value
-        } onCancel: { [come] in
-            come.fulfill(())
+            await acquired.value
+        } onCancel: { [acquired] in
+            acquired.fulfill(())
         }
     }
 
     /// Releases the lock, or skips this turn if the lock hasn't been acquired yet.
     func end() {
-        let hasCome = state.withLock { state in
-            state.isOver = true
-            return state.hasCome
+        let isAcquired = state.withLock { state in
+            state.isEnded = true
+            return state.isAcquired
         }
-        if hasCome { lock.unlock() }
+        if isAcquired { lock.unlock() }
     }
 }
 
@@ -348,7 +348,7 @@ extension SessionSecurity {
         _ target: inout ConnectionTarget, asking handler: ServerTrustHandler?
     ) async throws {
         let found: Result<ConnectionSecurity?, any Error> =
-            switch self.security(forHost: target.host, hasLeftOrigin: false, isDecided: handler != nil) {
+            switch self.security(forHost: target.host, hasLeftOrigin: false, requiresDecision: handler != nil) {
             case .now(let result): result
             case .wait(let work): await work()
             }
@@ -357,7 +357,7 @@ extension SessionSecurity {
         guard security.evaluation != nil else { return }
         target.decide = { [target] undecided in
             let decision = await security.decide(
-                on: undecided, ofHost: target.host, port: target.port, asking: handler,
+                on: undecided, ofHost: target.host, port: target.port, handler: handler,
                 within: Duration(timeout: target.options.totalTimeout), waitingAtMost: target.options.longestWait)
             switch decision {
             case .accepted: return

@@ -68,8 +68,9 @@ final class UploadBody: Sendable {
     func make(for request: Request) async throws(AFError) {
         guard uploadable == nil else { return }
         // Encoding a form reads files and streams, which is slow.
-        let formQueue = upload is MultipartUpload ? DispatchQueue(label: "afar.upload.form", qos: .utility) : nil
-        try await request.onQueue(request.session.queues.request ?? formQueue) { () throws(AFError) in
+        let formEncodingQueue =
+            upload is MultipartUpload ? DispatchQueue(label: "afar.upload.form", qos: .utility) : nil
+        try await request.onQueue(request.session.queues.request ?? formEncodingQueue) { () throws(AFError) in
             do {
                 let uploadable = try makeUploadable(for: request)
                 state.withLock { $0.uploadable = uploadable }
@@ -85,7 +86,7 @@ final class UploadBody: Sendable {
     private func makeUploadable(for request: Request) throws -> UploadRequest.Uploadable {
         guard let form = upload as? MultipartUpload else {
             let uploadable = try upload.createUploadable()
-            if case .file(let url, _) = uploadable, !url.isFileURL { throw NoFileURL(url: url) }
+            if case .file(let url, _) = uploadable, !url.isFileURL { throw NotAFileURL(url: url) }
             return uploadable
         }
         return try form.createUploadable { try request.checkEnd() }
@@ -98,7 +99,7 @@ final class UploadBody: Sendable {
         case .file(let url, _): .file(url)
         case .stream(let stream): request.body(from: stream, for: urlRequest)
         case .chunks(let stream): .stream(stream)
-        case nil: throw BodyNotMade()
+        case nil: throw BodyNotCreated()
         }
     }
 
@@ -120,7 +121,7 @@ final class UploadBody: Sendable {
 }
 
 /// The error of a file body whose URL isn't a file URL.
-private struct NoFileURL: LocalizedError {
+private struct NotAFileURL: LocalizedError {
     let url: URL
 
     var errorDescription: String? {
@@ -129,7 +130,7 @@ private struct NoFileURL: LocalizedError {
 }
 
 /// The error of a body that hasn't been created yet or couldn't be created.
-struct BodyNotMade: LocalizedError {
+struct BodyNotCreated: LocalizedError {
     var errorDescription: String? { "The body hasn't been created." }
 }
 

@@ -24,7 +24,7 @@ public struct DataResponse<Success, Failure: Error> {
     ) {
         self.result = result
         details = ResponseDetails(
-            request: request, origin: .given(response, metrics), data: data, timeline: Timeline(),
+            request: request, origin: .provided(response, metrics), data: data, timeline: Timeline(),
             serializationDuration: serializationDuration)
     }
 
@@ -38,7 +38,7 @@ public struct DataResponse<Success, Failure: Error> {
     ) {
         self.result = result
         details = ResponseDetails(
-            request: request, origin: .given(response, metrics), data: data, timeline: timeline,
+            request: request, origin: .provided(response, metrics), data: data, timeline: timeline,
             serializationDuration: timeline.serializationDuration)
     }
 
@@ -105,7 +105,7 @@ extension DataResponse {
 
 extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
     /// The result.
-    public var description: String { result.words }
+    public var description: String { result.logDescription }
 
     /// A description of the request and the response on several lines, with their headers and bodies, the timestamps and the
     /// result. Secrets in headers and URLs are redacted. Bodies are truncated to a readable length; binary bodies are described
@@ -115,7 +115,7 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
         report.add(request)
         report.add(response, body: data)
         report.add("Times", "\(timeline)")
-        report.add("Result", result.words)
+        report.add("Result", result.logDescription)
         return report.text
     }
 }
@@ -199,12 +199,12 @@ final class ResponseDetails: Sendable {
 /// The source of a response's head and metrics. Their Foundation types are created on access.
 enum ResponseOrigin: Sendable {
     case network(ResponseHead?, AttemptReport?, sensitiveHeaders: Set<String>)
-    case given(HTTPURLResponse?, TaskMetrics?)
+    case provided(HTTPURLResponse?, TaskMetrics?)
 
     var response: HTTPURLResponse? {
         switch self {
         case .network(let head, _, _): head?.httpURLResponse
-        case .given(let response, _): response
+        case .provided(let response, _): response
         }
     }
 
@@ -216,7 +216,7 @@ enum ResponseOrigin: Sendable {
     var metrics: TaskMetrics? {
         switch self {
         case .network(_, let attempt, _): attempt?.metrics
-        case .given(_, let metrics): metrics
+        case .provided(_, let metrics): metrics
         }
     }
 }
@@ -231,7 +231,7 @@ protocol SettledResponse: SendableMetatype {
 extension Result {
     /// Swift's description of the result. Control characters for terminals are escaped in values, and secrets are redacted in
     /// errors.
-    var words: String {
+    var logDescription: String {
         switch self {
         case .success: TerminalText.safe("\(self)")
         case .failure: Redaction.standard.line("\(self)")

@@ -37,7 +37,7 @@ public struct DownloadResponse<Success, Failure: Error> {
         (temporaryURL, destinationURL) = (nil, nil)
         self.result = result
         details = ResponseDetails(
-            request: request, origin: .given(response, metrics), timeline: Timeline(),
+            request: request, origin: .provided(response, metrics), timeline: Timeline(),
             serializationDuration: serializationDuration)
     }
 
@@ -57,7 +57,7 @@ public struct DownloadResponse<Success, Failure: Error> {
         self.resumeData = resumeData
         self.result = result
         details = ResponseDetails(
-            request: request, origin: .given(response, metrics), timeline: timeline,
+            request: request, origin: .provided(response, metrics), timeline: timeline,
             serializationDuration: timeline.serializationDuration)
     }
 
@@ -138,7 +138,7 @@ extension DownloadResponse {
 
 extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertible {
     /// The result.
-    public var description: String { result.words }
+    public var description: String { result.logDescription }
 
     /// A description of the request and the response on several lines, with their headers, the locations of the file, the size
     /// of the resume data, the timestamps and the result. Secrets in headers and URLs are redacted.
@@ -151,7 +151,7 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
         report.add("Destination", destinationURL?.path ?? "none")
         report.add("Resume data", resumeData.map { Quantity.bytes(Int64($0.count)) } ?? "none")
         report.add("Times", "\(timeline)")
-        report.add("Result", result.words)
+        report.add("Result", result.logDescription)
         return report.text
     }
 }

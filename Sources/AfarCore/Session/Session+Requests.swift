@@ -51,24 +51,24 @@ extension Session {
         state.drain()
         for case let socket as WebSocketRequest in state.running { socket.close(sending: .goingAway) }
         state.stack.transport.closeIdleConnections()
-        let over = Deferred<Bool>()
-        state.whenFinished(state.running) { over.fulfill(true) }
-        let timer = over.fulfill(false, after: .seconds(max(0, min(limit, 1e9))))
-        let areOver = await withTaskCancellationHandler {
-            await over.value
+        let finished = Deferred<Bool>()
+        state.whenFinished(state.running) { finished.fulfill(true) }
+        let timer = finished.fulfill(false, after: .seconds(max(0, min(limit, 1e9))))
+        let allFinished = await withTaskCancellationHandler {
+            await finished.value
         } onCancel: {
-            over.fulfill(false)
+            finished.fulfill(false)
         }
         timer.cancel()
-        let rest = state.running
+        let remaining = state.running
         state.end(with: .sessionInvalidated(error: nil))
         let isDone = Deferred<Void>()
-        state.whenFinished(rest) { isDone.fulfill(()) }
+        state.whenFinished(remaining) { isDone.fulfill(()) }
         // The wait is limited, because a handler can wait for this method or its queue can be blocked.
         let lastTimer = isDone.fulfill((), after: .seconds(Self.closeGracePeriod))
         await isDone.value
         lastTimer.cancel()
         state.stack.transport.closeIdleConnections()
-        return areOver
+        return allFinished
     }
 }

@@ -97,10 +97,10 @@ open class Session: @unchecked Sendable {
     public var requestSetup: RequestSetup { state.requestSetup }
     /// The queue on which `URLRequest`s are created, if one was passed to the initializer. Otherwise, an unused queue that
     /// targets ``rootQueue``, because each request's own task creates its `URLRequest`s.
-    public var requestQueue: DispatchQueue { state.queues.shownRequest }
+    public var requestQueue: DispatchQueue { state.queues.exposedRequest }
     /// The queue on which serializers run, if one was passed to the initializer. Otherwise, an unused queue that targets
     /// ``rootQueue``, because each request's own task runs its serializers.
-    public var serializationQueue: DispatchQueue { state.queues.shownSerialization }
+    public var serializationQueue: DispatchQueue { state.queues.exposedSerialization }
     /// The interceptor that adapts and retries every request, before the request's own interceptor.
     public var interceptor: (any RequestInterceptor)? { state.interceptor }
     /// The manager that provides evaluators of servers' certificates, or nil if the transport validates certificates.
@@ -112,7 +112,7 @@ open class Session: @unchecked Sendable {
     /// request's own handler takes precedence.
     public var cachedResponseHandler: (any CachedResponseHandler)? { state.cachedResponseHandler }
     /// The monitor of the events of every request. It contains the monitors that were passed to the initializer.
-    public var eventMonitor: CompositeEventMonitor { state.ownMonitors }
+    public var eventMonitor: CompositeEventMonitor { state.customMonitors }
     /// The provider that reports whether a network is available, or nil if connectivity isn't observed.
     public var connectivity: (any ConnectivityProvider)? { state.connectivity }
 

@@ -10,9 +10,9 @@ extension SessionConfiguration {
     /// The ``protocolClasses``, or nil if all of them are Foundation's own.
     var foreignProtocolClasses: [AnyClass]? {
         guard let protocolClasses else { return nil }
-        let own = [URLSessionConfiguration.default, .ephemeral].flatMap { $0.protocolClasses ?? [] }
-        let isOwn = Set(own.map(ObjectIdentifier.init))
-        return protocolClasses.allSatisfy { isOwn.contains(ObjectIdentifier($0)) } ? nil : protocolClasses
+        let standard = [URLSessionConfiguration.default, .ephemeral].flatMap { $0.protocolClasses ?? [] }
+        let standardIDs = Set(standard.map(ObjectIdentifier.init))
+        return protocolClasses.allSatisfy { standardIDs.contains(ObjectIdentifier($0)) } ? nil : protocolClasses
     }
 
     func checkIdentifier(for transport: any Transport) throws {
@@ -42,10 +42,10 @@ extension SessionConfiguration {
             ("validatesCertificatesStrictly", validatesCertificatesStrictly), ("tlsCipherList", tlsCipherList != nil),
             ("tls13CipherSuites", tls13CipherSuites != nil), ("tlsKeyLogFile", tlsKeyLogFile != nil),
         ]
-        let wanted = settings.filter(\.1).map(\.0)
-        guard !wanted.isEmpty, !transport.capabilities.features.contains(.serverTrust) else { return }
+        let unsupportedSettings = settings.filter(\.1).map(\.0)
+        guard !unsupportedSettings.isEmpty, !transport.capabilities.features.contains(.serverTrust) else { return }
         throw unsupported(
-            "the configuration has \(wanted.joined(separator: ", ")), which the \(transport.capabilities.name) transport "
+            "the configuration has \(unsupportedSettings.joined(separator: ", ")), which the \(transport.capabilities.name) transport "
                 + "would ignore. Remove these settings, or use HTTPTransport")
     }
 

@@ -9,21 +9,21 @@ extension SessionDelegate {
     typealias Challenge = (URLSession.AuthChallengeDisposition, URLCredential?)
 
     /// Returns whether a closure must be called for a request before its response is complete.
-    func takesPart(in request: Request) -> Bool {
+    func participates(in request: Request) -> Bool {
         guard isListening else { return false }
-        return decidesAboutRedirects || decidesAboutChallenges
-            || !(request is DownloadRequest) && (takesBodies || decidesAboutResponses)
+        return handlesRedirects || handlesChallenges
+            || !(request is DownloadRequest) && (receivesBodies || handlesResponses)
     }
 
     // MARK: Responses
 
-    private var decidesAboutResponses: Bool {
+    private var handlesResponses: Bool {
         dataTaskDidReceiveResponse != nil || dataTaskDidReceiveResponseWithCompletion != nil
     }
 
     /// Returns a listener that decides whether a request continues after a response head, or nil if no closure decides that.
     func headListener(for request: Request) -> Request.HeadListener? {
-        guard isListening, decidesAboutResponses, !(request is DownloadRequest) else { return nil }
+        guard isListening, handlesResponses, !(request is DownloadRequest) else { return nil }
         return { [weak self, weak request] response in
             guard let self, let request else { return .cancel }
             switch await disposition(of: response, to: request) {
@@ -54,10 +54,10 @@ extension SessionDelegate {
     // MARK: Bodies
 
     /// Whether a closure receives the bodies of responses that aren't downloads.
-    var takesBodies: Bool { isListening && dataTaskDidReceiveData != nil }
+    var receivesBodies: Bool { isListening && dataTaskDidReceiveData != nil }
 
     /// Passes a chunk to the closure and not to its request. Returns false if no closure receives chunks.
-    func take(_ chunk: Data, of request: Request) async -> Bool {
+    func receive(_ chunk: Data, of request: Request) async -> Bool {
         guard isListening, dataTaskDidReceiveData != nil, let task = request.lastTask as? URLSessionDataTask
         else { return false }
         await request.onQueue(request.session.queues.root) { [self] in dataTaskDidReceiveData?(.shared, task, chunk) }
@@ -65,41 +65,41 @@ extension SessionDelegate {
     }
 
     /// Whether a closure receives the files of downloads.
-    var takesFiles: Bool { isListening && downloadTaskDidFinishDownloadingToURL != nil }
+    var receivesFiles: Bool { isListening && downloadTaskDidFinishDownloadingToURL != nil }
 
     /// Passes a download's file to the closure. The file stays in place during the call. Must be called on the root queue.
-    func show(_ file: URL, of download: Request) {
-        guard takesFiles, let task = download.lastTask as? URLSessionDownloadTask else { return }
+    func didDownload(_ file: URL, of download: Request) {
+        guard receivesFiles, let task = download.lastTask as? URLSessionDownloadTask else { return }
         downloadTaskDidFinishDownloadingToURL?(.shared, task, file)
     }
 
     // MARK: Redirects and challenges
 
-    private var decidesAboutRedirects: Bool {
+    private var handlesRedirects: Bool {
         taskWillPerformHTTPRedirection != nil || taskWillPerformHTTPRedirectionWithCompletion != nil
     }
 
     /// Returns a handler that calls the closures for redirects, or nil if no closure decides on them.
     func redirectHandler(on queue: DispatchQueue) -> (any RedirectHandler)? {
-        isListening && decidesAboutRedirects ? DelegateRedirects(delegate: self, queue: queue) : nil
+        isListening && handlesRedirects ? DelegateRedirects(delegate: self, queue: queue) : nil
     }
 
     /// Whether a closure decides on challenges.
-    var decidesAboutChallenges: Bool {
+    var handlesChallenges: Bool {
         isListening && (taskDidReceiveChallenge != nil || taskDidReceiveChallengeWithCompletion != nil)
     }
 
     /// Returns whether a closure decides on servers' certificates. Task closures count only if the transport supports this
     /// decision, because they also handle credentials.
-    func decidesAboutServerTrust(over features: TransportCapabilities.Features) -> Bool {
+    func handlesServerTrust(over features: TransportCapabilities.Features) -> Bool {
         guard isListening else { return false }
         return sessionDidReceiveChallenge != nil || sessionDidReceiveChallengeWithCompletion != nil
-            || decidesAboutChallenges && features.contains(.serverTrust)
+            || handlesChallenges && features.contains(.serverTrust)
     }
 
     /// Returns a closure's answer to a challenge, or nil if no closure decides and the default applies.
-    func answer(to challenge: URLAuthenticationChallenge, of request: Request) async -> Challenge? {
-        guard challenge.isAboutServerTrust || decidesAboutChallenges, let task = request.lastTask else { return nil }
+    func respond(to challenge: URLAuthenticationChallenge, of request: Request) async -> Challenge? {
+        guard challenge.isAboutServerTrust || handlesChallenges, let task = request.lastTask else { return nil }
         return await withCancellableCallback(ifCancelled: (.cancelAuthenticationChallenge, nil)) { answer in
             request.session.queues.root.async { [self] in
                 if challenge.isAboutServerTrust, let closure = sessionDidReceiveChallengeWithCompletion {

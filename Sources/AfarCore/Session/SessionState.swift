@@ -27,9 +27,9 @@ final class SessionState: Sendable {
     let redirectHandler: (any RedirectHandler)?
     let cachedResponseHandler: (any CachedResponseHandler)?
     /// The stages that were passed to the session's initializer.
-    private let ownStages: [any ExchangeStage]
+    private let customStages: [any ExchangeStage]
     /// The monitors that were passed to the session's initializer.
-    let ownMonitors: CompositeEventMonitor
+    let customMonitors: CompositeEventMonitor
 
     // MARK: Derived values
 
@@ -58,7 +58,7 @@ final class SessionState: Sendable {
         redirectHandler: (any RedirectHandler)?,
         cachedResponseHandler: (any CachedResponseHandler)?,
         eventMonitors: [any EventMonitor],
-        stages ownStages: [any ExchangeStage]
+        stages customStages: [any ExchangeStage]
     ) {
         self.configuration = configuration
         self.connectivity = connectivity
@@ -70,10 +70,10 @@ final class SessionState: Sendable {
         self.serverTrustManager = serverTrustManager
         self.redirectHandler = redirectHandler
         self.cachedResponseHandler = cachedResponseHandler
-        ownMonitors = CompositeEventMonitor(monitors: eventMonitors)
-        self.ownStages = ownStages
+        customMonitors = CompositeEventMonitor(monitors: eventMonitors)
+        self.customStages = customStages
         stack = TransportStack(
-            configuration, over: transport, ownStages: ownStages, connectivity: connectivity,
+            configuration, over: transport, customStages: customStages, connectivity: connectivity,
             serverTrustManager: serverTrustManager)
         (listeners, hasEventMonitors) = Self.listeners(eventMonitors, delegate, on: queues.root)
         connectivityListener = connectivity.map(ConnectivityListener.init)
@@ -83,7 +83,7 @@ final class SessionState: Sendable {
     /// Creates a stack that is like the session's own but uses another transport.
     func makeStack(_ configuration: SessionConfiguration, over transport: any Transport) -> TransportStack {
         TransportStack(
-            configuration, over: transport, ownStages: ownStages, connectivity: connectivity,
+            configuration, over: transport, customStages: customStages, connectivity: connectivity,
             serverTrustManager: serverTrustManager)
     }
 
@@ -148,16 +148,16 @@ struct SessionQueues {
     /// Nil if none was passed. Each request's task then runs its serializers.
     let serialization: DispatchQueue?
     /// The value of ``Session/requestQueue``, whether or not it is used.
-    let shownRequest: DispatchQueue
+    let exposedRequest: DispatchQueue
     /// The value of ``Session/serializationQueue``, whether or not it is used.
-    let shownSerialization: DispatchQueue
+    let exposedSerialization: DispatchQueue
 
     init(root: DispatchQueue, request: DispatchQueue?, serialization: DispatchQueue?) {
         self.root = root
         self.request = request
         self.serialization = serialization
-        shownRequest = request ?? DispatchQueue(label: "\(root.label).requestQueue", target: root)
-        shownSerialization = serialization ?? DispatchQueue(label: "\(root.label).serializationQueue", target: root)
+        exposedRequest = request ?? DispatchQueue(label: "\(root.label).requestQueue", target: root)
+        exposedSerialization = serialization ?? DispatchQueue(label: "\(root.label).serializationQueue", target: root)
     }
 }
 

@@ -22,18 +22,18 @@ final class TransportStack: Sendable {
     let options: Result<ExchangeOptions, any Error>
 
     /// - Parameters:
-    ///   - ownStages: The user's stages.
+    ///   - customStages: The user's stages.
     ///   - connectivity: Notifies requests that wait for a network.
     init(
-        _ configuration: SessionConfiguration, over transport: any Transport, ownStages: [any ExchangeStage],
+        _ configuration: SessionConfiguration, over transport: any Transport, customStages: [any ExchangeStage],
         connectivity: (any ConnectivityProvider)?, serverTrustManager: ServerTrustManager?
     ) {
         self.configuration = configuration
         self.transport = transport
         sender = ExchangeSender(transport)
         let hsts = configuration.hstsStore.map(HSTSUpgrade.init)
-        hasUserStages = !ownStages.isEmpty
-        var innerStages: [any ExchangeStage] = ownStages.map(CancellableStage.init)
+        hasUserStages = !customStages.isEmpty
+        var innerStages: [any ExchangeStage] = customStages.map(CancellableStage.init)
         security = SessionSecurity(configuration, serverTrustManager)
         let securityStage = ConnectionSecurityStage(security)
         innerStages.append(securityStage)

@@ -51,7 +51,7 @@ final class ConnectionSink: ResponseSink {
     }
 
     /// False after the connection has opened, because another connection can't continue its byte stream.
-    var mayBeRetried: Bool { wasOpen.withLock { !$0 } }
+    var canBeRetried: Bool { wasOpen.withLock { !$0 } }
 
     func end() {
         closed.fulfill(.success(()))
@@ -69,7 +69,7 @@ final class PendingConnection<Connection: Sendable>: Sendable {
     private struct State {
         var connection: Connection?
         var waiters: [Waiter] = []
-        var isOver = false
+        var isEnded = false
     }
 
     private let state = Locked(State())
@@ -99,7 +99,7 @@ final class PendingConnection<Connection: Sendable>: Sendable {
     /// Calls the waiting closures with nil. No other connection follows.
     func end() {
         let waiters = state.withLock { state in
-            state.isOver = true
+            state.isEnded = true
             return Swift.exchange(&state.waiters, with: [])
         }
         for waiter in waiters { waiter(nil) }
@@ -108,7 +108,7 @@ final class PendingConnection<Connection: Sendable>: Sendable {
     /// Calls a closure with the connection, immediately or when it opens, or with nil if none will open.
     func whenOpen(_ waiter: @escaping Waiter) {
         let (connection, mustWait) = state.withLock { state -> (Connection?, Bool) in
-            guard state.connection == nil, !state.isOver else { return (state.connection, false) }
+            guard state.connection == nil, !state.isEnded else { return (state.connection, false) }
             state.waiters.append(waiter)
             return (nil, true)
         }

@@ -9,7 +9,7 @@ final class FileSink: ResponseSink {
     let storage: DownloadStorage
     private let destination: DownloadRequest.Destination?
     /// Whether cancelling the request produces resume data.
-    private let keepsPartWhenCancelled = Locked(false)
+    private let producesResumeDataWhenCancelled = Locked(false)
 
     /// - Parameter part: The partial file that the first attempt resumes.
     init(to destination: DownloadRequest.Destination?, resuming part: ResumeData? = nil) {
@@ -67,8 +67,8 @@ final class FileSink: ResponseSink {
     nonisolated(nonsending) func commit(for request: Request) async throws(AFError) {
         let file = storage.wholeFile
         let delegate = request.session.delegate
-        if let file, delegate.takesFiles {
-            await request.onQueue(request.session.queues.root) { delegate.show(file, of: request) }
+        if let file, delegate.receivesFiles {
+            await request.onQueue(request.session.queues.root) { delegate.didDownload(file, of: request) }
         }
         try request.validate(.file(storage.fileURL), as: DownloadRequest.self) {
             events, request, validated, response, result in
@@ -88,7 +88,7 @@ final class FileSink: ResponseSink {
             request.notify(DownloadRequest.self) { $0.request($1, didCreateDestinationURL: file) }
         }
         if let fileURL = storage.fileURL { didFinish(request, with: .success(fileURL)) }
-        callWaiting(request)
+        callResumeDataHandlers(request)
     }
 
     private func move(
@@ -116,21 +116,21 @@ final class FileSink: ResponseSink {
 
     // MARK: Interruption
 
-    func keepPartWhenCancelled() { keepsPartWhenCancelled.withLock { $0 = true } }
+    func produceResumeDataWhenCancelled() { producesResumeDataWhenCancelled.withLock { $0 = true } }
 
     func abandon(for request: Request) {
         interrupt(request)
-        callWaiting(request)
+        callResumeDataHandlers(request)
     }
 
     /// Stops writing. Keeps the partial file unless the request was cancelled without producing resume data.
     private func interrupt(_ request: Request) {
         let isCancelled = if case .explicitlyCancelled = request.mutable.withLock({ $0.end }) { true } else { false }
-        storage.interrupt(keeping: !isCancelled || keepsPartWhenCancelled.withLock { $0 })
+        storage.interrupt(keeping: !isCancelled || producesResumeDataWhenCancelled.withLock { $0 })
     }
 
     /// Calls the closures that wait for the resume data.
-    private func callWaiting(_ request: Request) {
+    private func callResumeDataHandlers(_ request: Request) {
         let waiting = storage.takeWaiting()
         guard !waiting.isEmpty else { return }
         request.session.queues.root.async { [storage] in

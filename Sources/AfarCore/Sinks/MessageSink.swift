@@ -139,7 +139,7 @@ final class MessageSink: ResponseSink {
                     // The pong can be queued behind a long message, or unread while a handler is busy.
                     var silence: ContinuousClock.Instant?
                     if let sent = sent.withLock({ $0 }) { silence = channel.silenceStart.map { max($0, sent) } }
-                    if let silence, silence <= start { return channel.giveUp() }
+                    if let silence, silence <= start { return channel.closeUnanswered() }
                     start = silence ?? .now
                 }
             }
@@ -153,7 +153,7 @@ final class MessageSink: ResponseSink {
 
     var isClosing: Bool { state.withLock { $0.isClosing } }
 
-    var mayBeRetried: Bool { !isClosing }
+    var canBeRetried: Bool { !isClosing }
 
     func completionError(for error: AFError?) -> AFError? {
         isClosing && error?.isExplicitlyCancelledError == true ? nil : error

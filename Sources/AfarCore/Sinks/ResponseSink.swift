@@ -54,7 +54,7 @@ protocol ResponseSink: Sendable {
     // MARK: Completion
 
     /// Whether retriers are called for a failure. The default is true.
-    var mayBeRetried: Bool { get }
+    var canBeRetried: Bool { get }
 
     /// Returns the error that the completion reports.
     func completionError(for error: AFError?) -> AFError?
@@ -75,7 +75,7 @@ extension ResponseSink {
     func receive(_ error: TransportError, for request: Request) -> AFError { AFError(error) }
     nonisolated(nonsending) func commit(for request: Request) async throws(AFError) {}
     func abandon(for request: Request) {}
-    var mayBeRetried: Bool { true }
+    var canBeRetried: Bool { true }
     func completionError(for error: AFError?) -> AFError? { error }
     func end() {}
 }
@@ -110,7 +110,7 @@ final class MemorySink: ResponseSink {
     func begin() { data = nil }
 
     func openDelivery(for request: Request) -> ResponseDelivery {
-        if state.withLock({ $0.consume != nil }) || request.session.delegate.takesBodies { return .stream() }
+        if state.withLock({ $0.consume != nil }) || request.session.delegate.receivesBodies { return .stream() }
         return .collect(limit: request.session.configuration.maximumResponseBodySize)
     }
 
@@ -121,16 +121,16 @@ final class MemorySink: ResponseSink {
     }
 
     func receive(_ response: TransportResponse, for request: Request) {
-        if case .data(let data) = response.body { keep(data, of: request) }
+        if case .data(let data) = response.body { store(data, of: request) }
     }
 
     func receive(_ error: TransportError, for request: Request) -> AFError {
         // Without a reported head, the data can be a redirect's body.
-        if let data = error.partialBody, request.responseHead != nil { keep(data, of: request) }
+        if let data = error.partialBody, request.responseHead != nil { store(data, of: request) }
         return AFError(error)
     }
 
-    private func keep(_ data: Data, of request: Request) {
+    private func store(_ data: Data, of request: Request) {
         guard !data.isEmpty, !request.isRefusedAtHead else { return }
         self.data = data
         request.didReceive(data)

@@ -255,12 +255,12 @@ final class EvaluatorThreads: Sendable {
             return true
         }
         guard mustWait else { return }
-        let timer = DelayedCall(after: longestWait) { [self] in leave(turn, .timedOut) }
+        let timer = DelayedCall(after: longestWait) { [self] in stopWaiting(turn, .timedOut) }
         defer { timer.cancel() }
         let outcome = await withTaskCancellationHandler {
             await turn.value
         } onCancel: {
-            leave(turn, .cancelled)
+            stopWaiting(turn, .cancelled)
         }
         switch outcome {
         case .admitted: return
@@ -274,13 +274,13 @@ final class EvaluatorThreads: Sendable {
     }
 
     /// Ends a wait with an outcome, unless it has already ended.
-    private func leave(_ turn: Deferred<Outcome>, _ outcome: Outcome) {
-        let hasLeft = state.withLock { state in
+    private func stopWaiting(_ turn: Deferred<Outcome>, _ outcome: Outcome) {
+        let wasWaiting = state.withLock { state in
             let index = state.waiting.firstIndex { $0 === turn }
             if let index { state.waiting.remove(at: index) }
             return index != nil
         }
-        if hasLeft { turn.fulfill(outcome) }
+        if wasWaiting { turn.fulfill(outcome) }
     }
 
     private func endTurn() {

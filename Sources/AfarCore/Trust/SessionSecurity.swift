@@ -9,7 +9,7 @@ final class SessionSecurity: ConnectionSecurityProvider {
         let evaluator: ObjectIdentifier?
     }
 
-    private struct Known {
+    private struct CachedSecurity {
         let security: ConnectionSecurity
         /// Retained, because its address is part of the key.
         let evaluator: AnyObject?
@@ -22,7 +22,7 @@ final class SessionSecurity: ConnectionSecurityProvider {
     private let manager: ServerTrustManager?
     private let identity: ClientIdentity?
     private let identities: [HostName: ClientIdentity]
-    private let known = Locked<[Key: Known]>([:])
+    private let cache = Locked<[Key: CachedSecurity]>([:])
 
     init(_ configuration: SessionConfiguration, _ manager: ServerTrustManager?) {
         self.manager = manager
@@ -39,10 +39,10 @@ final class SessionSecurity: ConnectionSecurityProvider {
     }
 
     func security(
-        forHost host: String, hasLeftOrigin: Bool, isDecided: Bool
+        forHost host: String, hasLeftOrigin: Bool, requiresDecision: Bool
     ) -> Reply<Result<ConnectionSecurity?, any Error>> {
         let identity = clientIdentity(forHost: host, hasLeftOrigin: hasLeftOrigin)
-        let fallback = isDecided ? Self.standard : nil
+        let fallback = requiresDecision ? Self.standard : nil
         guard let manager else { return .now(.success(security(of: host, identity, evaluator: fallback))) }
         // A subclass is user code.
         guard type(of: manager) == ServerTrustManager.self else {
@@ -77,14 +77,14 @@ final class SessionSecurity: ConnectionSecurityProvider {
             ConnectionSecurity(identity: identity, evaluation: evaluator.map { Self.evaluation(by: $0) })
         }
         // Evaluators that are values can't be compared, so cache them only if the manager is immutable.
-        let isLasting = object != nil || evaluator == nil || manager.map { type(of: $0) } == ServerTrustManager.self
-        guard isLasting else { return make() }
+        let isCacheable = object != nil || evaluator == nil || manager.map { type(of: $0) } == ServerTrustManager.self
+        guard isCacheable else { return make() }
         let key = Key(host: host, identity: identity, evaluator: object.map { ObjectIdentifier($0) })
-        return known.withLock { known in
-            if let security = known[key]?.security { return security }
-            if known.count >= Self.limit { known.removeAll() }
+        return cache.withLock { cache in
+            if let security = cache[key]?.security { return security }
+            if cache.count >= Self.limit { cache.removeAll() }
             let security = make()
-            known[key] = Known(security: security, evaluator: object)
+            cache[key] = CachedSecurity(security: security, evaluator: object)
             return security
         }
     }

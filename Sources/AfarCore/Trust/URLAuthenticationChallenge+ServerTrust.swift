@@ -74,10 +74,10 @@ extension URLAuthenticationChallenge {
 extension Request {
     /// The handler called with servers' certificates before they are evaluated, if there is one.
     var serverTrustHandler: ServerTrustHandler? {
-        guard session.delegate.decidesAboutServerTrust(over: stack.capabilities.features) else { return nil }
+        guard session.delegate.handlesServerTrust(over: stack.capabilities.features) else { return nil }
         return { [self] trust, port in
             guard
-                let (disposition, credential) = await session.delegate.answer(
+                let (disposition, credential) = await session.delegate.respond(
                     to: URLAuthenticationChallenge(trust, port: port), of: self)
             else { return .evaluate }
             return switch disposition {

@@ -23,7 +23,7 @@ final class WebSocketChannel: Sendable {
         var pongs: [Data] = []
         /// The code of the close frame that was sent.
         var sentClose: WebSocketCloseCode?
-        var isOver = false
+        var isEnded = false
         /// Whether the server has stopped answering pings.
         var isUnanswered = false
         /// The time when the current read started to wait for data.
@@ -94,7 +94,7 @@ final class WebSocketChannel: Sendable {
             let bytes: Data
             do { bytes = try await nextBytes() } catch {
                 let (code, isUnanswered) = state.withLock { ($0.sentClose, $0.isUnanswered) }
-                if isUnanswered { throw silence }
+                if isUnanswered { throw unansweredPingError }
                 if let code, !Task.isCancelled { return [.closed(code, reason: nil)] }
                 throw located(error)
             }
@@ -124,7 +124,7 @@ final class WebSocketChannel: Sendable {
                 case .text(let text): events.append(.message(.string(text)))
                 case .binary(let data): events.append(.message(.data(data)))
                 case .ping(let payload): answer(payload)
-                case .pong(let payload): pongArrived(payload)
+                case .pong(let payload): didReceivePong(payload)
                 case .close(let code, let reason):
                     isClosed = true
                     let received = code.map { WebSocketCloseCode(rawValue: Int($0)) } ?? .noStatusReceived
@@ -173,19 +173,19 @@ final class WebSocketChannel: Sendable {
     func end() {
         connection.close()
         let pings = state.withLock { state in
-            state.isOver = true
+            state.isEnded = true
             return Swift.exchange(&state.pings, with: [])
         }
-        for ping in pings { ping.respond(.error(ended)) }
+        for ping in pings { ping.respond(.error(closedError)) }
     }
 
     /// Closes the connection because the server doesn't answer pings.
-    func giveUp() {
+    func closeUnanswered() {
         state.withLock { $0.isUnanswered = true }
         connection.close()
     }
 
-    private var silence: TransportError {
+    private var unansweredPingError: TransportError {
         TransportError(
             .timedOut, phase: .receiving, url: url,
             message: "the server did not answer a ping within the ping interval")
@@ -202,7 +202,7 @@ final class WebSocketChannel: Sendable {
         switch message {
         case .string(let text): enqueue({ .text($0, text) }, completion)
         case .data(let data): enqueue({ .binary($0, data) }, completion)
-        @unknown default: completion(.failure(ended))
+        @unknown default: completion(.failure(closedError))
         }
     }
 
@@ -240,17 +240,17 @@ final class WebSocketChannel: Sendable {
         _ respond: @escaping @Sendable (WebSocketRequest.PingResponse) -> Void
     ) {
         let payload = state.withLock { state -> Data? in
-            guard !state.isOver else { return nil }
+            guard !state.isEnded else { return nil }
             state.pingCount += 1
             let payload = withUnsafeBytes(of: state.pingCount.bigEndian) { Data($0) }
             state.pings.append(Ping(payload: payload, respond: respond))
             return payload
         }
-        guard let payload else { return respond(.error(ended)) }
+        guard let payload else { return respond(.error(closedError)) }
         write({ _ in WebSocketFrame.encode(.ping, payload) }) { _ in onSent() }
     }
 
-    private func pongArrived(_ payload: Data) {
+    private func didReceivePong(_ payload: Data) {
         // A pong also answers all earlier pings (RFC 6455, section 5.5.3).
         let answered = state.withLock { state -> [Ping] in
             guard let index = state.pings.firstIndex(where: { $0.payload == payload }) else { return [] }
@@ -294,7 +294,7 @@ final class WebSocketChannel: Sendable {
         _ encode: @escaping @Sendable (MessageDeflater?) -> Data,
         _ completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
-        guard state.withLock({ $0.sentClose == nil && !$0.isOver }) else { return completion(.failure(ended)) }
+        guard state.withLock({ $0.sentClose == nil && !$0.isEnded }) else { return completion(.failure(closedError)) }
         write(encode, completion)
     }
 
@@ -318,7 +318,7 @@ final class WebSocketChannel: Sendable {
         }
     }
 
-    private var ended: TransportError {
+    private var closedError: TransportError {
         TransportError(.cancelled, phase: .sending, url: url, message: "the WebSocket is closed or closing")
     }
 

@@ -107,7 +107,7 @@ public struct WebSocketTask: Sendable {
         guard let bufferingPolicy else {
             return StreamOf(onTermination: onTermination) { [request] handoff in
                 request.addListener(
-                    serializer, each: { await handoff.give($1) }, last: { handoff.finish(with: [$0]) })
+                    serializer, each: { await handoff.send($1) }, last: { handoff.finish(with: [$0]) })
             }
         }
         return StreamOf(bufferingPolicy: bufferingPolicy, onTermination: onTermination) { [request] continuation in
@@ -140,7 +140,7 @@ public struct WebSocketTask: Sendable {
     ///
     /// - Throws: The request's ``AFError`` if the WebSocket can't be opened; a `TransportError` if it is closed.
     public func send(_ message: URLSessionWebSocketTask.Message) async throws {
-        request.startIfHandlersDo()
+        request.startIfAutomatic()
         try await request.send(message)
     }
 

@@ -136,7 +136,7 @@ final class CurlLoop: @unchecked Sendable {
                 // Messages of two threads can arrive in the wrong order.
                 transfer.state.setSuspended(transfer.exchange.control.isSuspended, at: now)
                 pauseChanged(transfer)
-            case .demand(let transfer) where transfer.response.early == nil:
+            case .demand(let transfer) where transfer.response.pendingResult == nil:
                 transfer.state.isReceivingPaused = false
                 pauseChanged(transfer)
             case .demand: break
@@ -181,8 +181,8 @@ final class CurlLoop: @unchecked Sendable {
                 while let (easy, code) = pool.nextDone() {
                     if let transfer = Transfer.of(easy) {
                         ended(transfer, code: code)
-                    } else if !pool.sweepEnded(easy), pool.abandonedEnded(easy)?.isDiscarding == false {
-                        lookupLimiter.abandonedEnded()
+                    } else if !pool.sweepEnded(easy), pool.releaseAbandoned(easy)?.isDiscarding == false {
+                        lookupLimiter.abandonedLookupEnded()
                     }
                     isSettled = false
                 }
@@ -267,13 +267,13 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// Records the HTTP version that a host negotiated. Called by a libcurl callback on the loop's thread.
-    func serverAgreed(toHTTP2 speaksHTTP2: Bool, with transfer: Transfer) {
-        let (host, version) = (transfer.limitedHost, speaksHTTP2 ? HTTPVersion.http2 : .http1)
+    func didNegotiate(usesHTTP2: Bool, for transfer: Transfer) {
+        let (host, version) = (transfer.limitedHost, usesHTTP2 ? HTTPVersion.http2 : .http1)
         guard hostVersions[host] != version else { return }
         // Limits the memory for hosts that are never requested again.
         if hostVersions.count == Self.knownHostLimit { hostVersions.removeAll() }
         hostVersions[host] = version
-        for waiter in hostLimiter.withdrawAll(host: speaksHTTP2 ? host : "2 " + host) { enqueue(waiter) }
+        for waiter in hostLimiter.withdrawAll(host: usesHTTP2 ? host : "2 " + host) { enqueue(waiter) }
         isSettled = false
     }
 
@@ -281,12 +281,12 @@ final class CurlLoop: @unchecked Sendable {
     /// use separate connections: libcurl would use an idle one for a request that could share a connection.
     private func pool(of transfer: Transfer) -> CurlPool? {
         let plan = transfer.plan
-        let isBeside =
+        let isSeparate =
             plan.isSecure && plan.version == .http1
             && (transfer.exchange.options.httpVersion == .http2 || transfer.authentication != nil)
             && hostVersions[transfer.limitedHost] != .http1
         return pools.pool(
-            for: transfer.exchange.options.security, over: plan.route?.identity, isHTTP1Beside2: isBeside)
+            for: transfer.exchange.options.security, over: plan.route?.identity, isSeparateHTTP1: isSeparate)
     }
 
     /// Adds a transfer to libcurl with a new handle: for the first time, to start over on a new connection, or after it waited for
@@ -334,8 +334,8 @@ final class CurlLoop: @unchecked Sendable {
             finish(transfer, code: CURLE_ABORTED_BY_CALLBACK)
         } else if transfer.isUndecided {
             return
-        } else if let early = transfer.response.early {
-            finish(transfer, code: early.code)
+        } else if let pendingResult = transfer.response.pendingResult {
+            finish(transfer, code: pendingResult.code)
         } else {
             transfer.state.isReceivingPaused = false
             pauseChanged(transfer)
@@ -364,7 +364,7 @@ final class CurlLoop: @unchecked Sendable {
     /// Returns whether libcurl can look up a transfer's host now. If not, libcurl ends the transfer, and it waits for its turn.
     ///
     /// libcurl calls this on the loop's thread when it has neither a cached address nor a suitable idle connection.
-    func mayLookUp(_ transfer: Transfer) -> Bool {
+    func canLookUp(_ transfer: Transfer) -> Bool {
         guard transfer.plan.needsLookup, transfer.sendCount == 0, case .none = transfer.lookup else { return true }
         let (slot, isAdmitted) = lookupLimiter.enter(transfer)
         transfer.lookup = isAdmitted ? .running(slot) : .waiting(slot)
@@ -427,7 +427,7 @@ final class CurlLoop: @unchecked Sendable {
         let phase = transfer.phase
         if code == CURLE_OK { transfer.attempt(transfer.deliverRefusal) }
         if isDone, transfer.isUndecided, transfer.state.fault == nil {
-            return setAside(transfer, code: code, phase: phase)
+            return storeResult(of: transfer, code: code, phase: phase)
         }
         if code == CURLE_OK, transfer.state.fault == nil, !transfer.isDiscarded { transfer.attempt(transfer.checkBody) }
         guard transfer.state.finish() else { return }
@@ -445,10 +445,10 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// Keeps a transfer that libcurl has finished until the pending decision is made. Releases its connection and its slot.
-    private func setAside(_ transfer: Transfer, code: CURLcode, phase: TransportError.Phase) {
+    private func storeResult(of transfer: Transfer, code: CURLcode, phase: TransportError.Phase) {
         let report = transfer.report
         let failure = code == CURLE_OK ? nil : transfer.failure(code, phase: phase, report: report)
-        transfer.response.early = Transfer.EarlyEnd(code: code, report: report, failure: failure)
+        transfer.response.pendingResult = Transfer.PendingResult(code: code, report: report, failure: failure)
         transfer.state.isReceivingPaused = true
         transfer.state.pauseDidChange(at: now)
         transfer.closeFeed()
@@ -460,8 +460,8 @@ final class CurlLoop: @unchecked Sendable {
         guard let handle = transfer.attempt.handle, let pool = transfer.attempt.pool else { return }
         let socket = transfer.attempt.socket
         if let socket {
-            if transfer.state.fault?.code == .timedOut { pool.timedOut(socket) }
-            pool.freed(socket, by: transfer, at: now)
+            if transfer.state.fault?.code == .timedOut { pool.didTimeOut(socket) }
+            pool.didRelease(socket, by: transfer, at: now)
             pools.connectionFreed(at: now)
         }
         if case .running(let slot) = transfer.lookup, transfer.attempt.start != nil, !isDone {

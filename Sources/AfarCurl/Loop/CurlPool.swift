@@ -62,7 +62,7 @@ final class CurlPool {
             { _, socket, what, context, _ in
                 guard let context else { return 0 }
                 let pool = Unmanaged<CurlPool>.fromOpaque(context).takeUnretainedValue()
-                pool.want(Poller.events(for: what), of: socket)
+                pool.setInterest(Poller.events(for: what), of: socket)
                 return 0
             }, context)
         _ = afar_multi_set_timer_function(
@@ -98,16 +98,16 @@ final class CurlPool {
         handle.close()
     }
 
-    /// Detaches a handle from its transfer, and frees it when its look-up or its response has ended: ``abandonedEnded(_:)``. After
+    /// Detaches a handle from its transfer, and frees it when its look-up or its response has ended: ``releaseAbandoned(_:)``. After
     /// a look-up, libcurl opens no connection for it.
     func abandon(_ handle: EasyHandle) {
         handle.transfer = nil
-        handle.forgetTransfer()
+        handle.clearTransfer()
         abandoned.append(handle)
     }
 
     /// Returns the abandoned handle that libcurl has finished, closed; nil if the handle is not an abandoned one.
-    func abandonedEnded(_ easy: UnsafeMutableRawPointer) -> EasyHandle? {
+    func releaseAbandoned(_ easy: UnsafeMutableRawPointer) -> EasyHandle? {
         guard let index = abandoned.firstIndex(where: { $0.raw == easy }) else { return nil }
         let handle = abandoned.remove(at: index)
         release(handle)
@@ -125,7 +125,7 @@ final class CurlPool {
             afar_set_close_socket_function(
                 options.easy,
                 { context, socket in
-                    if let context { Unmanaged<CurlPool>.fromOpaque(context).takeUnretainedValue().closes(socket) }
+                    if let context { Unmanaged<CurlPool>.fromOpaque(context).takeUnretainedValue().didClose(socket) }
                     return close(socket)
                 }, context), CURLOPT_CLOSESOCKETFUNCTION)
     }
@@ -146,29 +146,29 @@ final class CurlPool {
     // MARK: Sockets
 
     /// Records a socket that was opened for a transfer.
-    func opened(_ socket: Int32, for transfer: Transfer) {
-        interests.forget(socket)
+    func didOpen(_ socket: Int32, for transfer: Transfer) {
+        interests.reset(socket)
         connections.open(socket, to: transfer.plan.host, by: ObjectIdentifier(transfer))
     }
 
-    private func closes(_ socket: Int32) {
+    private func didClose(_ socket: Int32) {
         socketsWithUnsolicitedData.remove(socket)
         unresponsive.remove(socket)
-        interests.forget(socket)
+        interests.reset(socket)
         connections.close(socket)
     }
 
-    private func want(_ events: UInt32, of socket: Int32) {
+    private func setInterest(_ events: UInt32, of socket: Int32) {
         if events != 0, !socketsWithUnsolicitedData.isEmpty { socketsWithUnsolicitedData.remove(socket) }
-        interests.want(events, of: socket)
+        interests.setInterest(events, of: socket)
         // libcurl closes a look-up's socket without a callback, and its number is reused. The socket can still become readable if
         // another look-up has found the address.
-        guard events == 0, !connections.contains(socket), let change = interests.dismiss(socket) else { return }
+        guard events == 0, !connections.contains(socket), let change = interests.removeUnwanted(socket) else { return }
         poller.apply(change, pool: number)
     }
 
     /// Records that the transfer on a socket has ended. libcurl can use the connection again.
-    func freed(_ socket: Int32, by transfer: Transfer, at now: UInt64) {
+    func didRelease(_ socket: Int32, by transfer: Transfer, at now: UInt64) {
         // libcurl may have closed it, and its number may have been reused.
         guard connections.release(socket, by: ObjectIdentifier(transfer), at: now), connections.isIdle(socket) else {
             return
@@ -179,7 +179,7 @@ final class CurlPool {
 
     /// Records that a request on a connection timed out. Other requests continue on a shared connection, but it accepts no new
     /// ones.
-    func timedOut(_ socket: Int32) {
+    func didTimeOut(_ socket: Int32) {
         if connections.isShared(socket) { unresponsive.insert(socket) }
     }
 
@@ -189,7 +189,7 @@ final class CurlPool {
     /// Whether an idle connection can't be used for the next request.
     ///
     /// - Parameter tls: The connection's TLS; nil without TLS.
-    func isUnfit(_ socket: Int32, _ tls: TLSConnection?) -> Bool {
+    func isUnusable(_ socket: Int32, _ tls: TLSConnection?) -> Bool {
         unresponsive.contains(socket) || hasUnsolicitedData(socket, tls)
     }
 
@@ -198,7 +198,7 @@ final class CurlPool {
     /// - Parameters:
     ///   - isShared: Whether other requests can use it at the same time.
     ///   - tls: The connection's TLS; nil without TLS.
-    func taken(_ socket: Int32, by transfer: Transfer, isShared: Bool, tls: TLSConnection?) {
+    func didAcquire(_ socket: Int32, by transfer: Transfer, isShared: Bool, tls: TLSConnection?) {
         connections.take(socket, by: ObjectIdentifier(transfer), isShared: isShared, tls: tls)
         if isShared, !CurlLibrary.shared.pausesStreams, watchdog == nil {
             watchdog = StreamWatchdog(at: MonotonicClock.now)
@@ -255,8 +255,8 @@ final class CurlPool {
         // HTTP/2 frames identify their stream.
         guard !connections.isShared(socket) else { return false }
         guard !socketsWithUnsolicitedData.contains(socket) else { return true }
-        let mustAsk = justFreed.contains(socket) || !connections.isIdle(socket)
-        guard tls?.hasPendingData == true || mustAsk && !Self.hasNothingToRead(socket) else { return false }
+        let mustPeek = justFreed.contains(socket) || !connections.isIdle(socket)
+        guard tls?.hasPendingData == true || mustPeek && !Self.hasNothingToRead(socket) else { return false }
         return tls?.hasUnsolicitedData(on: socket) ?? true
     }
 
@@ -302,11 +302,11 @@ final class CurlPool {
     }
 
     func socketIsReady(_ socket: Int32, bits: Int32) {
-        guard interests.isWatched(socket) else { return }
+        guard interests.isRegistered(socket) else { return }
         // libcurl may have read the response since the event arrived.
         if bits == CURL_CSELECT_IN, !interests.isWanted(socket), Self.hasNothingToRead(socket) { return }
         guard interests.isWanted(socket) || !hasOnlyTickets(socket) else { return }
-        if let change = interests.dismiss(socket) {
+        if let change = interests.removeUnwanted(socket) {
             poller.apply(change, pool: number)
             // An HTTP/2 server can send settings at any time. libcurl notices a closed connection before the next request.
             guard !connections.isShared(socket) else { return }

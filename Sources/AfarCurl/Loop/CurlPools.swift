@@ -9,7 +9,7 @@ struct CurlPools {
         /// The local interface, and the credential that a proxy has received.
         var route: ConnectionRoute.Identity?
         /// Whether they use HTTP/1.1 to a host that may support HTTP/2 as well.
-        var isHTTP1Beside2 = false
+        var isSeparateHTTP1 = false
     }
 
     private let poller: Poller
@@ -39,10 +39,10 @@ struct CurlPools {
 
     /// Returns the pool for a request; nil if there is no memory left.
     mutating func pool(
-        for security: ConnectionSecurity?, over route: ConnectionRoute.Identity? = nil, isHTTP1Beside2: Bool = false
+        for security: ConnectionSecurity?, over route: ConnectionRoute.Identity? = nil, isSeparateHTTP1: Bool = false
     ) -> CurlPool? {
         let purpose = Purpose(
-            security: security.map { ObjectIdentifier($0) }, route: route, isHTTP1Beside2: isHTTP1Beside2)
+            security: security.map { ObjectIdentifier($0) }, route: route, isSeparateHTTP1: isSeparateHTTP1)
         if let pool = current[purpose] { return pool }
         guard let share = CurlShare() else { return nil }
         let number = numbered.firstIndex { $0 == nil } ?? numbered.count
@@ -75,8 +75,8 @@ struct CurlPools {
         removeAll { _ in true }
     }
 
-    private mutating func removeAll(where isOver: (CurlPool) -> Bool) {
-        for case let pool? in numbered where isOver(pool) {
+    private mutating func removeAll(where shouldRemove: (CurlPool) -> Bool) {
+        for case let pool? in numbered where shouldRemove(pool) {
             pool.shutDown()
             numbered[Int(pool.number)] = nil
             if current[pool.purpose] === pool { current[pool.purpose] = nil }
@@ -100,8 +100,8 @@ struct CurlPools {
 
     /// Schedules a sweep if a pool, or a connection of it, may have become unnecessary.
     mutating func transferEnded(in pool: CurlPool, at now: UInt64) {
-        let isNeedless = pool.purpose != Purpose() && pool.isUnused && pool.isEmpty
-        if isNeedless || pool.hasEnded { nextSweep = min(nextSweep, now + Self.second) }
+        let isUnneeded = pool.purpose != Purpose() && pool.isUnused && pool.isEmpty
+        if isUnneeded || pool.hasEnded { nextSweep = min(nextSweep, now + Self.second) }
     }
 
     /// libcurl counts whole seconds, and closes connections that exceed the limit.

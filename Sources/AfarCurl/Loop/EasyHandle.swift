@@ -48,7 +48,7 @@ final class EasyHandle {
     var errorMessage: String { String(cString: errorText) }
 
     /// Removes the transfer's data from libcurl, and removes the limit on its current look-up.
-    func forgetTransfer() {
+    func clearTransfer() {
         _ = afar_set_header_list(raw, nil)
         _ = afar_set_list(raw, CURLOPT_CONNECT_TO, nil)
         _ = afar_set_list(raw, CURLOPT_PROXYHEADER, nil)

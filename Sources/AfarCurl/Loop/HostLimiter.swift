@@ -10,7 +10,7 @@ struct HostLimiter<Waiter: AnyObject> {
         /// Entries of removed waiters are nil until the front of the queue is cut off.
         @exclusivity(unchecked) private var waiting: [Waiter?] = []
         @exclusivity(unchecked) private var firstWaiting = 0
-        @exclusivity(unchecked) private var cutOff = 0
+        @exclusivity(unchecked) private var removedCount = 0
 
         fileprivate init(host: String, limit: Int) { (self.host, self.limit) = (host, limit) }
 
@@ -19,23 +19,23 @@ struct HostLimiter<Waiter: AnyObject> {
         fileprivate func append(_ waiter: Waiter) -> Slot {
             waiting.append(waiter)
             waitingCount += 1
-            return Slot(queue: self, number: cutOff + waiting.count - 1)
+            return Slot(queue: self, number: removedCount + waiting.count - 1)
         }
 
         fileprivate func takeAll() -> [Waiter] {
             defer {
                 waitingCount = 0
-                cutOffAll()
+                removeEntries()
             }
             return waiting.compactMap(\.self)
         }
 
         fileprivate func takeFirst() -> Waiter? {
             while firstWaiting < waiting.count {
-                let number = cutOff + firstWaiting
+                let number = removedCount + firstWaiting
                 firstWaiting += 1
                 if let waiter = remove(number) {
-                    cutOffTheFront()
+                    trimFront()
                     return waiter
                 }
             }
@@ -43,24 +43,24 @@ struct HostLimiter<Waiter: AnyObject> {
         }
 
         fileprivate func remove(_ number: Int) -> Waiter? {
-            let index = number - cutOff
+            let index = number - removedCount
             guard waiting.indices.contains(index), let waiter = waiting[index] else { return nil }
             waiting[index] = nil
             waitingCount -= 1
-            if waitingCount == 0 { cutOffAll() }
+            if waitingCount == 0 { removeEntries() }
             return waiter
         }
 
-        private func cutOffAll() {
-            cutOff += waiting.count
+        private func removeEntries() {
+            removedCount += waiting.count
             waiting.removeAll(keepingCapacity: waiting.count < 1_000)
             firstWaiting = 0
         }
 
-        private func cutOffTheFront() {
+        private func trimFront() {
             guard firstWaiting > 64, firstWaiting * 2 > waiting.count else { return }
             waiting.removeFirst(firstWaiting)
-            cutOff += firstWaiting
+            removedCount += firstWaiting
             firstWaiting = 0
         }
     }

@@ -53,5 +53,5 @@ struct LookupLimiter<Waiter: AnyObject> {
     }
 
     /// Records the end of an abandoned look-up.
-    mutating func abandonedEnded() { abandonedCount -= 1 }
+    mutating func abandonedLookupEnded() { abandonedCount -= 1 }
 }

@@ -12,7 +12,7 @@ struct SocketInterests {
 
     private struct Entry {
         var wanted: UInt32 = 0
-        var told: UInt32 = 0
+        var registered: UInt32 = 0
         var isChanged = false
     }
 
@@ -20,7 +20,7 @@ struct SocketInterests {
     private var changed: [Int32] = []
 
     /// Sets the epoll events that libcurl waits for; 0 means none.
-    mutating func want(_ events: UInt32, of socket: Int32) {
+    mutating func setInterest(_ events: UInt32, of socket: Int32) {
         guard socket >= 0 else { return }
         while entries.count <= Int(socket) { entries.append(Entry()) }
         entries[Int(socket)].wanted = events
@@ -29,15 +29,15 @@ struct SocketInterests {
 
     /// Resets a socket that was opened or is about to be closed, for which the kernel has no registration. libcurl doesn't report
     /// every socket that it closes: those of look-ups are closed silently, and their numbers are reused.
-    mutating func forget(_ socket: Int32) {
+    mutating func reset(_ socket: Int32) {
         guard socket >= 0, Int(socket) < entries.count else { return }
-        entries[Int(socket)].told = 0
+        entries[Int(socket)].registered = 0
         entries[Int(socket)].wanted = 0
     }
 
     /// Whether the socket is registered with the kernel. If not, an event is for an earlier socket with the same number.
-    func isWatched(_ socket: Int32) -> Bool {
-        socket >= 0 && Int(socket) < entries.count && entries[Int(socket)].told != 0
+    func isRegistered(_ socket: Int32) -> Bool {
+        socket >= 0 && Int(socket) < entries.count && entries[Int(socket)].registered != 0
     }
 
     /// Whether libcurl waits for events on the socket.
@@ -47,9 +47,9 @@ struct SocketInterests {
 
     /// Handles an event that libcurl doesn't wait for. Returns the change that unregisters the socket, so the event isn't reported
     /// again.
-    mutating func dismiss(_ socket: Int32) -> Change? {
-        guard isWatched(socket), !isWanted(socket) else { return nil }
-        entries[Int(socket)].told = 0
+    mutating func removeUnwanted(_ socket: Int32) -> Change? {
+        guard isRegistered(socket), !isWanted(socket) else { return nil }
+        entries[Int(socket)].registered = 0
         return .remove(socket)
     }
 
@@ -59,9 +59,9 @@ struct SocketInterests {
         for socket in changed {
             var entry = entries[Int(socket)]
             entry.isChanged = false
-            if entry.wanted != 0, entry.wanted != entry.told {
-                apply(entry.told == 0 ? .add(socket, entry.wanted) : .modify(socket, entry.wanted))
-                entry.told = entry.wanted
+            if entry.wanted != 0, entry.wanted != entry.registered {
+                apply(entry.registered == 0 ? .add(socket, entry.wanted) : .modify(socket, entry.wanted))
+                entry.registered = entry.wanted
             }
             entries[Int(socket)] = entry
         }

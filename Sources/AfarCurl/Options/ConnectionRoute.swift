@@ -42,7 +42,7 @@ struct ConnectionRoute: Equatable {
                     "a proxy over TLS can't be combined with a client identity or the evaluation of server trust")
             }
             let ownFields = Array(hop.exchange.request.headerFields).filter { $0.name == .proxyAuthorization }
-            proxyFields = isSecure && proxy?.isOfHTTP == true ? ownFields : []
+            proxyFields = isSecure && proxy?.usesHTTP == true ? ownFields : []
             (addressFamily, tcpKeepAlive) = (settings.addressFamily, settings.tcpKeepAlive)
         } catch {
             throw hop.failure(.invalidUse, "\(error)")

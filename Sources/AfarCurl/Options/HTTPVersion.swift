@@ -14,9 +14,9 @@ enum HTTPVersion: Equatable {
 
     init(_ hop: Hop, isSecure: Bool, library: CurlLibrary = .shared) {
         switch hop.exchange.options.httpVersion {
-        case .automatic where isSecure && library.speaksHTTP2 && library.pausesStreams,
+        case .automatic where isSecure && library.supportsHTTP2 && library.pausesStreams,
             .http2 where isSecure:
-            self = Self.isFit(hop, library) ? .negotiated : .http1
+            self = Self.canUseHTTP2(hop, library) ? .negotiated : .http1
         case .automatic, .http1, .http2: self = .http1
         case .http2PriorKnowledge: self = isSecure || library.reusesPlainHTTP2 ? .http2 : .http2Alone
         case .http3: self = .http3
@@ -25,7 +25,7 @@ enum HTTPVersion: Equatable {
 
     /// Whether the library's HTTP/2 is suitable for a request. Before libcurl 8.17, a request that may be paused stalls all others
     /// of its connection.
-    private static func isFit(_ hop: Hop, _ library: CurlLibrary) -> Bool {
+    private static func canUseHTTP2(_ hop: Hop, _ library: CurlLibrary) -> Bool {
         // Negotiate and NTLM authenticate the connection, which no other request may share.
         guard hop.connectionAuthentication == nil else { return false }
         if case .stream = hop.exchange.delivery, !library.pausesStreams { return false }

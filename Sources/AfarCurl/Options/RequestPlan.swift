@@ -96,7 +96,7 @@ struct RequestPlan {
     private static func headers(for hop: Hop, proxy: Proxy?) -> StringList {
         let own = hop.exchange.request.headerFields
         let defaults = hop.exchange.options.defaultFields.fields.filter { !own.contains($0.name) }
-        let isForProxy = proxy?.isOfHTTP == true
+        let isForProxy = proxy?.usesHTTP == true
         let fields =
             own.filter { isForProxy || $0.name != .proxyAuthorization }
             + defaults.filter { $0.name != .proxyAuthorization }

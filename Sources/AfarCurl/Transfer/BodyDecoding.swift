@@ -26,7 +26,7 @@ final class BodyDecoding {
     var hasMore: Bool { decoder.hasMore }
 
     /// The bytes of a buffer that weren't decoded before.
-    func rest(of body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    func undecodedBytes(of body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: body.dropFirst(repeatedCount))
     }
 
@@ -42,11 +42,11 @@ final class BodyDecoding {
     }
 
     /// Records that a buffer wasn't taken. libcurl delivers it again, possibly in pieces of other sizes.
-    func wasRefused(_ body: UnsafeRawBufferPointer, rest: UnsafeRawBufferPointer) {
+    func didReject(_ body: UnsafeRawBufferPointer, rest: UnsafeRawBufferPointer) {
         repeatedCount = max(repeatedCount, body.count - rest.count)
     }
 
-    func wasTaken(_ body: UnsafeRawBufferPointer) { repeatedCount = max(0, repeatedCount - body.count) }
+    func didConsume(_ body: UnsafeRawBufferPointer) { repeatedCount = max(0, repeatedCount - body.count) }
 
     func finish() throws(Fault) {
         do { try decoder.finish() } catch { throw Fault(error) }

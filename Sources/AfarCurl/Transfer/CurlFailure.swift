@@ -50,12 +50,12 @@ struct CurlFailure {
         case CURLE_BAD_FUNCTION_ARGUMENT where isConnected && !hasHead: .malformedResponse
         // libcurl's limit for a line is lower than Afar's.
         case CURLE_OUT_OF_MEMORY where isConnected && !hasHead: .headTooLarge
-        default: Self.codes[Int(code.rawValue)] ?? (isOfChunks ? .malformedResponse : .unknown)
+        default: Self.codes[Int(code.rawValue)] ?? (isChunkedEncodingError ? .malformedResponse : .unknown)
         }
     }
 
     /// libcurl reports some chunk errors with a code for errors of its own.
-    private var isOfChunks: Bool { message.contains("chunked-encoded") }
+    private var isChunkedEncodingError: Bool { message.contains("chunked-encoded") }
 
     /// Whether `CURLINFO_OS_ERRNO` belongs to a failure with this code. Failures without a system error don't reset it.
     static func hasSystemError(_ code: CURLcode) -> Bool {

@@ -28,7 +28,7 @@ final class Handshake {
     #if canImport(COpenSSL)
         /// The index of the object in OpenSSL's settings, which live as long as the connection. A server can also ask for the
         /// client's identity after the handshake (RFC 8446, section 4.6.2).
-        private static let place = afar_new_settings_place { _, object, _, _, _, _ in
+        private static let exDataIndex = afar_new_settings_index { _, object, _, _, _, _ in
             if let object { Unmanaged<Handshake>.fromOpaque(object).release() }
         }
 
@@ -39,13 +39,13 @@ final class Handshake {
                 { _, settings, context in
                     guard let settings, let context else { return CURLE_OK }
                     let handshake = Unmanaged<Handshake>.fromOpaque(context).takeUnretainedValue()
-                    return handshake.watch(OpaquePointer(settings)) ? CURLE_OK : CURLE_OUT_OF_MEMORY
+                    return handshake.setCallbacks(on: OpaquePointer(settings)) ? CURLE_OK : CURLE_OUT_OF_MEMORY
                 }, Unmanaged.passUnretained(self).toOpaque())
             try options.check(code, CURLOPT_SSL_CTX_FUNCTION)
         }
 
         /// Sets OpenSSL's callbacks. Returns false if that fails.
-        private func watch(_ settings: OpaquePointer) -> Bool {
+        private func setCallbacks(on settings: OpaquePointer) -> Bool {
             if let keyLog { afar_log_keys(settings, keyLog.descriptor) }
             guard security != nil else {
                 guard CurlLibrary.shared.sharesOpenSSL else { return true }
@@ -60,7 +60,7 @@ final class Handshake {
                 return true
             }
             let object = Unmanaged.passRetained(self)
-            guard Self.place >= 0, SSL_CTX_set_ex_data(settings, Self.place, object.toOpaque()) == 1 else {
+            guard Self.exDataIndex >= 0, SSL_CTX_set_ex_data(settings, Self.exDataIndex, object.toOpaque()) == 1 else {
                 object.release()
                 return false
             }
@@ -70,12 +70,12 @@ final class Handshake {
                 { ssl, context in
                     guard let ssl, let context else { return 0 }
                     let handshake = Unmanaged<Handshake>.fromOpaque(context).takeUnretainedValue()
-                    return handshake.maySayWhoTheClientIs(to: TLSConnection(ssl)) ? 1 : 0
+                    return handshake.canPresentIdentity(to: TLSConnection(ssl)) ? 1 : 0
                 }, object.toOpaque())
             return true
         }
 
-        private func maySayWhoTheClientIs(to connection: TLSConnection) -> Bool {
+        private func canPresentIdentity(to connection: TLSConnection) -> Bool {
             guard let security, !connection.isTrusted(under: security) else { return true }
             let chain = connection.presentedChain
             guard !security.accepts(chain) else { return true }

@@ -8,10 +8,10 @@ import Foundation
     /// The OpenSSL object of a connection. It exists until the connection's socket is closed.
     struct TLSConnection {
         /// The index at which a connection stores the security object under which it was trusted.
-        private static let mark = afar_new_mark()
+        private static let trustIndex = afar_new_trust_index()
 
         /// The index at which a connection stores its ``TLSEnding``.
-        private static let endingPlace = afar_new_connection_place { _, object, _, _, _, _ in
+        private static let endingIndex = afar_new_connection_index { _, object, _, _, _, _ in
             if let object { Unmanaged<TLSEnding>.fromOpaque(object).release() }
         }
 
@@ -27,17 +27,17 @@ import Foundation
 
         /// Whether the server was trusted before over this connection.
         func isTrusted(under security: ConnectionSecurity) -> Bool {
-            guard Self.mark >= 0 else { return false }
-            return SSL_get_ex_data(ssl, Self.mark) == Unmanaged.passUnretained(security).toOpaque()
+            guard Self.trustIndex >= 0 else { return false }
+            return SSL_get_ex_data(ssl, Self.trustIndex) == Unmanaged.passUnretained(security).toOpaque()
         }
 
         func setTrusted(under security: ConnectionSecurity) {
-            guard Self.mark >= 0 else { return }
-            SSL_set_ex_data(ssl, Self.mark, Unmanaged.passUnretained(security).toOpaque())
+            guard Self.trustIndex >= 0 else { return }
+            SSL_set_ex_data(ssl, Self.trustIndex, Unmanaged.passUnretained(security).toOpaque())
         }
 
         /// Whether HTTP/2 was negotiated.
-        var speaksHTTP2: Bool {
+        var usesHTTP2: Bool {
             var (name, length) = (nil as UnsafePointer<UInt8>?, 0 as UInt32)
             SSL_get0_alpn_selected(ssl, &name, &length)
             return length == 2 && name?[0] == UInt8(ascii: "h") && name?[1] == UInt8(ascii: "2")
@@ -48,20 +48,20 @@ import Foundation
         /// From then on, OpenSSL doesn't report an end without an alert as an error. Some versions of libcurl ignore that error,
         /// and others fail every transfer.
         var ending: TLSEnding? {
-            guard Self.endingPlace >= 0 else { return nil }
-            if let object = SSL_get_ex_data(ssl, Self.endingPlace) {
+            guard Self.endingIndex >= 0 else { return nil }
+            if let object = SSL_get_ex_data(ssl, Self.endingIndex) {
                 return Unmanaged<TLSEnding>.fromOpaque(object).takeUnretainedValue()
             }
             let ending = TLSEnding()
             let object = Unmanaged.passRetained(ending)
-            guard SSL_set_ex_data(ssl, Self.endingPlace, object.toOpaque()) == 1 else {
+            guard SSL_set_ex_data(ssl, Self.endingIndex, object.toOpaque()) == 1 else {
                 object.release()
                 return nil
             }
             afar_ignore_unexpected_end(ssl)
             SSL_set_info_callback(ssl) { ssl, event, value in
                 guard event == SSL_CB_READ | SSL_CB_ALERT, value & 0xFF == SSL_AD_CLOSE_NOTIFY, let ssl,
-                    let object = SSL_get_ex_data(ssl, TLSConnection.endingPlace)
+                    let object = SSL_get_ex_data(ssl, TLSConnection.endingIndex)
                 else { return }
                 Unmanaged<TLSEnding>.fromOpaque(object).takeUnretainedValue().isAnnounced = true
             }
@@ -98,7 +98,7 @@ import Foundation
     struct TLSConnection {
         init?(_ handle: EasyHandle) { return nil }
         var agreement: TLSAgreement? { nil }
-        var speaksHTTP2: Bool { false }
+        var usesHTTP2: Bool { false }
         var ending: TLSEnding? { nil }
         var hasPendingData: Bool { false }
         func hasUnsolicitedData(on socket: Int32) -> Bool { true }

@@ -53,7 +53,7 @@ extension Transfer {
                 options.easy,
                 { _, _, context in
                     guard let transfer = Transfer.from(context) else { return 1 }
-                    return transfer.loop.mayLookUp(transfer) ? 0 : 1
+                    return transfer.loop.canLookUp(transfer) ? 0 : 1
                 }, context), CURLOPT_RESOLVER_START_FUNCTION)
     }
 

@@ -40,7 +40,7 @@ extension Transfer {
         try Self.setCallbacks(options, of: handle)
         if case .collect = exchange.delivery {
         } else {
-            try options.set(CURLOPT_BUFFERSIZE, sink.mayRefuse ? Self.smallBuffer : Self.largeBuffer)
+            try options.set(CURLOPT_BUFFERSIZE, sink.canBeFull ? Self.smallBuffer : Self.largeBuffer)
         }
         if let feed {
             try Self.setBodyCallbacks(options, of: handle)
@@ -75,15 +75,15 @@ extension Transfer {
     func openSocket(to address: UnsafePointer<curl_sockaddr>) -> Int32 {
         loop.lookupEnded(self)
         let socket = afar_socket_cloexec(address)
-        let isOfTCP = address.pointee.protocol == Int32(IPPROTO_TCP)
-        let code = socket < 0 ? errno : isOfTCP ? plan.route?.prepare(socket) ?? 0 : 0
+        let isTCP = address.pointee.protocol == Int32(IPPROTO_TCP)
+        let code = socket < 0 ? errno : isTCP ? plan.route?.prepare(socket) ?? 0 : 0
         attempt.socketError = code == 0 ? nil : code
         guard code == 0 else {
             if socket >= 0 { close(socket) }
             return -1
         }
         attempt.openedSocket = socket
-        attempt.pool?.opened(socket, for: self)
+        attempt.pool?.didOpen(socket, for: self)
         return socket
     }
 
@@ -94,24 +94,24 @@ extension Transfer {
         attempt.socket = socket
         let (handle, pool) = (attempt.handle, attempt.pool)
         let connection = plan.isSecure ? handle.flatMap { TLSConnection($0) } : nil
-        let isShared = connection?.speaksHTTP2 ?? (plan.version == .http2)
-        let isKept = handle?.long(CURLINFO_NUM_CONNECTS) == 0
-        let isOfAnotherVersion = plan.version == .http2 && !isShared
-        if let socket, let handle, !needsFreshConnection, isKept,
-            isOfAnotherVersion || pool?.isUnfit(socket, connection) == true
+        let isShared = connection?.usesHTTP2 ?? (plan.version == .http2)
+        let isReused = handle?.long(CURLINFO_NUM_CONNECTS) == 0
+        let hasWrongVersion = plan.version == .http2 && !isShared
+        if let socket, let handle, !needsFreshConnection, isReused,
+            hasWrongVersion || pool?.isUnusable(socket, connection) == true
         {
             attempt.mustStartOver = true
             _ = afar_set_long(handle.raw, CURLOPT_FORBID_REUSE, 1)
             return false
         }
         attempt.agreement = connection?.agreement
-        guard isTrusted(connection), mayBeSent() else { return false }
-        if isOfAnotherVersion {
+        guard isTrusted(connection), canBeSent() else { return false }
+        if hasWrongVersion {
             state.fail(Fault(.secureConnectionFailed, "the server did not agree to HTTP/2, which the request requires"))
             return false
         }
-        if plan.version == .negotiated, !isKept { loop.serverAgreed(toHTTP2: isShared, with: self) }
-        if let socket { pool?.taken(socket, by: self, isShared: isShared, tls: connection) }
+        if plan.version == .negotiated, !isReused { loop.didNegotiate(usesHTTP2: isShared, for: self) }
+        if let socket { pool?.didAcquire(socket, by: self, isShared: isShared, tls: connection) }
         attempt.isShared = isShared
         attempt.ending = isShared ? nil : (connection ?? proxyConnection)?.ending
         sendCount += 1
@@ -163,7 +163,7 @@ extension Transfer {
 
     /// Whether the request can be sent. If a kept connection was closed without a response, libcurl sends the request again,
     /// although the server may have processed it (RFC 9110, section 9.2.2).
-    private func mayBeSent() -> Bool {
+    private func canBeSent() -> Bool {
         if let refusal = response.refusal {
             return refusal.status == 401 ? continueAuthentication() : dropExpectation()
         }

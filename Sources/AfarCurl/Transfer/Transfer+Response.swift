@@ -11,12 +11,12 @@ extension Transfer {
         case none
         /// The decision is pending. The body is held here, unless it is collected in memory.
         case awaited(held: GrowingBuffer)
-        case taken
+        case accepted
         case discarded
     }
 
     /// The end of a transfer that libcurl finished before the decision was made.
-    struct EarlyEnd {
+    struct PendingResult {
         let code: CURLcode
         let report: TransportReport
         let failure: TransportError?
@@ -79,7 +79,7 @@ extension Transfer {
 
     private func deliver(_ head: ResponseHead) throws(Fault) {
         reportSmallBody()
-        state.receiveHead(refuses: head.status >= 300, at: loop.now)
+        state.receiveHead(needsNoMoreBody: head.status >= 300, at: loop.now)
         observer?.exchangeDidReceiveHead(head)
         response.decoding = BodyDecoding(head, exchange.options)
         try apply(hop.headArrived(head))
@@ -98,7 +98,7 @@ extension Transfer {
         guard let head = response.head else { return }
         switch headDecision {
         case .take(let delivery):
-            response.decision = .taken
+            response.decision = .accepted
             if case .file(let descriptor, let limit)? = delivery, case .file = exchange.delivery {
                 sink = BodySink(descriptor: descriptor, limit: limit)
             }
@@ -115,10 +115,10 @@ extension Transfer {
             guard declaredLength ?? 0 <= limit, read <= limit else { throw .discarded }
         case .refuse(let error):
             throw Fault(.cancelled, "the response's head was refused", underlying: error)
-        case .ask(let pending):
+        case .deferred(let pending):
             response.decision = .awaited(held: GrowingBuffer())
             // Weak, because the decision may be retained forever. The loop retains the transfer until its end.
-            pending.whenGiven { [loop, weak self] headDecision in
+            pending.whenDecided { [loop, weak self] headDecision in
                 if let self { loop.post(.decided(self, headDecision)) }
             }
         }
@@ -172,10 +172,10 @@ extension Transfer {
         try deliverRefusal()
         // libcurl can read 100 buffers in a row before the loop processes a suspension.
         if exchange.control.isSuspended, !isResuming, !state.isSuspended { state.setSuspended(true, at: loop.now) }
-        let isPaused = state.isSuspended && (sink.mayRefuse || !isResuming)
+        let isPaused = state.isSuspended && (sink.canBeFull || !isResuming)
         let isTaken = if isPaused || mustYield() { false } else { try take(body) }
         if isTaken || response.decoding != nil {
-            if sink.mayRefuse { loop.flushLater(self) }
+            if sink.canBeFull { loop.flushLater(self) }
             reportProgress()
         }
         guard isTaken else {
@@ -191,17 +191,17 @@ extension Transfer {
         guard let decoding = response.decoding, !isDiscarded else {
             return try write(body, evenIfFull: isResuming)
         }
-        var rest = decoding.rest(of: body)
+        var rest = decoding.undecodedBytes(of: body)
         while !rest.isEmpty || decoding.hasMore {
             guard hasRoomForPiece, !mustYield() else {
-                decoding.wasRefused(body, rest: rest)
+                decoding.didReject(body, rest: rest)
                 return false
             }
             // The loop can't end the transfer in the meantime.
             if mustBeReadToItsEnd, let fault = interruption { throw fault }
             _ = try write(decoding.decode(&rest), evenIfFull: true)
         }
-        decoding.wasTaken(body)
+        decoding.didConsume(body)
         return true
     }
 
@@ -211,7 +211,7 @@ extension Transfer {
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, evenIfFull: Bool) throws(Fault) -> Bool {
-        guard let held else { return try sink.write(bytes, evenIfFull: evenIfFull) == .taken }
+        guard let held else { return try sink.write(bytes, evenIfFull: evenIfFull) == .written }
         guard hasRoom(for: bytes.count, in: held) else { return false }
         guard held.append(bytes) else { throw Fault(.outOfResources, "no memory for the response's body") }
         return true

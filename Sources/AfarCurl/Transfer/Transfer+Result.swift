@@ -32,7 +32,7 @@ extension Transfer {
 
     /// The result for the caller; nil if a streamed response was delivered before.
     func result(of code: CURLcode, phase: TransportError.Phase) -> Result<TransportResponse, any Error>? {
-        let report = response.early?.report ?? report
+        let report = response.pendingResult?.report ?? report
         sink.flush()
         if let head = response.head, isDiscarded {
             return .success(TransportResponse(head: head, body: .data(Data()), report: report))
@@ -42,7 +42,7 @@ extension Transfer {
             return sink.complete().map { .success(TransportResponse(head: head, body: $0, report: report)) }
         }
         var error = failure(code, phase: phase, report: report)
-        if state.fault == nil, let earlier = response.early?.failure { error = earlier }
+        if state.fault == nil, let earlier = response.pendingResult?.failure { error = earlier }
         if response.head != nil, case .data(let data)? = sink.complete() { error.partialBody = data }
         sink.source?.finish(throwing: error, report: report)
         return .failure(error)

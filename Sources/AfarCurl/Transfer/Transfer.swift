@@ -58,7 +58,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         /// Nil if the body is delivered as it is.
         var decoding: BodyDecoding?
         /// How libcurl ended the transfer before the decision about the head was made.
-        var early: EarlyEnd?
+        var pendingResult: PendingResult?
     }
 
     let hop: Hop
@@ -111,7 +111,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         self.plan = plan
         let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
         state = TransferState(
-            options: hop.exchange.options, totalTimeout: hop.totalTimeout, isWatched: isStreamed,
+            options: hop.exchange.options, totalTimeout: hop.totalTimeout, isStreamed: isStreamed,
             now: MonotonicClock.now)
         sink = BodySink(hop.exchange.delivery)
     }

@@ -4,9 +4,9 @@ import Foundation
 /// A bidirectional stream of bytes: a socket, or TLS over another stream. Reading and writing never block.
 protocol ByteStream: AnyObject {
     /// Whether reading may return something other than ``StreamResult/wouldBlock``.
-    var mayRead: Bool { get }
+    var canRead: Bool { get }
     /// Whether writing may return something other than ``StreamResult/wouldBlock``.
-    var mayWrite: Bool { get }
+    var canWrite: Bool { get }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamResult
 
@@ -16,7 +16,7 @@ protocol ByteStream: AnyObject {
 
     /// Returns whether neither unsolicited data nor the end of the connection has arrived. TLS messages, such as session tickets,
     /// are processed here and don't count.
-    func isQuiet() -> Bool
+    func isIdle() -> Bool
 }
 
 enum StreamResult {
@@ -44,8 +44,8 @@ final class SocketStream: ByteStream {
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    var mayRead: Bool { isReadable || isBroken }
-    var mayWrite: Bool { isWritable }
+    var canRead: Bool { isReadable || isBroken }
+    var canWrite: Bool { isWritable }
 
     func update(_ event: Poller.Event) {
         if event.isReadable { isReadable = true }
@@ -104,7 +104,7 @@ final class SocketStream: ByteStream {
         Fault(.connectionLost, "the connection was lost", systemError: code)
     }
 
-    func isQuiet() -> Bool {
+    func isIdle() -> Bool {
         var byte: UInt8 = 0
         isReadable = false
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) < 0 && errno == EAGAIN

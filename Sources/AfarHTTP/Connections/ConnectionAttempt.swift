@@ -61,7 +61,7 @@ final class ConnectionAttempt: @unchecked Sendable {
     /// The connection on which steps are performed.
     private(set) var connection: HTTPConnection?
     /// The exchange for which the server's certificates are being evaluated.
-    private var asker: HTTPExchange?
+    private var evaluatedExchange: HTTPExchange?
     /// Whether an evaluation of the host's certificates runs for another attempt.
     private var awaitsEvaluation = false
     /// Whether the connection stayed open during an evaluation.
@@ -138,7 +138,7 @@ final class ConnectionAttempt: @unchecked Sendable {
         stopConnecting()
         connection?.close()
         guard isEvaluating, let chain = connection?.tls?.presentedChain else { return }
-        asker = nil
+        evaluatedExchange = nil
         engine.evaluationEnded(key, nil, of: chain)
     }
 
@@ -315,7 +315,7 @@ final class ConnectionAttempt: @unchecked Sendable {
 
     /// Continues the current step as far as possible.
     func proceed(on connection: HTTPConnection) {
-        guard let step = steps.first, asker == nil, !awaitsEvaluation else { return }
+        guard let step = steps.first, evaluatedExchange == nil, !awaitsEvaluation else { return }
         do throws(Fault) {
             switch step {
             case .hostLookup, .socks, .tunnel: return
@@ -326,7 +326,7 @@ final class ConnectionAttempt: @unchecked Sendable {
                 guard let tls = connection.outerTLS else { return }
                 switch try tls.handshake() {
                 case .wouldBlock:
-                    if tls.mayRead { connection.queueTurn() }
+                    if tls.canRead { connection.queueTurn() }
                     return
                 case .undecided: return evaluateTrust(of: tls)
                 case .done: if case .hostTLS = step { times.secureEnd = MonotonicClock.now }
@@ -358,27 +358,27 @@ final class ConnectionAttempt: @unchecked Sendable {
         hasWaited = true
         awaitsEvaluation = engine.isEvaluating(key)
         guard !awaitsEvaluation else { return }
-        guard let asker = engine.firstWaiter(for: self), let security = key.security?.settings else {
+        guard let evaluatedExchange = engine.firstWaiter(for: self), let security = key.security?.settings else {
             return engine.cancel(self)
         }
-        self.asker = asker
+        self.evaluatedExchange = evaluatedExchange
         // Half of the time for a thread to become available, half for the evaluation.
-        let end = asker.state.nextDeadline
+        let end = evaluatedExchange.state.nextDeadline
         let timeLeft = Duration.nanoseconds(Int64(clamping: max(end, engine.loop.now) - engine.loop.now)) / 2
-        asker.hop.run { [engine, undecided = tls.undecidedTrust] in
-            let refusal = await asker.hop.refusal(of: undecided, under: security, waitingAtMost: timeLeft)
-            engine.loop.post(.evaluated(self, for: asker, refusal))
+        evaluatedExchange.hop.run { [engine, undecided = tls.undecidedTrust] in
+            let refusal = await evaluatedExchange.hop.refusal(of: undecided, under: security, waitingAtMost: timeLeft)
+            engine.loop.post(.evaluated(self, for: evaluatedExchange, refusal))
         }
     }
 
     /// Receives the result of an evaluation.
-    func receive(_ refusal: Fault?, for asker: HTTPExchange) {
-        guard let connection, let tls = connection.tls, self.asker === asker else { return }
-        self.asker = nil
+    func receive(_ refusal: Fault?, for evaluatedExchange: HTTPExchange) {
+        guard let connection, let tls = connection.tls, self.evaluatedExchange === evaluatedExchange else { return }
+        self.evaluatedExchange = nil
         let chain = tls.presentedChain
         if let refusal {
             connection.close()
-            engine.attemptFailed(self, refusal, failing: asker)
+            engine.attemptFailed(self, refusal, failing: evaluatedExchange)
         } else {
             tls.trustServer()
             proceed(on: connection)
@@ -388,7 +388,7 @@ final class ConnectionAttempt: @unchecked Sendable {
     }
 
     /// Whether the server's certificates are being evaluated.
-    var isEvaluating: Bool { asker != nil }
+    var isEvaluating: Bool { evaluatedExchange != nil }
 
     /// Receives the result of an evaluation for another attempt. If the same certificates were refused, this attempt fails too.
     func evaluationEnded(_ refusal: Fault?, of chain: PresentedChain) {
@@ -399,9 +399,9 @@ final class ConnectionAttempt: @unchecked Sendable {
 
     /// Handles an exchange that no longer waits. If the evaluation runs for it, another one begins.
     func withdraw(_ exchange: HTTPExchange) {
-        guard asker === exchange, let tls = connection?.tls else { return }
+        guard evaluatedExchange === exchange, let tls = connection?.tls else { return }
         let chain = tls.presentedChain
-        asker = nil
+        evaluatedExchange = nil
         evaluateTrust(of: tls)
         if !isEvaluating { engine.evaluationEnded(key, nil, of: chain) }
     }

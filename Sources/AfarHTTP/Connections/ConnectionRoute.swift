@@ -26,10 +26,10 @@ final class ConnectionRoute: Hashable, Sendable {
     ) throws {
         try settings.validate()
         let isSecure = request.scheme == "https"
-        (self.host, self.port) = try settings.place(ofHost: host, port: port)
+        (self.host, self.port) = try settings.connectTarget(forHost: host, port: port)
         proxy = try settings.proxy(isSecure: isSecure, authority: request.authority ?? "")
-        let isElsewhere = (self.host, self.port) != (host, port)
-        isTunnel = proxy?.isOfHTTP == true && (isSecure || isRaw || isElsewhere)
+        let isRerouted = (self.host, self.port) != (host, port)
+        isTunnel = proxy?.usesHTTP == true && (isSecure || isRaw || isRerouted)
         let own = request.headerFields[.proxyAuthorization] ?? defaultFields[.proxyAuthorization]
         proxyAuthorization = isTunnel ? own ?? proxy?.basicAuthorization : nil
         (unixSocket, interface, localAddress) = (settings.unixSocket, settings.interface, settings.localAddress)
@@ -37,7 +37,7 @@ final class ConnectionRoute: Hashable, Sendable {
     }
 
     /// The proxy that receives whole requests, if any.
-    var requestProxy: Proxy? { proxy?.isOfHTTP == true && !isTunnel ? proxy : nil }
+    var requestProxy: Proxy? { proxy?.usesHTTP == true && !isTunnel ? proxy : nil }
 
     static func == (lhs: ConnectionRoute, rhs: ConnectionRoute) -> Bool {
         if lhs === rhs { return true }

@@ -29,7 +29,7 @@ final class HTTPConnection: LoopSocket {
     @exclusivity(unchecked) var attempt: ConnectionAttempt?
     @exclusivity(unchecked) var exchange: HTTPExchange?
     /// Whether the connection was used or idle before its current exchange.
-    @exclusivity(unchecked) var isKept = false
+    @exclusivity(unchecked) var isReused = false
     /// The engine's ``HTTPEngine/generation`` when the connection was opened.
     @exclusivity(unchecked) var generation = 0
     /// Whether the connection counts towards the limit of its host.
@@ -72,7 +72,7 @@ final class HTTPConnection: LoopSocket {
     /// Hands the connection over. The engine no longer uses it.
     ///
     /// - Throws: A fault if the socket can't be watched. The connection is then closed.
-    func handOver() throws(Fault) -> (RawSocket, unread: [UInt8]) {
+    func detach() throws(Fault) -> (RawSocket, unread: [UInt8]) {
         isClosed = true
         engine.loop.remove(self, isClosing: false)
         tls?.onSession = nil
@@ -108,13 +108,15 @@ final class HTTPConnection: LoopSocket {
         guard let exchange else { return checkIdle() }
         exchange.attempt { () throws(Fault) in
             // Checked just before sending, because an unsolicited response would be mistaken for this request's response.
-            if isKept, exchange.isUnsent, exchange.maySend, !isUsable() { return exchange.sending.mustSendAgain = true }
+            if isReused, exchange.isUnsent, exchange.canSend, !isUsable() {
+                return exchange.sending.mustSendAgain = true
+            }
             try send(exchange)
             try receive(exchange)
         }
         exchange.endTurn()
-        let canReceive = exchange.mayReceive && (!unread.isEmpty || exchange.hasMoreToDecode)
-        let canSend = exchange.maySend && stream.mayWrite && sendFault == nil
+        let canReceive = exchange.canReceive && (!unread.isEmpty || exchange.hasMoreToDecode)
+        let canSend = exchange.canSend && stream.canWrite && sendFault == nil
         // The exchange has used up its time, or the response allows sending to continue.
         if canReceive || canSend { queueTurn() }
         engine.turnEnded(exchange)
@@ -124,15 +126,15 @@ final class HTTPConnection: LoopSocket {
     func isUsable() -> Bool {
         guard !isClosed, !hasHungUp, unread.isEmpty else { return false }
         socket.expectBytes()
-        return stream.isQuiet()
+        return stream.isIdle()
     }
 
     /// Records that the connection is idle, and checks for bytes that arrived since the last read.
-    func becomeIdle() { if stream.mayRead { queueTurn() } }
+    func becomeIdle() { if stream.canRead { queueTurn() } }
 
     private func checkIdle() {
-        guard stream.mayRead || hasHungUp else { return }
-        guard !hasHungUp, unread.isEmpty, stream.isQuiet() else { return engine.idleConnectionEnded(self) }
+        guard stream.canRead || hasHungUp else { return }
+        guard !hasHungUp, unread.isEmpty, stream.isIdle() else { return engine.idleConnectionEnded(self) }
         becomeIdle()
     }
 
@@ -141,7 +143,7 @@ final class HTTPConnection: LoopSocket {
     private func send(_ exchange: HTTPExchange) throws(Fault) {
         var budget = Self.turnLimit
         let stream = stream
-        while stream.mayWrite, sendFault == nil, budget > 0, exchange.maySend {
+        while stream.canWrite, sendFault == nil, budget > 0, exchange.canSend {
             switch try exchange.sending.output.send({ stream.write($0) }) {
             case .end: return exchange.didSendAll()
             case .wait: return exchange.waitForBody()
@@ -168,7 +170,7 @@ final class HTTPConnection: LoopSocket {
         try deliverUnread(to: exchange)
         var budget = Self.turnLimit
         let stream = stream
-        while exchange.mayReceive, unread.isEmpty, stream.mayRead {
+        while exchange.canReceive, unread.isEmpty, stream.canRead {
             guard budget > 0 else { return queueTurn() }
             guard let buffer = exchange.room(atMost: budget, or: engine.loop.buffer) else { return }
             switch stream.read(into: buffer) {
@@ -177,17 +179,17 @@ final class HTTPConnection: LoopSocket {
                 let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
                 let taken = try exchange.receive(bytes)
                 if taken < count { unread = Array(bytes[taken...]) }
-            case .wouldBlock: if stream.mayRead { return queueTurn() }
+            case .wouldBlock: if stream.canRead { return queueTurn() }
             case .end(let isClean): return try exchange.receiveEnd(isClean: isClean)
             case .failed(let fault): return try exchange.connectionFailed(fault)
             }
         }
-        if let sendFault, exchange.mayReceive, !stream.mayRead { try exchange.connectionFailed(sendFault) }
+        if let sendFault, exchange.canReceive, !stream.canRead { try exchange.connectionFailed(sendFault) }
     }
 
     private func deliverUnread(to exchange: HTTPExchange) throws(Fault) {
         // Called even without bytes, because the end of a response without a body may be pending.
-        guard exchange.mayReceive else { return }
+        guard exchange.canReceive else { return }
         let bytes = unread
         let taken = try bytes.withUnsafeBytes { bytes in
             Result { () throws(Fault) in try exchange.receive(bytes) }

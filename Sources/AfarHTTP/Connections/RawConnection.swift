@@ -50,7 +50,7 @@ final class RawConnection: Connection {
         while true {
             try checkCancellation()
             if let bytes = try receive(atMost: max(1, limit)) { return bytes }
-            try await wait(until: deadline, phase: .receiving, unless: { $0.mayRead })
+            try await wait(until: deadline, phase: .receiving, unless: { $0.canRead })
         }
     }
 
@@ -95,21 +95,21 @@ final class RawConnection: Connection {
             state.metrics.countOfRequestBodyBytesSent += Int64(bytes.count)
             state.unsent += bytes
         }
-        try await sendRest(timeout: timeout)
+        try await sendRemaining(timeout: timeout)
     }
 
     func finishWriting() async throws {
-        try await sendRest(timeout: connectTimeout)
+        try await sendRemaining(timeout: connectTimeout)
         let deadline = ContinuousClock.now + Duration(timeout: connectTimeout)
         while try stream(.sending, { ($0 as? TLSStream)?.shutDown() == false }) {
             try checkCancellation()
-            try await wait(until: deadline, phase: .sending, unless: { $0.mayWrite })
+            try await wait(until: deadline, phase: .sending, unless: { $0.canWrite })
         }
         socket.finishWriting()
     }
 
     /// Waits until all bytes have been sent. Each progress restarts the timeout.
-    private func sendRest(timeout: TimeInterval?) async throws {
+    private func sendRemaining(timeout: TimeInterval?) async throws {
         var left = Int.max
         var deadline: ContinuousClock.Instant?
         while true {
@@ -118,7 +118,7 @@ final class RawConnection: Connection {
             try checkCancellation()
             if count < left { deadline = timeout.map { .now + Duration(timeout: $0) } }
             left = count
-            try await wait(until: deadline, phase: .sending, unless: { $0.mayWrite })
+            try await wait(until: deadline, phase: .sending, unless: { $0.canWrite })
         }
     }
 
@@ -148,14 +148,14 @@ final class RawConnection: Connection {
 
     /// Returns the peer's reason for closing a TLS connection, if it arrived before sending failed.
     private func reasonToClose() -> Fault? {
-        socket.withStream(expectingBytes: true) { ($0 as? TLSStream)?.arrivedFault() } ?? nil
+        socket.withStream(expectingBytes: true) { ($0 as? TLSStream)?.receivedAlert() } ?? nil
     }
 
     // MARK: TLS
 
     func startTLS(to target: ConnectionTarget) async throws {
         // Bytes of an earlier write must precede TLS.
-        try await sendRest(timeout: target.options.connectTimeout)
+        try await sendRemaining(timeout: target.options.connectTimeout)
         try state.withLock { state in
             guard !state.isSecure else {
                 throw failure(.invalidUse, .tlsHandshake, "the connection already uses TLS")
@@ -163,7 +163,8 @@ final class RawConnection: Connection {
             // TLS would mistake these bytes for its own.
             guard state.unread.isEmpty else {
                 throw failure(
-                    .secureConnectionFailed, .tlsHandshake, "bytes that arrived before TLS have not been read")
+                    .secureConnectionFailed, .tlsHandshake,
+                    "bytes received from \(target.host) before TLS haven't been read. Read them before you start TLS")
             }
             state.isSecure = true
             state.metrics.secureConnectionStartDate = Date()
@@ -176,7 +177,7 @@ final class RawConnection: Connection {
                     over: lower, to: target.host, minimumVersion: target.options.minimumTLSVersion,
                     target.options.security, tls, applicationProtocols: target.applicationProtocols)
             }
-            try await shakeHands(with: target)
+            try await performHandshake(with: target)
         } catch {
             // A connection whose handshake has failed can't be used.
             socket.close { _ in }
@@ -184,7 +185,7 @@ final class RawConnection: Connection {
         }
     }
 
-    private func shakeHands(with target: ConnectionTarget) async throws {
+    private func performHandshake(with target: ConnectionTarget) async throws {
         let deadline = ContinuousClock.now + Duration(timeout: target.options.connectTimeout)
         while true {
             try checkCancellation()
@@ -209,7 +210,7 @@ final class RawConnection: Connection {
                 try await decide(on: undecided, of: target)
                 _ = socket.withStream { ($0 as? TLSStream)?.trustServer() }
             } else {
-                try await wait(until: deadline, phase: .tlsHandshake) { $0.mayRead }
+                try await wait(until: deadline, phase: .tlsHandshake) { $0.canRead }
             }
         }
     }

@@ -52,7 +52,7 @@ final class Resolver<Waiter: AnyObject> {
 
     /// Returns the addresses of a name if they are cached. Otherwise, starts a look-up and returns nil.
     func addresses(of name: String, for waiter: Waiter, at now: UInt64) -> [SocketAddress]? {
-        if let known = SocketAddress.known(name) { return known }
+        if let known = SocketAddress.addressesWithoutLookup(of: name) { return known }
         if let entry = cache[name], entry.expiry > now { return entry.addresses }
         let lookup = Lookup(name: name, generation: generation)
         let isNew = waiters[lookup] == nil && !running.contains(lookup)

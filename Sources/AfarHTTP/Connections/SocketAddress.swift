@@ -115,7 +115,7 @@ extension SocketAddress {
 
     /// Returns the addresses of a name that needs no look-up: an address, or a name for this machine (RFC 6761, section 6.3). Nil
     /// for others.
-    static func known(_ name: String) -> [SocketAddress]? {
+    static func addressesWithoutLookup(of name: String) -> [SocketAddress]? {
         let bare = name.hasSuffix(".") ? String(name.dropLast()) : name
         if bare == "localhost" || bare.hasSuffix(".localhost") {
             return ["::1", "127.0.0.1"].flatMap { (try? lookUp($0, isAddress: true)) ?? [] }

@@ -226,15 +226,15 @@ final class TLSStream: ByteStream {
 
     // MARK: Bytes
 
-    var mayRead: Bool {
+    var canRead: Bool {
         switch readObstacle {
         case .none: true
-        case .reading: lower.mayRead
-        case .writing: lower.mayWrite
+        case .reading: lower.canRead
+        case .writing: lower.canWrite
         }
     }
 
-    var mayWrite: Bool { writeObstacle == .reading ? lower.mayRead : lower.mayWrite }
+    var canWrite: Bool { writeObstacle == .reading ? lower.canRead : lower.canWrite }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamResult {
         guard isTrusted else { return .failed(Self.untrusted) }
@@ -272,7 +272,7 @@ final class TLSStream: ByteStream {
         return .wouldBlock
     }
 
-    func isQuiet() -> Bool {
+    func isIdle() -> Bool {
         begin()
         var byte: UInt8 = 0
         let code = SSL_peek(ssl, &byte, 1)
@@ -282,7 +282,7 @@ final class TLSStream: ByteStream {
         }
         readObstacle = .reading
         let isEmpty = readBudget > 0 && !OpenSSLConnection(ssl).hasPendingData
-        guard isEmpty, (lower as? TLSStream)?.isQuiet() ?? true else { return false }
+        guard isEmpty, (lower as? TLSStream)?.isIdle() ?? true else { return false }
         // OpenSSL would keep 16 KiB for each idle connection after session tickets. Before 3.0.14, it also frees a buffer that
         // holds the beginning of a record (CVE-2024-4741).
         SSL_free_buffers(ssl)
@@ -290,7 +290,7 @@ final class TLSStream: ByteStream {
     }
 
     /// Returns the server's alert, if one has arrived. Call it after a write has failed.
-    func arrivedFault() -> Fault? {
+    func receivedAlert() -> Fault? {
         begin()
         (lowerFault, hasLowerEnded) = (nil, false)
         var byte: UInt8 = 0
@@ -303,7 +303,7 @@ final class TLSStream: ByteStream {
 
     /// Sends the end of the stream (`close_notify`).
     ///
-    /// - Returns: Whether no further call is needed. Otherwise, call it again when ``mayWrite`` is true.
+    /// - Returns: Whether no further call is needed. Otherwise, call it again when ``canWrite`` is true.
     @discardableResult
     func shutDown() -> Bool {
         guard isFinished, lowerFault == nil else { return true }

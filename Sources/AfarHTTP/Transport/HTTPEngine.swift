@@ -89,7 +89,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         case .lookedUp(let answer):
             let (waiting, addresses) = resolver.receive(answer, at: loop.now)
             for attempt in waiting { attempt.receive(addresses) }
-        case .evaluated(let attempt, let asker, let refusal): attempt.receive(refusal, for: asker)
+        case .evaluated(let attempt, let evaluatedExchange, let refusal):
+            attempt.receive(refusal, for: evaluatedExchange)
         case .closeRaw(let socket): socket.closeDescriptor()
         case .closeIdleConnections:
             generation += 1
@@ -298,7 +299,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     private func makeAvailable(_ connection: HTTPConnection, isFresh: Bool, for seconds: TimeInterval) {
         let deadline = MonotonicClock.deadline(after: seconds, from: loop.now)
         let waiter = pool.available(connection, key: connection.key, isFresh: isFresh, idleUntil: deadline)
-        connection.isKept = !isFresh || waiter == nil
+        connection.isReused = !isFresh || waiter == nil
         if let waiter {
             begin(waiter, on: connection)
             admit(pool.lastConnecting(to: connection.key))

@@ -8,12 +8,12 @@ extension HTTPExchange {
     /// The size of a read, except for a body that isn't copied.
     private static let bufferSize = 64 * 1024
     /// The minimum size for reading into the destination instead of copying.
-    private static let leastRoom = 32 * 1024
+    private static let minimumRoom = 32 * 1024
     /// The maximum time for decoding in one turn, in nanoseconds.
     private static let longestTurn: UInt64 = 10_000_000
 
     /// Whether more of the response can be received.
-    var mayReceive: Bool {
+    var canReceive: Bool {
         guard state.fault == nil, !sending.isResponseComplete, !mustYield, !sending.mustSendAgain else { return false }
         return !state.isSuspended && !state.isReceivingPaused
     }
@@ -31,8 +31,8 @@ extension HTTPExchange {
             return nil
         }
         let count = min(Int(clamping: sending.parser.bodyBytesLeft), limit)
-        if count >= Self.leastRoom, sending.decoder == nil, sending.heldByteCount == 0 {
-            if let room = sink.room, room.count >= Self.leastRoom { return .init(rebasing: room.prefix(count)) }
+        if count >= Self.minimumRoom, sending.decoder == nil, sending.heldByteCount == 0 {
+            if let room = sink.room, room.count >= Self.minimumRoom { return .init(rebasing: room.prefix(count)) }
             if sink.isFile { return .init(rebasing: buffer.prefix(count)) }
         }
         return .init(rebasing: buffer.prefix(Self.bufferSize))
@@ -49,7 +49,7 @@ extension HTTPExchange {
     func receive(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Int {
         var offset = 0
         if sending.responseStart == 0, !bytes.isEmpty { sending.responseStart = MonotonicClock.now }
-        while mayReceive {
+        while canReceive {
             if sending.heldByteCount > 0 || hasMoreToDecode {
                 let end = offset + min(sending.heldByteCount, bytes.count - offset)
                 let taken = try take(UnsafeRawBufferPointer(rebasing: bytes[offset..<end]))
@@ -110,7 +110,7 @@ extension HTTPExchange {
             return
         }
         sending.responseHead = head
-        state.receiveHead(refuses: head.status >= 300, at: engine.loop.now)
+        state.receiveHead(needsNoMoreBody: head.status >= 300, at: engine.loop.now)
         observer?.exchangeDidReceiveHead(head)
         try apply(hop.headArrived(head))
     }
@@ -120,7 +120,7 @@ extension HTTPExchange {
         guard let head = sending.responseHead else { return }
         switch headDecision {
         case .take(let delivery):
-            sending.decision = .taken
+            sending.decision = .accepted
             if case .file(let descriptor, let limit)? = delivery, case .file = hop.exchange.delivery {
                 sink = BodySink(descriptor: descriptor, limit: limit)
             }
@@ -139,12 +139,12 @@ extension HTTPExchange {
             if case .exact(let length)? = sending.parser.bodyLength, length > limit { throw .discarded }
         case .refuse(let error):
             throw Fault(.cancelled, "the response's head was refused", underlying: error)
-        case .ask(let pending):
+        case .deferred(let pending):
             pauseReceiving()
             // The decision may depend on another exchange that needs a connection to the same host.
             engine.stopCounting(connection)
             // Weak, because the decision may be retained forever. The loop retains the exchange until its end.
-            pending.whenGiven { [engine, weak self] headDecision in
+            pending.whenDecided { [engine, weak self] headDecision in
                 if let self { engine.loop.post(.decided(self, headDecision)) }
             }
         }
@@ -215,7 +215,7 @@ extension HTTPExchange {
 
     /// Handles the end of the connection.
     func receiveEnd(isClean: Bool) throws(Fault) {
-        if mayBeSentAgain { return sending.mustSendAgain = true }
+        if canBeResent { return sending.mustSendAgain = true }
         let isAuthentic = isClean || hop.exchange.options.acceptsBodiesWithoutTLSCloseNotify
         do throws(HTTP1Error) {
             if case .end? = try sending.parser.receiveEndOfInput(isClean: isAuthentic) { try endResponseAtClose() }
@@ -230,7 +230,7 @@ extension HTTPExchange {
 
     /// Handles a connection failure, after all that the server has sent was read.
     func connectionFailed(_ fault: Fault) throws(Fault) {
-        if mayBeSentAgain { return sending.mustSendAgain = true }
+        if canBeResent { return sending.mustSendAgain = true }
         let end = sending.responseHead == nil ? "the response arrived" : "the end of the response's body"
         throw Fault(fault.code, "\(fault.message) before \(end)", systemError: fault.systemError)
     }

@@ -43,7 +43,7 @@ extension HTTPExchange {
         guard key.purpose == .otherProtocol || key.purpose == .upgrade && head.status == 101, let connection else {
             return nil
         }
-        let (socket, unread) = try connection.handOver()
+        let (socket, unread) = try connection.detach()
         return .connection(
             RawConnection(
                 socket, unread: unread, for: hop, report.transactions.last ?? TransactionMetrics(),

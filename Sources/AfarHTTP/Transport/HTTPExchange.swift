@@ -16,7 +16,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         enum Decision {
             /// The head has not arrived, or the decision is pending.
             case awaited
-            case taken
+            case accepted
             case discarded
         }
 
@@ -112,7 +112,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         sendsExpectation = hop.exchange.expects100Continue
         let isStreamed = if case .stream = hop.exchange.delivery { true } else { false }
         state = TransferState(
-            options: hop.exchange.options, totalTimeout: hop.totalTimeout, isWatched: isStreamed, now: startTime)
+            options: hop.exchange.options, totalTimeout: hop.totalTimeout, isStreamed: isStreamed, now: startTime)
         sink = BodySink(hop.exchange.delivery)
     }
 
@@ -157,7 +157,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         (self.connection, lastConnection) = (connection, connection)
         _ = state.connect(at: now)
         if !hasOpenedBody { attempt(openBody) }
-        (sending.wasReused, sending.requestStart) = (connection.isKept, now)
+        (sending.wasReused, sending.requestStart) = (connection.isReused, now)
         if key.purpose == .otherProtocol {
             attempt { () throws(Fault) in
                 try receive(ResponseHead(status: 200, httpVersion: "", url: hop.exchange.url))
@@ -194,19 +194,19 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     private static func parser(for head: RequestHead, _ exchange: Exchange, _ key: ConnectionKey) -> ResponseParser {
         ResponseParser(
-            .init(head, url: exchange.responseURL, mayUpgrade: key.purpose == .upgrade), options: exchange.options)
+            .init(head, url: exchange.responseURL, canUpgrade: key.purpose == .upgrade), options: exchange.options)
     }
 
     /// Whether bytes of the request can be sent.
-    var maySend: Bool {
+    var canSend: Bool {
         guard state.fault == nil, !state.isSuspended, !state.isSendingPaused, !sending.output.isSent else {
             return false
         }
-        return !isRefused && sending.expectationDeadline == nil && !sending.mustSendAgain
+        return !needsNoMoreBody && sending.expectationDeadline == nil && !sending.mustSendAgain
     }
 
     /// Whether the response makes the rest of the request's body unnecessary.
-    var isRefused: Bool { sending.responseHead.map { $0.status >= 300 } ?? false }
+    var needsNoMoreBody: Bool { sending.responseHead.map { $0.status >= 300 } ?? false }
 
     /// Whether nothing was sent over the current connection.
     var isUnsent: Bool { sending.output.byteCount == 0 }
@@ -236,7 +236,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     /// Whether the request can be sent again over a new connection: a kept connection has received nothing of a response, and the
     /// server either didn't receive the request or may receive it twice (RFC 9110, section 9.2.2).
-    var mayBeSentAgain: Bool {
+    var canBeResent: Bool {
         guard sending.wasReused, sendCount <= 1, !sending.parser.hasReceivedBytes else { return false }
         return sending.output.byteCount == 0 || head.method.isIdempotent && rewindBody()
     }
@@ -273,7 +273,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     /// Whether the response has arrived, and no more of the request is sent.
     var isComplete: Bool {
         sending.isResponseComplete
-            && (sending.output.isSent || isRefused || sending.isSendingBroken
+            && (sending.output.isSent || needsNoMoreBody || sending.isSendingBroken
                 || !sending.parser.isReusable(remainingByteCount: 0, isRequestSent: true))
     }
 

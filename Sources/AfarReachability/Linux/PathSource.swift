@@ -62,22 +62,22 @@
 
         /// Returns the path to report when watching couldn't start, and schedules a retry if the error is temporary.
         private func path(after error: ReachabilityError) -> NetworkPath {
-            if error.isPassing { tryAgain(after: error) }
+            if error.isTemporary { scheduleRetry(after: error) }
             return NetworkPath(status: .unknown(.refused(errorNumber: error.errorNumber)))
         }
 
-        private func tryAgain(after error: ReachabilityError) {
+        private func scheduleRetry(after error: ReachabilityError) {
             let delay = Int(ReachabilityError.retryDelay.components.seconds)
-            guard error.isLackOfDescriptors else {
+            guard error.isLackingDescriptors else {
                 DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(delay)) { [weak self] in
-                    self?.beginLater()
+                    self?.retry()
                 }
                 return
             }
-            try? Thread.start(after: delay) { [weak self] in self?.beginLater() }
+            try? Thread.start(after: delay) { [weak self] in self?.retry() }
         }
 
-        private func beginLater() {
+        private func retry() {
             do throws(ReachabilityError) {
                 _ = try begin()
                 // From here on, only the watch's thread delivers, so paths stay in order.
@@ -167,14 +167,14 @@
 
         private func run() {
             while !isStopped.withLock({ $0 }) {
-                waitForNews()
+                waitForEvents()
                 guard !isStopped.withLock({ $0 }) else { return }
                 if let due, due <= .now { report() }
             }
         }
 
         /// Sleeps until a read is due or an event arrives. While a read is scheduled, events stay in the socket.
-        private func waitForNews() {
+        private func waitForEvents() {
             var entries = [
                 pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: events.socket.descriptor, events: Int16(POLLIN), revents: 0),
@@ -185,14 +185,14 @@
                 wakeup.clear()
                 due = .now
             }
-            if entries[1].revents != 0 { hear() }
+            if entries[1].revents != 0 { handleEvents() }
         }
 
         /// Schedules a read if the kernel reported a relevant change.
-        private func hear() {
-            switch events.news(for: destinations) {
+        private func handleEvents() {
+            switch events.readEvents(for: destinations) {
             case .nothing: break
-            case .change: schedule(after: max(debounce, rest))
+            case .change: schedule(after: max(debounce, pause))
             case .failure: schedule(after: max(debounce, Self.retryDelay))
             }
         }
@@ -209,7 +209,7 @@
             } catch {
                 deliver(NetworkPath(status: .unknown(.refused(errorNumber: error.errorNumber))))
                 // Other errors last until the kernel reports a change.
-                if error.isPassing { schedule(after: ReachabilityError.retryDelay) }
+                if error.isTemporary { schedule(after: ReachabilityError.retryDelay) }
             }
         }
 
@@ -217,12 +217,12 @@
         /// keep changing, returns the path of the last read and schedules another one.
         private func readSettledTable() throws(ReachabilityError) -> NetworkPath {
             // The read below covers all earlier events.
-            _ = events.news(for: destinations)
+            _ = events.readEvents(for: destinations)
             for _ in 1..<KernelReader.attempts {
                 let path = try readTable()
-                if case .nothing = events.news(for: destinations) { return path }
+                if case .nothing = events.readEvents(for: destinations) { return path }
             }
-            defer { schedule(after: max(debounce, rest)) }
+            defer { schedule(after: max(debounce, pause)) }
             return try readTable()
         }
 
@@ -232,13 +232,13 @@
             let table = try reader.table(for: destinations)
             lastCost = Thread.time - start
             self.table = table
-            if !table.isSettled { schedule(after: max(Self.retryDelay, rest)) }
+            if !table.isSettled { schedule(after: max(Self.retryDelay, pause)) }
             return target.path(to: destinations, in: table)
         }
 
         /// The pause before the next read. It bounds the CPU time spent on machines where reads are expensive and
         /// changes are constant, such as routers with many routes.
-        private var rest: Duration { min(lastCost * 10, .seconds(5)) }
+        private var pause: Duration { min(lastCost * 10, .seconds(5)) }
 
         private func schedule(after delay: Duration) {
             let instant = ContinuousClock.now + delay
@@ -278,7 +278,7 @@
         init(socket: NetlinkSocket) { self.socket = socket }
 
         /// The result of reading the pending notifications.
-        enum News {
+        enum EventResult {
             case nothing
             case change
             /// The socket failed.
@@ -286,17 +286,17 @@
         }
 
         /// Reads all pending messages.
-        func news(for destinations: [Destination]) -> News {
+        func readEvents(for destinations: [Destination]) -> EventResult {
             var hasChanged = false
             // A flood can arrive as fast as it is read. The next call continues.
             for _ in 0..<10_000 {
                 do {
-                    let isThere = try socket.receive { datagram in
+                    let hasReceived = try socket.receive { datagram in
                         for message in NetlinkMessages(datagram) where !hasChanged {
-                            hasChanged = Self.mayMatter(message, for: destinations)
+                            hasChanged = Self.isRelevant(message, for: destinations)
                         }
                     }
-                    if !isThere { break }
+                    if !hasReceived { break }
                 } catch {
                     guard error.errorNumber == ENOBUFS else { return .failure }
                     hasChanged = true
@@ -306,7 +306,7 @@
         }
 
         /// Returns whether a message can affect the paths to the destinations. A router's tables change constantly.
-        static func mayMatter(_ message: NetlinkMessage, for destinations: [Destination]) -> Bool {
+        static func isRelevant(_ message: NetlinkMessage, for destinations: [Destination]) -> Bool {
             guard Int(message.type) == RTM_NEWROUTE || Int(message.type) == RTM_DELROUTE else { return true }
             guard let route = TableRoute(message.payload) else { return false }
             return route.concerns(destinations)

@@ -84,21 +84,21 @@ final class HostResolver: Sendable {
         }
         handler?()
         if mustStart { start() }
-        if let delay { tryAgain(generation, after: delay) }
+        if let delay { scheduleRetry(of: generation, after: delay) }
     }
 
-    private func tryAgain(_ generation: Int, after seconds: Int) {
+    private func scheduleRetry(of generation: Int, after seconds: Int) {
         #if os(Linux)
             // The lookup can have failed for lack of file descriptors, which Dispatch timers need too.
-            try? Thread.start(after: seconds) { [weak self] in self?.tryAgain(generation) }
+            try? Thread.start(after: seconds) { [weak self] in self?.retry(generation) }
         #else
             DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(seconds)) { [weak self] in
-                self?.tryAgain(generation)
+                self?.retry(generation)
             }
         #endif
     }
 
-    private func tryAgain(_ generation: Int) {
+    private func retry(_ generation: Int) {
         let mustStart = state.withLock { state in
             guard state.generation == generation, !state.isRunning, state.onChange != nil else { return false }
             state.isRunning = true

@@ -34,8 +34,8 @@
                 return TableRoute(message.payload).flatMap { $0.concerns(destinations) ? $0 : nil }
             }
             try readRules(into: &table, from: socket)
-            for destination in destinations ?? [] where table.needsAnswer(for: destination) {
-                table.answers[destination.sample] = answer(for: destination.sample, from: socket)
+            for destination in destinations ?? [] where table.needsKernelLookup(for: destination) {
+                table.kernelResponses[destination.sample] = kernelResponse(for: destination.sample, from: socket)
             }
             return table
         }
@@ -46,7 +46,7 @@
             }
             table.links = Dictionary(links.map { ($0.index, $0) }) { _, last in last }
             // The link type of wireless interfaces is Ethernet too.
-            let candidates = links.filter { $0.type == HardwareType.ethernet && $0.maker == nil }
+            let candidates = links.filter { $0.type == HardwareType.ethernet && $0.driverKind == nil }
             guard !candidates.isEmpty else { return }
             let wireless = WirelessInterfaces(connect: connect, family: wirelessFamily)
             for index in try wireless.indices(among: candidates) {
@@ -77,16 +77,18 @@
             var values: [Value] = []
             for _ in 1...Self.attempts {
                 values = []
-                if try socket.ask(request, { message in decode(message).map { values.append($0) } }) { return values }
+                if try socket.request(request, { message in decode(message).map { values.append($0) } }) {
+                    return values
+                }
             }
             isSettled = false
             return values
         }
 
-        private func answer(for address: IPAddress, from socket: NetlinkSocket) -> NetworkTable.KernelAnswer {
+        private func kernelResponse(for address: IPAddress, from socket: NetlinkSocket) -> NetworkTable.KernelResponse {
             var route: TableRoute?
             do {
-                _ = try socket.ask(.route(to: address), isDump: false) { route = TableRoute($0.payload) }
+                _ = try socket.request(.route(to: address), isDump: false) { route = TableRoute($0.payload) }
             } catch {
                 return .refused(error.errorNumber)
             }
@@ -145,7 +147,7 @@
                     do throws(ReachabilityError) {
                         return try indices(of: number, from: socket)
                     } catch {
-                        if error.isPassing { throw error }
+                        if error.isTemporary { throw error }
                         // The module was unloaded and can return with another number.
                         family.number = nil
                     }
@@ -154,14 +156,14 @@
                 family.number = number
                 return try indices(of: number, from: socket)
             } catch {
-                if error.isPassing { throw error }
+                if error.isTemporary { throw error }
                 return try indicesByDriver(links)
             }
         }
 
         private func indices(of family: UInt16, from socket: NetlinkSocket) throws(ReachabilityError) -> Set<Int32> {
             var indices: Set<Int32> = []
-            _ = try socket.ask(.wirelessInterfaces(family: family)) { message in
+            _ = try socket.request(.wirelessInterfaces(family: family)) { message in
                 // The attributes follow a header of 4 bytes.
                 for attribute in NetlinkAttributes(message.payload.dropFirst(4))
                 where attribute.type == NL80211_ATTR_IFINDEX.rawValue {
@@ -174,7 +176,7 @@
         /// Returns the message type of a generic netlink family.
         private func findFamily(_ name: String, from socket: NetlinkSocket) throws(ReachabilityError) -> UInt16 {
             var found: UInt16?
-            _ = try socket.ask(.families) { message in
+            _ = try socket.request(.families) { message in
                 let attributes = NetlinkAttributes(message.payload.dropFirst(4))
                 guard attributes.contains(where: { $0.type == CTRL_ATTR_FAMILY_NAME && $0.value.string == name })
                 else { return }
@@ -188,7 +190,7 @@
             let descriptor = socket(AF_INET, AFAR_SOCK_DATAGRAM, 0)
             guard descriptor >= 0 else {
                 let error = ReachabilityError("open a socket")
-                if error.isPassing { throw error }
+                if error.isTemporary { throw error }
                 return []
             }
             defer { close(descriptor) }

@@ -88,7 +88,7 @@
         ///
         /// - Returns: `false` if the tables changed while the kernel created the response.
         /// - Throws: The error of the response, or `ETIMEDOUT` after two seconds without one.
-        func ask(_ request: NetlinkRequest, isDump: Bool = true, _ body: (NetlinkMessage) -> Void)
+        func request(_ request: NetlinkRequest, isDump: Bool = true, _ body: (NetlinkMessage) -> Void)
             throws(ReachabilityError) -> Bool
         {
             sequence &+= 1
@@ -99,7 +99,7 @@
             var isSettled = true
             var ending: Int32?
             while ending == nil {
-                let isThere = try receive { datagram in
+                let hasReceived = try receive { datagram in
                     for message in NetlinkMessages(datagram) where message.sequence == sequence {
                         if message.isInterrupted { isSettled = false }
                         ending = ending ?? message.ending
@@ -108,13 +108,13 @@
                         if !isDump { ending = 0 }
                     }
                 }
-                if ending == nil, !isThere { try awaitAnswer() }
+                if ending == nil, !hasReceived { try waitForResponse() }
             }
             guard let ending, ending == 0 else { throw ReachabilityError("read the kernel's tables", ending ?? EIO) }
             return isSettled
         }
 
-        private func awaitAnswer() throws(ReachabilityError) {
+        private func waitForResponse() throws(ReachabilityError) {
             var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let count = poll(&entry, 1, 2000)
             if count == 0 { throw ReachabilityError("get a response from the kernel", ETIMEDOUT) }

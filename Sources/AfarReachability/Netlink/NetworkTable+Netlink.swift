@@ -33,12 +33,12 @@
                 case IFLA_LINK_NETNSID: isLowerElsewhere = true
                 case IFLA_MASTER: master = attribute.value.load(at: 0)
                 case IFLA_LINKINFO:
-                    maker = NetlinkAttributes(attribute.value).first { $0.type == IFLA_INFO_KIND }?.value.string
+                    driverKind = NetlinkAttributes(attribute.value).first { $0.type == IFLA_INFO_KIND }?.value.string
                 default: continue
                 }
             }
             // A veth reports its other end as its lower link.
-            if isLowerElsewhere || maker == "veth" || lower == index || lower == 0 { lower = nil }
+            if isLowerElsewhere || driverKind == "veth" || lower == index || lower == 0 { lower = nil }
             guard !name.isEmpty else { return nil }
         }
     }
@@ -185,7 +185,7 @@
             self.init(family: family, priority: 0, action: .nothing)
             isInverted = flags & UInt32(FIB_RULE_INVERT) != 0
             // The kernel chooses the source address of a connection after the first lookup.
-            wantsUncommonPackets = sourceLength != 0 || service != 0
+            requiresUncommonPackets = sourceLength != 0 || service != 0
             if destinationLength != 0 {
                 destination = Prefix(address: .unspecified(family), length: Int(destinationLength))
             }
@@ -220,22 +220,22 @@
             case FRA_OIFNAME: outputInterface = value.string
             case FRA_FWMARK: mark = number ?? mark
             case FRA_FWMASK: markMask = number ?? markMask
-            case FRA_TUN_ID: wantsUncommonPackets = wantsUncommonPackets || value.load(at: 0) != UInt64(0)
-            case FRA_L3MDEV: wantsUncommonPackets = wantsUncommonPackets || value.load(at: 0) != UInt8(0)
+            case FRA_TUN_ID: requiresUncommonPackets = requiresUncommonPackets || value.load(at: 0) != UInt64(0)
+            case FRA_L3MDEV: requiresUncommonPackets = requiresUncommonPackets || value.load(at: 0) != UInt8(0)
             case FRA_UID_RANGE:
                 if let first = number, let last: UInt32 = value.load(at: 4), first <= last { users = first...last }
             case FRA_SUPPRESS_PREFIXLEN:
                 suppressedPrefixLength = number.flatMap { $0 > 128 ? nil : Int($0) }
             case FRA_SUPPRESS_IFGROUP:
-                isBeyondJudgement = isBeyondJudgement || number != .max
+                isUnsupported = isUnsupported || number != .max
             case FRA_IP_PROTO:
-                isBeyondJudgement = isBeyondJudgement || value.load(at: 0) != UInt8(0)
+                isUnsupported = isUnsupported || value.load(at: 0) != UInt8(0)
             case FRA_SPORT_RANGE, FRA_DPORT_RANGE:
-                isBeyondJudgement = isBeyondJudgement || number != 0
+                isUnsupported = isUnsupported || number != 0
             case FRA_SRC, FRA_FLOW, FRA_PROTOCOL, FRA_PAD:
                 break
             default:
-                isBeyondJudgement = true
+                isUnsupported = true
             }
         }
     }

@@ -4,13 +4,13 @@ extension NetworkTable {
         let machine = destinations.filter(isThisMachine)
         if !machine.isEmpty { return pathToThisMachine(machine) }
 
-        var ways: [[FoundHop]] = []
+        var hopLists: [[FoundHop]] = []
         var families: Set<IPAddress.Family> = []
         var reasons: [NetworkPath.UnsatisfiedReason] = []
         for destination in destinations {
-            switch way(to: destination) {
+            switch lookUpRoute(to: destination) {
             case .found(let hops):
-                ways.append(hops)
+                hopLists.append(hops)
                 families.insert(destination.family)
             case .missing(.noRoute):
                 continue
@@ -18,9 +18,9 @@ extension NetworkTable {
                 reasons.append(reason)
             }
         }
-        let hops = merged(ways)
+        let hops = merged(hopLists)
         guard !hops.isEmpty else {
-            let reason = reasons.max { $0.nearness < $1.nearness } ?? reasonForNoRoute()
+            let reason = reasons.max { $0.rank < $1.rank } ?? reasonForNoRoute()
             return NetworkPath(status: .unsatisfied(reason))
         }
         return NetworkPath(
@@ -52,13 +52,13 @@ extension NetworkTable {
     }
 
     /// Merges hops to several destinations by metric, lowest first, and keeps the order of each destination's hops.
-    private func merged(_ ways: [[FoundHop]]) -> [FoundHop] {
-        var rests = ways.map { $0[...] }
+    private func merged(_ hopLists: [[FoundHop]]) -> [FoundHop] {
+        var remaining = hopLists.map { $0[...] }
         var merged: [FoundHop] = []
-        while let next = rests.indices.filter({ !rests[$0].isEmpty }).min(by: { first, second in
-            (rests[first].first?.route.metric ?? 0) < (rests[second].first?.route.metric ?? 0)
+        while let next = remaining.indices.filter({ !remaining[$0].isEmpty }).min(by: { first, second in
+            (remaining[first].first?.route.metric ?? 0) < (remaining[second].first?.route.metric ?? 0)
         }) {
-            merged.append(rests[next].removeFirst())
+            merged.append(remaining[next].removeFirst())
         }
         return merged
     }
@@ -95,7 +95,7 @@ extension NetworkTable {
 
 extension NetworkTable {
     /// The result of looking up the path to one destination.
-    enum Way: Equatable {
+    enum RouteLookup: Equatable {
         /// The usable hops, with the preferred one first.
         case found([FoundHop])
         case missing(NetworkPath.UnsatisfiedReason)
@@ -112,20 +112,20 @@ extension NetworkTable {
     ///
     /// One difference: if a hop's link is down and an equally specific route has a working link, this method uses the
     /// latter. The kernel keeps using the first until it is removed, which a network manager soon does.
-    func way(to destination: Destination) -> Way {
-        if needsAnswer(for: destination) { return answeredWay(to: destination) }
-        var first: Way?
+    func lookUpRoute(to destination: Destination) -> RouteLookup {
+        if needsKernelLookup(for: destination) { return kernelLookup(to: destination) }
+        var first: RouteLookup?
         var alternatives: [FoundHop] = []
         for group in groups(for: destination) {
-            let way: Way =
+            let lookup: RouteLookup =
                 switch group {
                 case .refused(let refusal): .missing(.routeRefused(refusal))
-                case .routes(let routes): self.way(over: routes, to: destination)
+                case .routes(let routes): lookUpHops(of: routes, to: destination)
                 }
             if first == nil {
-                first = way
-                guard case .found = way, case .anywhere = destination else { return way }
-            } else if case .found(let hops) = way {
+                first = lookup
+                guard case .found = lookup, case .anywhere = destination else { return lookup }
+            } else if case .found(let hops) = lookup {
                 alternatives += hops
             }
         }
@@ -134,8 +134,8 @@ extension NetworkTable {
     }
 
     /// Returns whether the rules or routes exceed what this code supports, so that the kernel must look up the route.
-    func needsAnswer(for destination: Destination) -> Bool {
-        rules.contains { $0.family == destination.family && $0.isBeyondJudgement }
+    func needsKernelLookup(for destination: Destination) -> Bool {
+        rules.contains { $0.family == destination.family && $0.isUnsupported }
             || routes.contains {
                 $0.hasHiddenHops && destination.isCovered(by: $0.destination, length: $0.prefixLength)
             }
@@ -197,9 +197,9 @@ extension NetworkTable {
     }
 
     /// Evaluates the kernel's response, which can include routes whose link has no carrier.
-    private func answeredWay(to destination: Destination) -> Way {
-        switch answers[destination.sample] {
-        case .route(let route): way(over: [route], to: destination)
+    private func kernelLookup(to destination: Destination) -> RouteLookup {
+        switch kernelResponses[destination.sample] {
+        case .route(let route): lookUpHops(of: [route], to: destination)
         case .refused(let number): .missing(NetworkPath.UnsatisfiedReason(routingError: number))
         case nil: .missing(.noRoute)
         }
@@ -211,7 +211,7 @@ extension NetworkTable {
 extension NetworkTable {
     /// Returns the usable hops of routes that match equally well, in the kernel's order, or the reason that none is
     /// usable.
-    func way(over routes: [TableRoute], to destination: Destination) -> Way {
+    func lookUpHops(of routes: [TableRoute], to destination: Destination) -> RouteLookup {
         var hops: [FoundHop] = []
         var reason: NetworkPath.UnsatisfiedReason?
         search: for route in routes {
@@ -289,8 +289,8 @@ extension NetworkPath.UnsatisfiedReason {
         }
     }
 
-    /// The rank of the reason. A higher number is closer to a working network.
-    var nearness: Int {
+    /// A higher number is closer to a working network.
+    var rank: Int {
         switch self {
         case .unspecified: 0
         case .noInterface: 1

@@ -5,7 +5,7 @@ struct NetworkTable: Sendable, Equatable {
     var routes: [TableRoute] = []
     var rules: [RoutingRule] = RoutingRule.defaults
     /// The kernel's responses to route requests, for rules that this code doesn't support.
-    var answers: [IPAddress: KernelAnswer] = [:]
+    var kernelResponses: [IPAddress: KernelResponse] = [:]
     /// Whether the tables didn't change during the read.
     var isSettled = true
     /// The user ID of this process, for rules that apply to certain users.
@@ -18,7 +18,7 @@ struct NetworkTable: Sendable, Equatable {
         /// The hardware type, `ARPHRD_…`.
         var type: UInt16 = 1
         /// The kind of software interface, such as `vlan` or `wireguard`.
-        var maker: String?
+        var driverKind: String?
         var isUp = false
         /// Whether the lower layers work and the link is ready for packets.
         var hasCarrier = false
@@ -43,7 +43,7 @@ struct NetworkTable: Sendable, Equatable {
     }
 
     /// The kernel's response to a route request.
-    enum KernelAnswer: Sendable, Equatable {
+    enum KernelResponse: Sendable, Equatable {
         case route(TableRoute)
         /// An error number.
         case refused(Int32)
@@ -104,7 +104,7 @@ struct RoutingRule: Sendable, Equatable {
     var destination: Prefix?
     /// Whether the rule requires packets that a new ordinary connection doesn't send: from certain addresses, with a
     /// type of service or a tunnel ID, or in a separate domain.
-    var wantsUncommonPackets = false
+    var requiresUncommonPackets = false
     var inputInterface: String?
     var outputInterface: String?
     var mark: UInt32 = 0
@@ -113,7 +113,7 @@ struct RoutingRule: Sendable, Equatable {
     /// Routes with a prefix of this length or shorter are ignored.
     var suppressedPrefixLength: Int?
     /// Whether the rule has conditions that this code doesn't support (ports, protocols, groups of interfaces).
-    var isBeyondJudgement = false
+    var isUnsupported = false
 
     /// The kernel's initial rules. They also apply to kernels without support for rules.
     static let defaults: [RoutingRule] = IPAddress.Family.allCases.flatMap { family in
@@ -125,7 +125,7 @@ struct RoutingRule: Sendable, Equatable {
     /// Returns whether the rule applies to this user's new connections to a destination without socket options.
     func applies(to target: Destination, userID: UInt32) -> Bool {
         let fits =
-            !wantsUncommonPackets
+            !requiresUncommonPackets
             && (destination.map { target.isCovered(by: $0.address, length: $0.length) } ?? true)
             && (inputInterface == nil || inputInterface == "lo")
             && outputInterface == nil
@@ -224,9 +224,9 @@ extension NetworkTable.Link {
         if isLoopback || type == HardwareType.loopback { return .loopback }
         if isWireless { return .wifi }
         if isModem { return .cellular }
-        if let maker, let kind = Self.kinds[maker] { return kind }
+        if let driverKind, let kind = Self.kinds[driverKind] { return kind }
         return switch type {
-        case HardwareType.ethernet: maker == nil ? .ethernet : .virtual
+        case HardwareType.ethernet: driverKind == nil ? .ethernet : .virtual
         case HardwareType.ieee80211, HardwareType.ieee80211Prism, HardwareType.ieee80211Radiotap: .wifi
         case HardwareType.tunnel, HardwareType.tunnel6, HardwareType.sit, HardwareType.ipGRE, HardwareType.ip6GRE,
             HardwareType.none:
@@ -237,24 +237,25 @@ extension NetworkTable.Link {
 
     /// Whether the interface only divides another one or joins several.
     var isTransparent: Bool {
-        guard let maker else { return false }
-        return ["vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "bond", "team", "hsr", "macsec"].contains(maker)
+        guard let driverKind else { return false }
+        return ["vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "bond", "team", "hsr", "macsec"].contains(driverKind)
     }
 
     private var isModem: Bool {
-        type == HardwareType.rawIP || type == HardwareType.ppp || maker == "wwan" || maker == "rmnet" || maker == "ppp"
+        type == HardwareType.rawIP || type == HardwareType.ppp || driverKind == "wwan" || driverKind == "rmnet"
+            || driverKind == "ppp"
             || name.hasPrefix("wwan") || name.hasPrefix("wwp") || name.hasPrefix("rmnet")
     }
 
     private static let kinds: [String: NetworkInterface.Kind] = {
         var kinds: [String: NetworkInterface.Kind] = ["bridge": .bridge, "openvswitch": .bridge]
-        for maker in [
+        for driverKind in [
             "wireguard", "ovpn", "ipip", "ip6tnl", "sit", "gre", "gretap", "ip6gre", "ip6gretap", "erspan", "ip6erspan",
             "vti", "vti6", "xfrm", "vxlan", "geneve", "l2tpeth", "gtp", "amt",
         ] {
-            kinds[maker] = .vpn
+            kinds[driverKind] = .vpn
         }
-        for maker in ["veth", "dummy", "ifb", "netkit", "nlmon", "vrf", "vcan"] { kinds[maker] = .virtual }
+        for driverKind in ["veth", "dummy", "ifb", "netkit", "nlmon", "vrf", "vcan"] { kinds[driverKind] = .virtual }
         return kinds
     }()
 }

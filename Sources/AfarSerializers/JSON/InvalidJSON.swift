@@ -135,11 +135,11 @@ struct JSONFaultFinder {
     // MARK: Grammar
 
     private mutating func read() throws(Fault) {
-        var wantsValue = true
+        var expectsValue = true
         repeat {
-            if wantsValue { try beginValue() }
-            wantsValue = try endValue()
-        } while !open.isEmpty || wantsValue
+            if expectsValue { try beginValue() }
+            expectsValue = try endValue()
+        } while !open.isEmpty || expectsValue
         skipSpace()
         if index < bytes.count { throw Fault(problem: "Unexpected content after the end of the value", offset: index) }
     }
@@ -192,7 +192,8 @@ struct JSONFaultFinder {
 
     private mutating func nest(_ end: UInt8) throws(Fault) {
         guard open.count < Self.maximumDepth else {
-            throw Fault(problem: "Arrays and objects are nested more than \(Self.maximumDepth) deep", offset: index)
+            throw Fault(
+                problem: "Arrays and objects are nested more than \(Self.maximumDepth) levels deep", offset: index)
         }
         open.append(end)
         index += 1

@@ -78,7 +78,7 @@ struct LineSplitter: Sendable {
     /// The beginning of a line that isn't complete.
     private var partial = Data()
     /// Whether to discard the rest of the current line.
-    private var isPassing = false
+    private var isSkipping = false
 
     init(maximumLength: Int) { self.maximumLength = maximumLength }
 
@@ -88,8 +88,8 @@ struct LineSplitter: Sendable {
         var rest = chunk[...]
         while let end = rest.firstLineFeed {
             add(rest[..<end], to: &lines)
-            if !isPassing { lines.append(takeLine()) }
-            isPassing = false
+            if !isSkipping { lines.append(takeLine()) }
+            isSkipping = false
             rest = rest[(end + 1)...]
         }
         add(rest, to: &lines)
@@ -100,12 +100,12 @@ struct LineSplitter: Sendable {
     mutating func finish() -> Line? { partial.isEmpty ? nil : takeLine() }
 
     private mutating func add(_ bytes: Data, to lines: inout [Line]) {
-        guard !isPassing else { return }
+        guard !isSkipping else { return }
         partial += bytes
         // The additional byte can be the CR of the terminator.
         guard partial.count - 1 > maximumLength else { return }
         partial = Data()
-        isPassing = true
+        isSkipping = true
         lines.append(.tooLong)
     }
 
@@ -142,16 +142,16 @@ public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser 
     public let maximumLength: Int
     private var record = JSONRecord()
     private var number = 0
-    private var place = Place.beginning(bytesOfMark: 0)
+    private var state = State.beginning(bytesOfMark: 0)
 
-    private enum Place {
+    private enum State {
         /// At the beginning, after the given number of bytes of a byte-order mark.
         case beginning(bytesOfMark: Int)
         case inRecord
         /// After a value, where only white space and a separator are allowed.
         case betweenRecords
         /// After a reported error, up to the next separator.
-        case passing
+        case skipping
     }
 
     /// Creates a parser.
@@ -189,18 +189,18 @@ public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser 
         if byte == JSONRecord.separator {
             let result = endOfRecord()
             number += 1
-            place = .inRecord
+            state = .inRecord
             return result
         }
-        switch place {
-        case .passing: return nil
+        switch state {
+        case .skipping: return nil
         case .beginning(let count):
             let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
             guard byte != mark[count] else {
-                place = count < 2 ? .beginning(bytesOfMark: count + 1) : .betweenRecords
+                state = count < 2 ? .beginning(bytesOfMark: count + 1) : .betweenRecords
                 return nil
             }
-            place = .betweenRecords
+            state = .betweenRecords
             return count == 0 ? take(byte) : failure(.outsideOfRecord)
         case .betweenRecords:
             guard !byte.isJSONWhiteSpace else { return nil }
@@ -214,19 +214,19 @@ public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser 
     }
 
     private mutating func endOfRecord() -> Result<T, AFError>? {
-        guard case .inRecord = place else { return nil }
+        guard case .inRecord = state else { return nil }
         defer { record = JSONRecord() }
-        place = .betweenRecords
+        state = .betweenRecords
         guard !record.isBlank else { return nil }
-        guard !record.mayBeTruncated else {
-            return .failure(JSONStreamError(.mayBeTruncated, .record, number).asAFError)
+        guard !record.isPossiblyTruncated else {
+            return .failure(JSONStreamError(.possiblyTruncated, .record, number).asAFError)
         }
         return decoder.decode(record.bytes, as: T.self, .record, number)
     }
 
     private mutating func failure(_ reason: JSONStreamError.Reason) -> Result<T, AFError> {
         record = JSONRecord()
-        place = .passing
+        state = .skipping
         return .failure(JSONStreamError(reason, .record, max(number, 1)).asAFError)
     }
 }
@@ -261,7 +261,7 @@ struct JSONRecord: Sendable {
     var isComplete: Bool { !isBlank && depth <= 0 && !isInString }
 
     /// Whether this is a number or literal without trailing white space, which can be truncated.
-    var mayBeTruncated: Bool {
+    var isPossiblyTruncated: Bool {
         guard let first, let last = bytes.last, !last.isJSONWhiteSpace else { return false }
         return first != UInt8(ascii: "{") && first != UInt8(ascii: "[") && first != UInt8(ascii: "\"")
     }
@@ -301,7 +301,7 @@ public struct JSONStreamError: Error, Sendable {
         case undecodable(any Error)
         /// A number, `true`, `false` or `null` lacks trailing white space and can therefore be truncated (RFC 7464,
         /// section 2.4).
-        case mayBeTruncated
+        case possiblyTruncated
         /// The stream contains bytes before the first record separator or after the end of a value (RFC 7464, section
         /// 2.1).
         case outsideOfRecord
@@ -338,7 +338,7 @@ extension JSONStreamError: LocalizedError, CustomStringConvertible {
         case .tooLong(let limit):
             "\(place) has more than \(limit) bytes. If this is expected, increase the maximum length."
         case .undecodable(let error): "\(place) could not be decoded: \(TerminalText.line("\(error)"))"
-        case .mayBeTruncated: "\(place) lacks white space at its end and can be truncated."
+        case .possiblyTruncated: "\(place) lacks white space at its end and can be truncated."
         case .outsideOfRecord: "\(place) has bytes outside of a value. Is it a JSON text sequence (RFC 7464)?"
         }
     }

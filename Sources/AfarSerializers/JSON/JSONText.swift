@@ -25,7 +25,7 @@ public enum JSONText {
         let mark = TextEncoding.ofByteOrderMark(in: bytes)
         let encoding = mark ?? encoding(of: bytes)
         guard encoding != .utf8 else { return mark == nil ? bytes : bytes.dropFirst(3) }
-        return Data(try TextDecoding(encoding: encoding, malformedBytes: .refuse).decode(bytes).text.utf8)
+        return Data(try TextDecoding(encoding: encoding, malformedBytes: .reject).decode(bytes).text.utf8)
     }
 
     /// Returns the problem in a UTF-8 text that a parser has rejected, or `nil` if the text is valid JSON (RFC 8259)

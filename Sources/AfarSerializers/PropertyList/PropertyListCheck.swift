@@ -83,7 +83,7 @@ struct XMLPropertyListCheck {
             throw PropertyListError(.malformed("its bytes at offset \(offset) aren't valid \(encoding)"))
         }
         let decoded = Array(text.utf8)
-        return encoding == .utf8 || encoding.isOfWideUnits ? [decoded] : [decoded, [UInt8](data)]
+        return encoding == .utf8 || encoding.hasWideCodeUnits ? [decoded] : [decoded, [UInt8](data)]
     }
 
     private init(rest: ArraySlice<UInt8>) {

@@ -56,7 +56,7 @@ public struct EventSource: AsyncSequence, Sendable {
     }
 
     /// Suspends before the next connection. Returns `false` if the task was canceled in the meantime.
-    func hasWaited(_ delay: Duration) async -> Bool {
+    func wait(for delay: Duration) async -> Bool {
         do {
             try await pause(delay)
             return true
@@ -77,8 +77,8 @@ extension EventSource {
         /// The number of consecutive connections without an event.
         private var failures = 0
         /// Whether the server has ever responded.
-        private var hasAnswered = false
-        private var isOver = false
+        private var hasResponded = false
+        private var isFinished = false
 
         init(_ source: EventSource) {
             self.source = source
@@ -96,7 +96,7 @@ extension EventSource {
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(AFError) -> ServerSentEvent? {
-            while !isOver {
+            while !isFinished {
                 if connection == nil {
                     failures += 1
                     connection = source.connect(remembering: memory).makeAsyncIterator()
@@ -104,14 +104,14 @@ extension EventSource {
                 switch await connection?.next(isolation: actor)?.event {
                 case .stream(.success(let event)):
                     failures = 0
-                    hasAnswered = true
+                    hasResponded = true
                     return event
                 case .stream(.failure(let error)):
                     end()
                     throw error
                 case .complete(let completion):
                     connection = nil
-                    guard try mayReconnect(after: completion), await source.hasWaited(delay) else { return end() }
+                    guard try shouldReconnect(after: completion), await source.wait(for: delay) else { return end() }
                 case nil: return end()
                 }
             }
@@ -120,15 +120,15 @@ extension EventSource {
 
         @discardableResult
         private mutating func end() -> ServerSentEvent? {
-            isOver = true
+            isFinished = true
             connection = nil
             return nil
         }
 
         /// Returns whether to connect again.
-        private mutating func mayReconnect(after completion: DataStreamRequest.Completion) throws(AFError) -> Bool {
-            hasAnswered = hasAnswered || completion.response != nil
-            if let error = completion.error, !error.mayBeMendedByConnecting(again: hasAnswered) || isLastFailure {
+        private mutating func shouldReconnect(after completion: DataStreamRequest.Completion) throws(AFError) -> Bool {
+            hasResponded = hasResponded || completion.response != nil
+            if let error = completion.error, !error.isRecoverable(hasResponded: hasResponded) || isLastFailure {
                 end()
                 throw error
             }
@@ -141,7 +141,7 @@ extension EventSource {
         }
 
         private var delay: Duration {
-            source.reconnection.delay(after: failures, told: memory.reconnectionTime, chance: .random(in: 0...1))
+            source.reconnection.delay(after: failures, serverDelay: memory.reconnectionTime, chance: .random(in: 0...1))
         }
     }
 }
@@ -149,13 +149,13 @@ extension EventSource {
 extension AFError {
     /// Returns whether the error is a network failure that another connection can fix.
     ///
-    /// - Parameter hasAnswered: Whether the server has responded before.
-    fileprivate func mayBeMendedByConnecting(again hasAnswered: Bool) -> Bool {
+    /// - Parameter hasResponded: Whether the server has responded before.
+    fileprivate func isRecoverable(hasResponded: Bool) -> Bool {
         guard case .sessionTaskFailed(let error as URLError) = self else { return false }
         switch error.code {
         case .serverCertificateHasBadDate, .serverCertificateNotYetValid: return false
         // If the server never responded, it lacks HTTP or TLS support. Otherwise, it is temporarily broken.
-        case .badServerResponse, .secureConnectionFailed: return hasAnswered
+        case .badServerResponse, .secureConnectionFailed: return hasResponded
         default: return RetryPolicy.defaultRetryableURLErrorCodes.contains(error.code)
         }
     }
@@ -205,10 +205,10 @@ extension EventSource {
         ///
         /// - Parameters:
         ///   - failures: The number of consecutive connections without an event.
-        ///   - told: The delay that the server specified.
+        ///   - serverDelay: The delay that the server specified.
         ///   - chance: A random number from 0 to 1.
-        func delay(after failures: Int, told: Duration?, chance: Double) -> Duration {
-            let usual = Self.longest.limiting(told ?? delay)
+        func delay(after failures: Int, serverDelay: Duration?, chance: Double) -> Duration {
+            let usual = Self.longest.limiting(serverDelay ?? delay)
             guard failures > 0 else { return usual }
             let growth = Swift.max(1, Swift.min(multiplier.powered(failures - 1), 1e6))
             let limit = Swift.max(Self.longest.limiting(maximumDelay), usual)
@@ -325,7 +325,7 @@ final class EventSourceMemory: Sendable {
     /// Stores the server's values. From the IDs, it keeps the last one that a header can carry.
     ///
     /// - Parameter ids: The IDs that the server sent, in order.
-    func learn(ids: [String], reconnectionTime: Duration?) {
+    func store(ids: [String], reconnectionTime: Duration?) {
         let id = ids.last(where: Self.isSendable)
         state.withLock { state in
             state.lastEventID = id ?? state.lastEventID
@@ -372,7 +372,7 @@ struct EventSourceParser: DataStreamParser {
         defer { self.parser = parser }
         let results = parser.parse(chunk)
         let ids = results.compactMap { try? $0.get().id } + [parser.lastEventID]
-        memory.learn(ids: ids, reconnectionTime: parser.reconnectionTime)
+        memory.store(ids: ids, reconnectionTime: parser.reconnectionTime)
         return results
     }
 }

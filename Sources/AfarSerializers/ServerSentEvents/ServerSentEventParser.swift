@@ -19,7 +19,7 @@ public struct ServerSentEventParser: DataStreamParser {
     private var isFirstLine = true
     /// Whether the last byte was a CR that ended a line. A following LF then belongs to the same terminator.
     private var isAfterCarriageReturn = false
-    private var passing: Passing?
+    private var skipping: Skipping?
 
     /// The fields of an incomplete event.
     private struct Fields {
@@ -29,7 +29,7 @@ public struct ServerSentEventParser: DataStreamParser {
     }
 
     /// The state while bytes are discarded up to the next empty line.
-    private struct Passing {
+    private struct Skipping {
         var isLineEmpty = false
     }
 
@@ -75,14 +75,14 @@ public struct ServerSentEventParser: DataStreamParser {
     /// Stores a part of a line. Returns an error if the event becomes too large.
     private mutating func keep(_ piece: Data) -> AFError? {
         guard !piece.isEmpty else { return nil }
-        guard passing == nil else {
-            passing?.isLineEmpty = false
+        guard skipping == nil else {
+            skipping?.isLineEmpty = false
             return nil
         }
         guard line.count + event.count + piece.count <= maximumEventSize else {
             line = Data()
             event = Fields()
-            passing = Passing()
+            skipping = Skipping()
             let error = ServerSentEventTooLarge(limit: maximumEventSize)
             return .responseSerializationFailed(reason: .customSerializationFailed(error: error))
         }
@@ -91,8 +91,8 @@ public struct ServerSentEventParser: DataStreamParser {
     }
 
     private mutating func endLine() -> ServerSentEvent? {
-        if let passing {
-            self.passing = passing.isLineEmpty ? nil : Passing(isLineEmpty: true)
+        if let skipping {
+            self.skipping = skipping.isLineEmpty ? nil : Skipping(isLineEmpty: true)
             return nil
         }
         defer { line.removeAll(keepingCapacity: true) }

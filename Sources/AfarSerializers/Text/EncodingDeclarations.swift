@@ -78,7 +78,7 @@ enum XMLDeclaration {
         for (beginning, label) in wideBeginnings where start.starts(with: beginning) { return label }
         guard let label = label(in: String(decoding: start, as: UTF8.self)) else { return nil }
         // It was read byte by byte, so code units aren't wide.
-        return TextEncoding(label: label)?.isOfWideUnits == true ? "utf-8" : label
+        return TextEncoding(label: label)?.hasWideCodeUnits == true ? "utf-8" : label
     }
 
     private static let wideBeginnings: [([UInt8], label: String)] = [
@@ -150,7 +150,7 @@ struct HTMLPrescan {
             let encoding = TextEncoding(label: label)
         else { return nil }
         // It was read byte by byte, so code units aren't wide.
-        if encoding.isOfWideUnits { return "utf-8" }
+        if encoding.hasWideCodeUnits { return "utf-8" }
         return encoding.kind == .xUserDefined ? "windows-1252" : label
     }
 

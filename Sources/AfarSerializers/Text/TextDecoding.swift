@@ -15,7 +15,7 @@ public struct TextDecoding: Sendable, Hashable {
     /// The handling of bytes that are invalid in the encoding.
     public enum MalformedBytes: Sendable, Hashable {
         /// Throws an error.
-        case refuse
+        case reject
         /// Replaces the bytes with U+FFFD.
         case replace
         /// Uses another encoding if the encoding was only assumed. If it was declared, throws an error.
@@ -26,16 +26,16 @@ public struct TextDecoding: Sendable, Hashable {
     public enum UnknownCharsets: Sendable, Hashable {
         /// Throws an error unless the bytes are valid UTF-8, which includes ASCII. In that case, they are decoded as
         /// UTF-8, and ``DecodedText/unknownCharset`` contains the charset.
-        case refuse
+        case reject
         /// Ignores the charset when choosing the encoding. ``DecodedText/unknownCharset`` contains it.
-        case passOver
+        case ignore
     }
 
     /// The encoding to use regardless of the response. The default, `nil`, determines it from the response.
     public var encoding: TextEncoding?
     /// The handling of bytes that are invalid in the encoding. The default is to fall back to windows-1252.
     public var malformedBytes: MalformedBytes
-    /// The handling of an unknown charset in the response. The default is ``UnknownCharsets/refuse``.
+    /// The handling of an unknown charset in the response. The default is ``UnknownCharsets/reject``.
     public var unknownCharsets: UnknownCharsets
     /// The encoding to assume if none is declared. The default is UTF-8.
     public var assumedEncoding: TextEncoding
@@ -47,7 +47,7 @@ public struct TextDecoding: Sendable, Hashable {
     public init(
         encoding: TextEncoding? = nil,
         malformedBytes: MalformedBytes = .fallBack(to: .windows1252),
-        unknownCharsets: UnknownCharsets = .refuse,
+        unknownCharsets: UnknownCharsets = .reject,
         assumedEncoding: TextEncoding = .utf8,
         looksAtContent: Bool = true
     ) {
@@ -61,12 +61,12 @@ public struct TextDecoding: Sendable, Hashable {
     /// The default rules: a declared encoding must be correct, and undeclared text is UTF-8 or windows-1252.
     public static let automatic = TextDecoding()
     /// Rules that require undeclared text to be UTF-8.
-    public static let strict = TextDecoding(malformedBytes: .refuse)
+    public static let strict = TextDecoding(malformedBytes: .reject)
     /// The rules of browsers, which always succeed: malformed bytes become U+FFFD, and unknown charsets are ignored.
-    public static let replacing = TextDecoding(malformedBytes: .replace, unknownCharsets: .passOver)
+    public static let replacing = TextDecoding(malformedBytes: .replace, unknownCharsets: .ignore)
     /// The rules of Alamofire: the charset or, if it is missing, ISO-8859-1, without inspecting the bytes.
     public static let charsetOrLatin1 = TextDecoding(
-        malformedBytes: .refuse, unknownCharsets: .passOver, assumedEncoding: .isoLatin1, looksAtContent: false)
+        malformedBytes: .reject, unknownCharsets: .ignore, assumedEncoding: .isoLatin1, looksAtContent: false)
 
     /// Decodes bytes.
     ///
@@ -88,17 +88,17 @@ public struct TextDecoding: Sendable, Hashable {
         let rest = decoder.finish()
         // Appending an empty string would copy the text.
         if !rest.isEmpty { text += rest }
-        guard let offset = decoder.malformedOffset else { return choice.made(text) }
-        if let label = choice.unknownCharset, unknownCharsets == .refuse, malformedBytes != .replace {
+        guard let offset = decoder.malformedOffset else { return choice.decodedText(text) }
+        if let label = choice.unknownCharset, unknownCharsets == .reject, malformedBytes != .replace {
             throw TextDecodingError(.unknownCharset(label: label))
         }
         switch malformedBytes {
         case .replace:
-            return choice.made(text, malformedOffset: offset)
+            return choice.decodedText(text, malformedOffset: offset)
         case .fallBack(let encoding) where choice.reason == .assumption && encoding != choice.encoding:
-            let other = TextDecoding(encoding: encoding, malformedBytes: .refuse)
-            return Choice(encoding, .fallback, choice.unknownCharset).made(try other.decode(bytes).text)
-        case .refuse, .fallBack:
+            let other = TextDecoding(encoding: encoding, malformedBytes: .reject)
+            return Choice(encoding, .fallback, choice.unknownCharset).decodedText(try other.decode(bytes).text)
+        case .reject, .fallBack:
             throw TextDecodingError(.malformedBytes(encoding: choice.encoding, offset: offset))
         }
     }
@@ -109,7 +109,7 @@ public struct TextDecoding: Sendable, Hashable {
     /// - Throws: ``TextDecodingError`` if the charset is unknown.
     public func encoding(of bytes: Data, as type: MediaType) throws(TextDecodingError) -> TextEncoding {
         let choice = try choice(for: bytes, type)
-        if let label = choice.unknownCharset, unknownCharsets == .refuse {
+        if let label = choice.unknownCharset, unknownCharsets == .reject {
             throw TextDecodingError(.unknownCharset(label: label))
         }
         return choice.encoding
@@ -126,7 +126,7 @@ public struct TextDecoding: Sendable, Hashable {
             self.unknownCharset = unknownCharset
         }
 
-        func made(_ text: String, malformedOffset: Int? = nil) -> DecodedText {
+        func decodedText(_ text: String, malformedOffset: Int? = nil) -> DecodedText {
             DecodedText(
                 text: text, encoding: encoding, reason: reason, unknownCharset: unknownCharset,
                 malformedOffset: malformedOffset)
@@ -139,14 +139,14 @@ public struct TextDecoding: Sendable, Hashable {
         var unknown: String?
         if let label = type.charset {
             if let encoding = TextEncoding(label: label) { return Choice(encoding, .charset) }
-            if unknownCharsets == .refuse { return try choice(for: bytes, ofUnknown: label) }
+            if unknownCharsets == .reject { return try choice(for: bytes, ofUnknown: label) }
             unknown = label
         }
         guard looksAtContent else { return Choice(assumedEncoding, .assumption, unknown) }
         if type.isJSON { return Choice(JSONText.encoding(of: bytes), .mediaType, unknown) }
         if let label = type.isHTML ? HTMLPrescan.label(in: bytes) : type.isXML ? XMLDeclaration.label(in: bytes) : nil {
             if let encoding = TextEncoding(label: label) { return Choice(encoding, .declaration, unknown) }
-            if unknownCharsets == .refuse { return try choice(for: bytes, ofUnknown: label) }
+            if unknownCharsets == .reject { return try choice(for: bytes, ofUnknown: label) }
             unknown = label
         }
         return Choice(assumedEncoding, .assumption, unknown)

@@ -105,7 +105,7 @@ extension TextEncoding {
 
 extension TextEncoding {
     /// Whether ASCII characters take more than one byte.
-    var isOfWideUnits: Bool {
+    var hasWideCodeUnits: Bool {
         [.utf16BigEndian, .utf16LittleEndian, .utf32BigEndian, .utf32LittleEndian].contains(self)
     }
 }

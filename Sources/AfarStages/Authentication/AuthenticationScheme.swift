@@ -92,7 +92,7 @@ public enum StandardAuthentication: AuthenticationScheme, CaseIterable {
     case basic
 
     /// Whether the scheme requires ``TransportCapabilities/Features/connectionAuthentication``.
-    var isOfConnections: Bool { self == .negotiate || self == .ntlm }
+    var requiresConnectionAuthentication: Bool { self == .negotiate || self == .ntlm }
 
     private var scheme: any AuthenticationScheme {
         switch self {

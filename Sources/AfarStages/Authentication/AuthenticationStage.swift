@@ -25,7 +25,9 @@ package struct AuthenticationStage: ExchangeStage {
         features: TransportCapabilities.Features = [], provider: Provider? = nil
     ) {
         let binds = features.contains(.connectionAuthentication)
-        self.schemes = schemes.filter { binds || ($0 as? StandardAuthentication)?.isOfConnections != true }
+        self.schemes = schemes.filter {
+            binds || ($0 as? StandardAuthentication)?.requiresConnectionAuthentication != true
+        }
         self.provider = provider
     }
 

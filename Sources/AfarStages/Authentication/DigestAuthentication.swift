@@ -11,31 +11,38 @@ struct DigestAuthentication: AuthenticationScheme {
     /// - Parameter algorithm: MD5 or SHA-256. Challenges for other algorithms aren't supported.
     init(_ algorithm: HashFunction) { self.algorithm = algorithm }
 
-    func accepts(_ challenge: AuthenticationChallenge) -> Bool { known(challenge) != nil && algorithm.isAvailable }
+    func accepts(_ challenge: AuthenticationChallenge) -> Bool {
+        digestChallenge(from: challenge) != nil && algorithm.isAvailable
+    }
 
     func accepts(user: String, password: String) -> Bool { !user.isEmpty }
 
-    func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool { known(challenge)?.protection == .authInt }
+    func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool {
+        digestChallenge(from: challenge)?.protection == .authInt
+    }
 
     /// The server accepts the credential, and only requires a newer nonce (RFC 7616, section 3.3).
     func renews(_ answered: AuthenticationChallenge, by challenge: AuthenticationChallenge) -> Bool {
-        guard let old = known(answered), let new = known(challenge) else { return false }
+        guard let old = digestChallenge(from: answered), let new = digestChallenge(from: challenge) else {
+            return false
+        }
         return challenge.parameters["stale"]?.asciiLowercased == "true" && new.nonce != old.nonce
             && new.realm == old.realm
     }
 
-    private func known(_ challenge: AuthenticationChallenge) -> DigestChallenge? {
+    private func digestChallenge(from challenge: AuthenticationChallenge) -> DigestChallenge? {
         DigestChallenge(challenge).flatMap { $0.algorithm == algorithm ? $0 : nil }
     }
 
     func answer(
         _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange
     ) throws(TransportError) {
-        guard let known = known(challenge) else { return }
+        guard let digestChallenge = digestChallenge(from: challenge) else { return }
         var response = DigestResponse(
-            challenge: known, method: exchange.request.method.rawValue, uri: exchange.request.path ?? "/", user: user,
+            challenge: digestChallenge, method: exchange.request.method.rawValue, uri: exchange.request.path ?? "/",
+            user: user,
             password: password, cnonce: Self.makeNonce())
-        if known.protection == .authInt { response.bodyHash = try bodyHash(of: exchange) }
+        if digestChallenge.protection == .authInt { response.bodyHash = try bodyHash(of: exchange) }
         guard let authorization = response.authorization else { throw hashFailure(url: exchange.url) }
         exchange.request.headerFields[.authorization] = authorization
     }

@@ -23,7 +23,7 @@ package enum CacheRules {
 
     /// Returns whether a cache can answer the request: its method is GET or HEAD (section 4), it has no body, and the caller
     /// didn't request a range or set a condition, which the cache would have to evaluate.
-    package static func mayUse(_ request: CacheRequest) -> Bool {
+    package static func canUse(_ request: CacheRequest) -> Bool {
         (request.method == .get || request.method == .head) && !request.hasBody && !request.bypassesCache
     }
 
@@ -41,9 +41,9 @@ package enum CacheRules {
         }
         let wanted = request.control
         guard let match else { return wanted.onlyIfCached ? .unavailable : .send }
-        if mayServe(match, to: wanted, at: now) { return .use(match) }
+        if canServe(match, to: wanted, at: now) { return .use(match) }
         if wanted.onlyIfCached { return .unavailable }
-        if mayServeWhileRevalidating(match, to: wanted, at: now) { return .useAndRevalidate(match) }
+        if canServeWhileRevalidating(match, to: wanted, at: now) { return .useAndRevalidate(match) }
         return match.terms.hasValidator ? .validate(match) : .send
     }
 
@@ -61,7 +61,7 @@ package enum CacheRules {
 
     // MARK: Freshness
 
-    private static func mayServe(_ response: CachedResponse, to wanted: CacheControl, at now: Date) -> Bool {
+    private static func canServe(_ response: CachedResponse, to wanted: CacheControl, at now: Date) -> Bool {
         let terms = response.terms
         guard !wanted.noCache, !terms.control.noCache else { return false }
         let age = terms.age(at: now)
@@ -73,7 +73,7 @@ package enum CacheRules {
         return -freshness <= maxStale
     }
 
-    private static func mayServeWhileRevalidating(
+    private static func canServeWhileRevalidating(
         _ response: CachedResponse, to wanted: CacheControl, at now: Date
     ) -> Bool {
         let terms = response.terms
@@ -85,7 +85,7 @@ package enum CacheRules {
 
     /// Returns whether a stale response can be used because the server can't be reached or responds with status 500, 502, 503, or
     /// 504 (RFC 5861, section 4).
-    package static func mayServeOnError(
+    package static func canServeOnError(
         _ response: CachedResponse, to wanted: CacheControl, at now: Date
     ) -> Bool {
         let terms = response.terms
@@ -105,25 +105,25 @@ package enum CacheRules {
         _ head: ResponseHead, _ body: Data, to request: CacheRequest, requestDate: Date, responseDate: Date
     ) -> CachedResponse? {
         let response = CachedResponse(
-            url: request.url, variant: "", status: head.status, fields: keptFields(head.fields), body: body,
+            url: request.url, variant: "", status: head.status, fields: storedFields(head.fields), body: body,
             requestDate: requestDate, responseDate: responseDate)
-        guard mayStore(response.terms, status: head.status, fields: response.fields, request) else { return nil }
+        guard canStore(response.terms, status: head.status, fields: response.fields, request) else { return nil }
         return response.variant(variant(of: request, for: response.terms))
     }
 
     /// Returns whether a response that a 304 has updated can still be stored for such requests.
-    package static func mayKeep(_ response: CachedResponse, for request: CacheRequest) -> Bool {
-        mayStore(response.terms, status: response.status, fields: response.fields, request, isNew: false)
+    package static func canStoreUpdated(_ response: CachedResponse, for request: CacheRequest) -> Bool {
+        canStore(response.terms, status: response.status, fields: response.fields, request, isNew: false)
             && matches(request, response)
     }
 
-    private static func mayStore(
+    private static func canStore(
         _ terms: CacheTerms, status: Int, fields: HTTPFields, _ request: CacheRequest, isNew: Bool = true
     ) -> Bool {
         let control = terms.control
         let isUnderstood = CacheTerms.heuristicStatuses.contains(status) || [302, 303, 307, 400, 403].contains(status)
         // Event streams are endless, and meant for one client.
-        guard request.method == .get || !isNew, mayUse(request), isDelivered(fields, to: request),
+        guard request.method == .get || !isNew, canUse(request), isDelivered(fields, to: request),
             !request.control.noStore, MediaType(fields[values: .contentType].last).essence != "text/event-stream",
             terms.varyingFields != nil, status >= 200, status != 206, status != 304,
             control.mustUnderstand ? isUnderstood : !control.noStore
@@ -135,13 +135,13 @@ package enum CacheRules {
 
     /// Fields that control caching or describe the body. They are stored even if `Connection` lists them: it must not list fields
     /// that are meant for all recipients (RFC 9110, section 7.6.1).
-    private static let lasting: Set<String> = [
+    private static let alwaysStoredFields: Set<String> = [
         "age", "cache-control", "content-encoding", "content-language", "content-length", "content-location",
         "content-range", "content-type", "date", "etag", "expires", "last-modified", "pragma", "vary",
     ]
 
     /// Returns the fields that are stored (section 3.1).
-    private static func keptFields(_ fields: HTTPFields) -> HTTPFields {
+    private static func storedFields(_ fields: HTTPFields) -> HTTPFields {
         var connection: Set<String> = [
             "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
             "proxy-connection", "te", "transfer-encoding", "upgrade",
@@ -150,10 +150,10 @@ package enum CacheRules {
             var scanner = FieldScanner(value)
             while scanner.skipToElement() { connection.insert(scanner.element().asciiLowercased) }
         }
-        connection.subtract(lasting)
-        var kept = HTTPFields()
-        for field in fields where !connection.contains(field.name.canonicalName) { kept.append(field) }
-        return kept
+        connection.subtract(alwaysStoredFields)
+        var stored = HTTPFields()
+        for field in fields where !connection.contains(field.name.canonicalName) { stored.append(field) }
+        return stored
     }
 
     /// Returns the text that distinguishes the responses to a URL: the fields that `Vary` names (section 4.1), the target of the
@@ -198,13 +198,15 @@ package enum CacheRules {
     package static func updated(
         _ response: CachedResponse, by head: ResponseHead, requestDate: Date, responseDate: Date
     ) -> CachedResponse? {
-        let news = keptFields(head.fields)
-        if let tag = news[.eTag], let old = response.terms.entityTag, weak(tag) != weak(old) { return nil }
-        let untouched: Set<HTTPField.Name> = [.contentLength, .contentEncoding, .contentType, .contentRange]
+        let newFields = storedFields(head.fields)
+        if let tag = newFields[.eTag], let old = response.terms.entityTag, weak(tag) != weak(old) { return nil }
+        let preservedNames: Set<HTTPField.Name> = [.contentLength, .contentEncoding, .contentType, .contentRange]
         var fields = response.fields
         // The old age no longer applies.
         fields[.age] = nil
-        for name in Set(news.map(\.name)).subtracting(untouched) { fields[fields: name] = news[fields: name] }
+        for name in Set(newFields.map(\.name)).subtracting(preservedNames) {
+            fields[fields: name] = newFields[fields: name]
+        }
         return CachedResponse(
             url: response.url, variant: response.variant, status: response.status, fields: fields,
             body: response.body, requestDate: requestDate, responseDate: responseDate,
@@ -264,7 +266,7 @@ package struct CacheRequest: Sendable {
     /// URI (RFC 9110, section 7.1). It doesn't replace the URL's host, since another server may have answered there.
     package let otherHost: String?
     private let client: ClientIdentity?
-    private let own: HTTPFields
+    private let headerFields: HTTPFields
     private let defaults: DefaultFields
     private let sensitiveHeaders: SensitiveHeaders
     private let hasStoredCookies: Bool
@@ -279,18 +281,20 @@ package struct CacheRequest: Sendable {
         url = Origin(exchange.request).text + (exchange.request.path ?? "")
         hasBody = !exchange.body.isNone
         decodesContent = exchange.options.decodesContent
-        own = exchange.request.headerFields
+        headerFields = exchange.request.headerFields
         defaults = exchange.options.defaultFields
         otherHost = exchange.otherHost
         hasStoredCookies = exchange.hasPolicies && exchange.policies.cookies.hasStoredCookies
         // Identifies the user without a header field.
         var bypassesCache = exchange.connectionAuthentication != nil
-        for field in own where Self.conditions.contains(field.name.canonicalName) { bypassesCache = true }
+        for field in headerFields where Self.conditions.contains(field.name.canonicalName) { bypassesCache = true }
         self.bypassesCache = bypassesCache
-        let controls = Self.values(.cacheControl, own, defaults)
+        let controls = Self.values(.cacheControl, headerFields, defaults)
         var control = CacheControl(controls)
         // The predecessor of `Cache-Control` (section 5.4).
-        if controls.isEmpty, Self.values(.pragma, own, defaults).contains(where: { $0.asciiLowercased == "no-cache" }) {
+        if controls.isEmpty,
+            Self.values(.pragma, headerFields, defaults).contains(where: { $0.asciiLowercased == "no-cache" })
+        {
             control.noCache = true
         }
         self.control = control
@@ -310,7 +314,7 @@ package struct CacheRequest: Sendable {
 
     /// A key that is equal for requests whose responses are interchangeable.
     package var identity: String {
-        let fields = own.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
+        let fields = headerFields.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
         return ([url, clientCertificate ?? ""] + fields).joined(separator: "\n")
     }
 
@@ -320,17 +324,19 @@ package struct CacheRequest: Sendable {
     /// The names of the fields with credentials, sorted. They include cookies that the caller set, but not cookies from a store:
     /// those change constantly, and servers whose responses depend on them send `Vary`.
     package var credentials: [HTTPField.Name] {
-        let names = Set((own + defaults.fields).map(\.name)).filter(isSensitive)
+        let names = Set((headerFields + defaults.fields).map(\.name)).filter(isSensitive)
         return names.filter { $0 != .cookie || !hasStoredCookies }.sorted { $0.canonicalName < $1.canonicalName }
     }
 
     package func isSensitive(_ name: HTTPField.Name) -> Bool { sensitiveHeaders.contains(name.rawName) }
 
     /// Returns the values of a field as they are sent.
-    package func values(_ name: HTTPField.Name) -> [String] { Self.values(name, own, defaults) }
+    package func values(_ name: HTTPField.Name) -> [String] { Self.values(name, headerFields, defaults) }
 
-    private static func values(_ name: HTTPField.Name, _ own: HTTPFields, _ defaults: DefaultFields) -> [String] {
-        let values = own.isEmpty ? [] : own[values: name]
+    private static func values(_ name: HTTPField.Name, _ headerFields: HTTPFields, _ defaults: DefaultFields)
+        -> [String]
+    {
+        let values = headerFields.isEmpty ? [] : headerFields[values: name]
         return values.isEmpty ? defaults.fields[values: name] : values
     }
 }

@@ -48,9 +48,9 @@ package struct CacheStage: ExchangeStage {
     private final class Run: StageRun {
         private struct State {
             /// The matching stored response, if any.
-            var kept: CachedResponse?
+            var storedResponse: CachedResponse?
             /// Whether the store may contain older responses to the URL.
-            var mayHaveOlder = true
+            var canHaveOlderResponses = true
             /// Whether the request validates the stored response.
             var isValidating = false
             /// Whether validation failed, so that the request must be sent without conditions.
@@ -59,7 +59,7 @@ package struct CacheStage: ExchangeStage {
             /// The head of the response from the network, and its date.
             var arrival: (head: ResponseHead, date: Date)?
             /// The head that the stage delivered after a successful validation.
-            var given: ResponseHead?
+            var deliveredHead: ResponseHead?
             /// Whether identical requests wait for this one.
             var isFetching = false
         }
@@ -83,12 +83,12 @@ package struct CacheStage: ExchangeStage {
 
         func before(_ hop: Hop) -> Reply<RequestAction> {
             let mustSend = state.withLock { state in
-                (state.requestDate, state.isValidating, state.arrival, state.kept) = (Date(), false, nil, nil)
-                state.mayHaveOlder = true
+                (state.requestDate, state.isValidating, state.arrival, state.storedResponse) = (Date(), false, nil, nil)
+                state.canHaveOlderResponses = true
                 return state.mustSend
             }
             guard !mustSend, policy != .reload else { return .now(.send) }
-            guard CacheRules.mayUse(request) else { return .now(policy == .cacheOnly ? notCached(hop) : .send) }
+            guard CacheRules.canUse(request) else { return .now(policy == .cacheOnly ? notCached(hop) : .send) }
             if let fetches = stage.fetches, policy == .standard, request.method == .get {
                 return .wait { [self] in await action(of: hop, joining: fetches) }
             }
@@ -126,7 +126,7 @@ package struct CacheStage: ExchangeStage {
             let now = Date()
             let limit = hop.exchange.delivery.limit ?? .max
             let known = store.responses(for: request.url)
-            if known.isEmpty { state.withLock { $0.mayHaveOlder = false } }
+            if known.isEmpty { state.withLock { $0.canHaveOlderResponses = false } }
             let responses = known.filter { Int64($0.body.count) <= limit }
             switch CacheRules.decide(request, policy, among: responses, at: now) {
             case .use(let response): return .answer(stored(response, for: hop, at: now))
@@ -136,7 +136,7 @@ package struct CacheStage: ExchangeStage {
                 return .answer(stored(response, for: hop, at: now))
             case .validate(let response): return validation(of: response, hop)
             case .send:
-                state.withLock { $0.kept = responses.first { CacheRules.matches(request, $0) } }
+                state.withLock { $0.storedResponse = responses.first { CacheRules.matches(request, $0) } }
                 return .send
             case .unavailable where policy == .cacheOnly: return notCached(hop)
             case .unavailable:
@@ -151,7 +151,7 @@ package struct CacheStage: ExchangeStage {
         }
 
         private func validation(of response: CachedResponse, _ hop: Hop) -> RequestAction {
-            state.withLock { ($0.kept, $0.isValidating) = (response, true) }
+            state.withLock { ($0.storedResponse, $0.isValidating) = (response, true) }
             var exchange = hop.exchange
             for field in CacheRules.conditions(for: response) { exchange.request.headerFields.append(field) }
             return .change(exchange)
@@ -161,35 +161,35 @@ package struct CacheStage: ExchangeStage {
             let now = Date()
             // Ignore repeated calls for a head, and the head that this stage delivered.
             let known = state.withLock { state -> (CachedResponse?, isValidating: Bool, requestDate: Date)? in
-                guard !head.isStored, head !== state.given else { return nil }
+                guard !head.isStored, head !== state.deliveredHead else { return nil }
                 state.arrival = (head, now)
-                return (state.kept, state.isValidating, state.requestDate)
+                return (state.storedResponse, state.isValidating, state.requestDate)
             }
-            guard let (kept, isValidating, requestDate) = known else { return .now(.pass) }
+            guard let (storedResponse, isValidating, requestDate) = known else { return .now(.pass) }
             for url in CacheRules.invalidated(by: head, to: request) {
                 stage.invalidations.note(url, at: now)
                 store.removeResponses(for: url)
             }
-            guard let kept else { return .now(.pass) }
+            guard let storedResponse else { return .now(.pass) }
             if isValidating, head.status == 304 {
-                let updated = CacheRules.updated(kept, by: head, requestDate: requestDate, responseDate: now)
+                let updated = CacheRules.updated(storedResponse, by: head, requestDate: requestDate, responseDate: now)
                 guard let updated else { return .now(sendAgain(hop)) }
-                if CacheRules.mayKeep(updated, for: request) {
+                if CacheRules.canStoreUpdated(updated, for: request) {
                     // Don't restore a response from before a request that changed the resource.
                     if !stage.invalidations.containsOne(of: request.url, since: requestDate) {
-                        store.update(updated, inPlaceOf: kept)
+                        store.update(updated, inPlaceOf: storedResponse)
                     }
                 } else {
                     store.removeResponses(for: request.url)
                 }
                 let response = stored(updated, for: hop, at: now)
-                state.withLock { $0.given = response.head }
+                state.withLock { $0.deliveredHead = response.head }
                 return .now(.replace(response))
             }
-            if CacheRules.errorStatuses.contains(head.status), mayServeOnError(kept, at: now) {
-                return .now(.replace(stored(kept, for: hop, at: now)))
+            if CacheRules.errorStatuses.contains(head.status), canServeOnError(storedResponse, at: now) {
+                return .now(.replace(stored(storedResponse, for: hop, at: now)))
             }
-            if request.method == .head, head.status == 200, !CacheRules.agrees(head, with: kept) {
+            if request.method == .head, head.status == 200, !CacheRules.agrees(head, with: storedResponse) {
                 store.removeResponses(for: request.url)
             }
             return .now(.pass)
@@ -205,18 +205,20 @@ package struct CacheStage: ExchangeStage {
         func failed(_ error: any Error, of hop: Hop) -> Reply<FailureAction> {
             let now = Date()
             guard let error = error as? TransportError, error.code.meansUnreachable,
-                let (kept, arrival) = state.withLock({ state in state.kept.map { ($0, state.arrival) } }),
-                arrival == nil, mayServeOnError(kept, at: now)
+                let (storedResponse, arrival) = state.withLock({ state in
+                    state.storedResponse.map { ($0, state.arrival) }
+                }),
+                arrival == nil, canServeOnError(storedResponse, at: now)
             else { return .now(.fail(error)) }
-            return .now(.answer(stored(kept, for: hop, at: now)))
+            return .now(.answer(stored(storedResponse, for: hop, at: now)))
         }
 
-        private func mayServeOnError(_ response: CachedResponse, at now: Date) -> Bool {
-            CacheRules.mayUse(request) && CacheRules.mayServeOnError(response, to: request.control, at: now)
+        private func canServeOnError(_ response: CachedResponse, at now: Date) -> Bool {
+            CacheRules.canUse(request) && CacheRules.canServeOnError(response, to: request.control, at: now)
         }
 
         func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?) {
-            keepArrival(of: hop, result)
+            storeArrival(of: hop, result)
             let wasFetching = state.withLock { state in
                 defer { state.isFetching = false }
                 return state.isFetching
@@ -230,39 +232,40 @@ package struct CacheStage: ExchangeStage {
             return (error as? TransportError)?.code == .cancelled ? .cancelled : .failed
         }
 
-        private func keepArrival(of hop: Hop, _ result: Result<TransportResponse, any Error>?) {
+        private func storeArrival(of hop: Hop, _ result: Result<TransportResponse, any Error>?) {
             let (arrival, requestDate) = state.withLock { ($0.arrival, $0.requestDate) }
             guard request.method == .get, let (head, date) = arrival else { return }
             guard let result else {
                 // Such as a redirect that is followed.
-                if head.status != 304 { forgetOlder(than: head) }
+                if head.status != 304 { removeResponses(olderThan: head) }
                 return
             }
             guard case .success(let response) = result, response.head === head else { return }
             // Don't copy a body that can't be stored.
-            let isKeepable =
+            let isStorable =
                 (head.contentLength ?? 0) <= Int64(CacheStage.longestBody)
                 && CacheRules.storable(head, Data(), to: request, requestDate: requestDate, responseDate: date) != nil
-            guard isKeepable else { return forgetOlder(than: head) }
-            let receive: @Sendable (Data) -> Void = { [self] in keep(head, $0, requestDate, date) }
+            guard isStorable else { return removeResponses(olderThan: head) }
+            let receive: @Sendable (Data) -> Void = { [self] in storeIfAllowed(head, $0, requestDate, date) }
             switch response.body {
             case .data(let data) where data.count <= CacheStage.longestBody: receive(data)
-            case .data, .connection: forgetOlder(than: head)
+            case .data, .connection: removeResponses(olderThan: head)
             case .stream(let stream):
                 // The body could be incomplete.
-                forgetOlder(than: head)
+                removeResponses(olderThan: head)
                 stream.copy(upTo: CacheStage.longestBody, to: receive)
             case .file(let count):
                 guard count <= CacheStage.longestBody, let descriptor = hop.exchange.delivery.descriptor,
                     let data = Data(lastBytes: Int(count), of: descriptor)
-                else { return forgetOlder(than: head) }
+                else { return removeResponses(olderThan: head) }
                 receive(data)
             }
         }
 
-        private func keep(_ head: ResponseHead, _ body: Data, _ requestDate: Date, _ responseDate: Date) {
-            let isWhole = head.values(for: .contentEncoding).isEmpty ? head.contentLength ?? Int64(body.count) : nil
-            guard isWhole == nil || isWhole == Int64(body.count) else { return }
+        private func storeIfAllowed(_ head: ResponseHead, _ body: Data, _ requestDate: Date, _ responseDate: Date) {
+            let expectedCount =
+                head.values(for: .contentEncoding).isEmpty ? head.contentLength ?? Int64(body.count) : nil
+            guard expectedCount == nil || expectedCount == Int64(body.count) else { return }
             let response = CacheRules.storable(
                 head, body, to: request, requestDate: requestDate, responseDate: responseDate)
             guard let response else { return }
@@ -273,16 +276,16 @@ package struct CacheStage: ExchangeStage {
         }
 
         private func store(_ response: CachedResponse?, from head: ResponseHead, _ requestDate: Date) {
-            guard let response else { return forgetOlder(than: head) }
+            guard let response else { return removeResponses(olderThan: head) }
             guard !stage.invalidations.containsOne(of: request.url, since: requestDate) else { return }
             store.store(response)
         }
 
         /// Removes stored responses, because they are older than a response that isn't stored. Errors other than 404 and 410
         /// don't replace them.
-        private func forgetOlder(than head: ResponseHead) {
+        private func removeResponses(olderThan head: ResponseHead) {
             guard head.status < 400 || [404, 410].contains(head.status) else { return }
-            if state.withLock({ $0.mayHaveOlder }) { store.removeResponses(for: request.url) }
+            if state.withLock({ $0.canHaveOlderResponses }) { store.removeResponses(for: request.url) }
         }
 
         /// Creates a response from a stored one, with its current age (section 5.1).
@@ -383,7 +386,7 @@ package final class CacheRevalidation: Sendable {
         exchange.policies.cache = .revalidate
         let stages: [any ExchangeStage] = [cache] + stages
         let driver = HopDriver(Hop(exchange, hasLeftOrigin: hop.hasLeftOrigin), through: stages, over: sender) { _ in
-            (.take(), asking: nil)
+            (.take(), handlerWork: nil)
         }
         Task(executorPreference: QueueExecutor.global) { [self] in
             await withTaskGroup(of: Void.self) { tasks in

@@ -89,9 +89,9 @@ public protocol ConnectivityProvider: Sendable {
 /// The outcome of a wait for a network.
 package enum ConnectivityWait: Sendable {
     /// The wait succeeded with this connectivity.
-    case over(Connectivity)
+    case satisfied(Connectivity)
     /// The time limit passed, or the task was canceled.
-    case givenUp
+    case abandoned
     /// The provider's stream of updates ended.
     case noMoreUpdates
 }
@@ -104,30 +104,30 @@ extension ConnectivityProvider {
     ///   - known: A value that satisfied the condition, but didn't work. It is accepted again only after a value that doesn't
     ///     satisfy the condition.
     ///   - onWaiting: Called once if the first value isn't accepted, and never after this method has returned.
-    ///   - isGood: The condition.
+    ///   - condition: The condition.
     package func wait(
         upTo limit: Duration, differingFrom known: Connectivity? = nil,
-        onWaiting: @escaping @Sendable () -> Void = {}, until isGood: @escaping @Sendable (Connectivity) -> Bool
+        onWaiting: @escaping @Sendable () -> Void = {}, until condition: @escaping @Sendable (Connectivity) -> Bool
     ) async -> ConnectivityWait {
         await withTaskGroup(of: ConnectivityWait.self) { group in
             group.addTask {
                 var known = known
                 var isWaiting = false
                 for await connectivity in connectivityUpdates() {
-                    let isGood = isGood(connectivity)
-                    if isGood, connectivity != known { return .over(connectivity) }
-                    if !isGood { known = nil }
+                    let isSatisfied = condition(connectivity)
+                    if isSatisfied, connectivity != known { return .satisfied(connectivity) }
+                    if !isSatisfied { known = nil }
                     if !isWaiting { onWaiting() }
                     isWaiting = true
                 }
-                return Task.isCancelled ? .givenUp : .noMoreUpdates
+                return Task.isCancelled ? .abandoned : .noMoreUpdates
             }
             group.addTask {
                 await pause(for: limit)
-                return .givenUp
+                return .abandoned
             }
             defer { group.cancelAll() }
-            return await group.next() ?? .givenUp
+            return await group.next() ?? .abandoned
         }
     }
 
@@ -135,7 +135,7 @@ extension ConnectivityProvider {
     /// shortly after the first requests fail, so callers wait for the result before they treat a failure as unrelated to the network.
     package func detectsLoss(within limit: Duration) async -> Bool {
         let outcome = await wait(upTo: min(limit, .milliseconds(300)), until: { !$0.isOnline })
-        if case .over = outcome { return true }
+        if case .satisfied = outcome { return true }
         return false
     }
 }

@@ -41,7 +41,7 @@ package final class ConnectivityStage: ExchangeStage {
                     let connectivity = try await stage.wait(with: hop, after: failure, differingFrom: tried)
                     // This network doesn't count as a change again.
                     state.withLock { $0.tried = connectivity }
-                    if let connectivity { await stage.leaveOtherNetworks(for: connectivity) }
+                    if let connectivity { await stage.closeConnections(exceptOn: connectivity) }
                     return .send
                 } catch {
                     return .fail(error)
@@ -83,19 +83,19 @@ package final class ConnectivityStage: ExchangeStage {
 
     /// Closes the connections of other networks before the request continues. The session's ``ConnectivityListener`` may detect
     /// the change later than the request that waited for it. No other request continues until the connections are closed.
-    private func leaveOtherNetworks(for connectivity: Connectivity) async {
+    private func closeConnections(exceptOn connectivity: Connectivity) async {
         guard connectivity.status == .online else { return }
-        let (others, own) = state.withLock { state -> (Deferred<Void>?, Deferred<Void>?) in
+        let (otherClosing, ownClosing) = state.withLock { state -> (Deferred<Void>?, Deferred<Void>?) in
             if let closing = state.closing { return (closing, nil) }
             let last = Swift.exchange(&state.lastIdentity, with: connectivity.identity)
             if let last, last != connectivity.identity { state.closing = Deferred() }
             return (nil, state.closing)
         }
-        await others?.value
-        guard let own else { return }
+        await otherClosing?.value
+        guard let ownClosing else { return }
         closeIdleConnections()
         state.withLock { $0.closing = nil }
-        own.fulfill(())
+        ownClosing.fulfill(())
     }
 
     /// Waits for a network.
@@ -114,14 +114,14 @@ package final class ConnectivityStage: ExchangeStage {
         switch outcome {
         case _ where Task.isCancelled:
             error = hop.failure(.cancelled, "the exchange was cancelled while it waited for a network")
-        case .givenUp:
+        case .abandoned:
             let timeout = hop.exchange.options.totalTimeout.formatted()
             error = hop.failure(.timedOut, "no network was available within the total timeout of \(timeout) s")
         case .noMoreUpdates:
             // Try the request at least once.
             guard let failure else { return nil }
             throw failure
-        case .over(let connectivity): return connectivity
+        case .satisfied(let connectivity): return connectivity
         }
         error.underlying = failure
         throw error

@@ -39,13 +39,13 @@ public struct CookieJar: Sendable {
         var found: [Cookie] = []
         for domain in url.domain.matchingDomains.map(String.init) {
             guard let index = domains.index(forKey: domain) else { continue }
-            for place in domains.values[index].indices {
-                let cookie = domains.values[index][place]
+            for position in domains.values[index].indices {
+                let cookie = domains.values[index][position]
                 guard !cookie.isExpired(at: now), !cookie.isHostOnly || domain == url.host,
                     url.isSecure || !cookie.isSecure, url.matches(path: cookie.path)
                 else { continue }
-                domains.values[index][place].lastAccessDate = now
-                found.append(domains.values[index][place])
+                domains.values[index][position].lastAccessDate = now
+                found.append(domains.values[index][position])
             }
         }
         guard found.count > 1 else { return found }
@@ -76,8 +76,8 @@ public struct CookieJar: Sendable {
         let before = cookies.count
         cookies.removeAll { $0.isExpired(at: now) }
         var new = cookie
-        let place = cookies.firstIndex { $0.identity == cookie.identity }
-        let old = place.map { cookies.remove(at: $0) }
+        let position = cookies.firstIndex { $0.identity == cookie.identity }
+        let old = position.map { cookies.remove(at: $0) }
         let isChanged = old.map { !$0.isSame(as: cookie, now: now) } ?? !cookie.isExpired(at: now)
         if let old {
             new.creationDate = old.creationDate
@@ -190,7 +190,7 @@ public struct CookieJar: Sendable {
 
 extension Cookie {
     /// Returns this cookie, completed with the properties that a file can't store.
-    func remembering(_ known: Cookie) -> Cookie {
+    func addingTransientProperties(of known: Cookie) -> Cookie {
         var cookie = Cookie(
             sendableName: name, value: value, domain: domain, isHostOnly: isHostOnly, path: path, expires: expires,
             isSecure: isSecure, isHTTPOnly: isHTTPOnly, sameSite: known.sameSite, creationDate: known.creationDate)

@@ -31,7 +31,7 @@ package struct CookieStage: ExchangeStage {
     }
 
     package func begin(_ hop: Hop) -> (any StageRun)? {
-        !hop.hasPolicies || hop.policies.cookies.isWanted ? run : nil
+        !hop.hasPolicies || hop.policies.cookies.isEnabled ? run : nil
     }
 
     /// One instance serves all exchanges.
@@ -86,14 +86,14 @@ package struct CookieStage: ExchangeStage {
 /// A request's settings for cookies.
 package struct CookieHandling: Sendable {
     /// Whether cookies are sent and stored.
-    package var isWanted: Bool
+    package var isEnabled: Bool
     /// The main document that the request is made for; nil if the request doesn't specify one.
     package var document: CookieURL?
     /// Whether the `Cookie` field comes from a store rather than from the caller.
     var hasStoredCookies = false
 
-    package init(isWanted: Bool = true, document: CookieURL? = nil) {
-        (self.isWanted, self.document) = (isWanted, document)
+    package init(isEnabled: Bool = true, document: CookieURL? = nil) {
+        (self.isEnabled, self.document) = (isEnabled, document)
     }
 }
 

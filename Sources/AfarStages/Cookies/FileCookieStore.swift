@@ -94,7 +94,7 @@ struct CookieFileContent: StoreContent {
         jar.replaceAll(
             with: cookies.map { cookie in
                 guard let known = known[cookie.identity], known.value == cookie.value else { return cookie }
-                return cookie.remembering(known)
+                return cookie.addingTransientProperties(of: known)
             }, now: now)
     }
 

@@ -8,9 +8,9 @@ import Foundation
 struct AwaitedExchange: Sendable {
     private struct State {
         /// The heads that a decision was made about, and the decisions.
-        var known: [(head: ResponseHead, decision: HeadDecision)] = []
+        var decisions: [(head: ResponseHead, decision: HeadDecision)] = []
         /// Whether the transport has returned. It might still receive responses afterward.
-        var isOver = false
+        var hasReturned = false
     }
 
     private let original: Exchange
@@ -24,9 +24,9 @@ struct AwaitedExchange: Sendable {
         start = exchange.delivery.descriptor.map { lseek($0, 0, SEEK_CUR) } ?? 0
         var observed = exchange
         observed.decide = { [state] head in
-            guard !state.withLock({ $0.isOver }) else { return .refuse(CancellationError()) }
+            guard !state.withLock({ $0.hasReturned }) else { return .refuse(CancellationError()) }
             let decision = exchange.headArrived(head)
-            state.withLock { $0.known.append((head, decision)) }
+            state.withLock { $0.decisions.append((head, decision)) }
             return decision
         }
         self.exchange = observed
@@ -35,14 +35,14 @@ struct AwaitedExchange: Sendable {
     func result(of transport: any Transport) async -> Result<TransportResponse, any Error> {
         do {
             let response = try await transport.send(exchange)
-            let known = close()
+            let decisions = close()
             let entry =
-                known.last { $0.head === response.head } ?? known.last { response.head.isLike($0.head) }
+                decisions.last { $0.head === response.head } ?? decisions.last { response.head.isLike($0.head) }
             if let decision = entry?.decision { return .success(try await apply(decision, with: response)) }
-            return .success(try await decide(on: response, isFirst: known.isEmpty))
+            return .success(try await decide(on: response, isFirst: decisions.isEmpty))
         } catch {
             // Keep the file's contents only if the last decision accepted them.
-            if case .take(nil)? = close().last?.decision {} else { try? takeOut(into: nil) }
+            if case .take(nil)? = close().last?.decision {} else { try? moveBody(to: nil) }
             return .failure(error)
         }
     }
@@ -50,8 +50,8 @@ struct AwaitedExchange: Sendable {
     /// Ends the decisions: later heads are refused.
     private func close() -> [(head: ResponseHead, decision: HeadDecision)] {
         state.withLock { state in
-            state.isOver = true
-            return state.known
+            state.hasReturned = true
+            return state.decisions
         }
     }
 
@@ -63,7 +63,7 @@ struct AwaitedExchange: Sendable {
             return try await apply(original.headArrived(response.head), with: response)
         }
         let body = try AnonymousFile()
-        try takeOut(into: body.descriptor)
+        try moveBody(to: body.descriptor)
         let decision = await original.headArrived(response.head).settled()
         let decided = try await apply(decision, with: response)
         guard case .take(let delivery) = decision else { return decided }
@@ -78,17 +78,17 @@ struct AwaitedExchange: Sendable {
         let decision = await decision.settled()
         switch decision {
         case .take(let delivery):
-            if let descriptor = delivery?.descriptor { try takeOut(into: descriptor) }
+            if let descriptor = delivery?.descriptor { try moveBody(to: descriptor) }
             return response
-        case .discard, .refuse, .ask:
-            try takeOut(into: nil)
-            return try response.applying(decision, instead: exchange.delivery).get()
+        case .discard, .refuse, .deferred:
+            try moveBody(to: nil)
+            return try response.applying(decision, deliveringTo: exchange.delivery).get()
         }
     }
 
     /// Removes the body from the exchange's file. Copies it to the destination first, unless the destination already has
     /// contents.
-    private func takeOut(into destination: Int32?) throws(TransportError) {
+    private func moveBody(to destination: Int32?) throws(TransportError) {
         guard let descriptor = exchange.delivery.descriptor else { return }
         let end = lseek(descriptor, 0, SEEK_END)
         guard end > start else { return }

@@ -49,10 +49,10 @@ extension HopDriver {
         ///
         /// - Returns: The stages whose part in the previous hop has ended.
         mutating func begin(_ next: Hop, at level: Int) -> [Level] {
-            let over = Array(levels[level...])
-            levels.removeLast(over.count - 1)
+            let ended = Array(levels[level...])
+            levels.removeLast(ended.count - 1)
             (hop, receivedCount) = (next, level)
-            return over
+            return ended
         }
     }
 
@@ -84,17 +84,17 @@ extension HopDriver {
         var earlierHeads: [ReceivedHead] = []
         var running: (any PreparedExchange)?
         var isCancelled = false
-        var isOver = false
+        var hasEnded = false
         /// The head that was reported to the observer.
-        var shown: ResponseHead?
+        var reportedHead: ResponseHead?
         /// Whether progress is held back, because it isn't decided yet whether the observer receives this response.
-        var isHolding = false
+        var holdsProgress = false
         /// The progress that was held back.
-        var held: (bytes: Int64, expected: Int64?)?
+        var heldProgress: (bytes: Int64, expected: Int64?)?
         /// The events that haven't been delivered to the owner.
         private var events: [Event] = []
         /// Work for the decision about the final head. It is delivered even after the exchange has ended.
-        private var owed: [Event] = []
+        private var guaranteedEvents: [Event] = []
         /// The result of the exchange, which is delivered last.
         private var result: Result<TransportResponse, any Error>?
         /// Whether the owner has received the result and takes no more events.
@@ -123,7 +123,7 @@ extension HopDriver {
         var hasHead: Bool { lastHead != nil }
 
         func isCurrent(_ head: ResponseHead) -> Bool {
-            !isOver && (lastHead?.head === head || earlierHeads.contains { $0.head === head })
+            !hasEnded && (lastHead?.head === head || earlierHeads.contains { $0.head === head })
         }
 
         /// Returns the action for a response that the transport returned.
@@ -136,14 +136,14 @@ extension HopDriver {
         /// Ends the exchange.
         mutating func end() -> End {
             // The hop retains the driver, so release it.
-            defer { (route, events, isOver) = (Route(.none), [], true) }
+            defer { (route, events, hasEnded) = (Route(.none), [], true) }
             return End(levels: route.levels, report: report.isEmpty ? nil : report, events: events)
         }
 
         // MARK: Events
 
         mutating func takeEvent() -> Event? {
-            if !owed.isEmpty { return owed.removeFirst() }
+            if !guaranteedEvents.isEmpty { return guaranteedEvents.removeFirst() }
             if !events.isEmpty { return events.removeFirst() }
             guard let result = result.take() else { return nil }
             isDelivered = true
@@ -157,14 +157,18 @@ extension HopDriver {
         }
 
         /// Returns the owner's continuation if it waits for an event.
-        mutating func post(_ event: Event, isOwed: Bool) -> UnsafeContinuation<Void, Never>? {
-            if isOwed { if !isDelivered { owed.append(event) } } else if !isOver { events.append(event) }
+        mutating func post(_ event: Event, isGuaranteed: Bool) -> UnsafeContinuation<Void, Never>? {
+            if isGuaranteed {
+                if !isDelivered { guaranteedEvents.append(event) }
+            } else if !hasEnded {
+                events.append(event)
+            }
             return waiter.take()
         }
 
         /// Stores the owner's continuation. Returns false if an event is available, so that the owner must not wait.
         mutating func wait(_ owner: UnsafeContinuation<Void, Never>) -> Bool {
-            guard owed.isEmpty, events.isEmpty, result == nil else { return false }
+            guard guaranteedEvents.isEmpty, events.isEmpty, result == nil else { return false }
             waiter = owner
             return true
         }
@@ -184,7 +188,7 @@ extension HopDriver {
 
         /// Starts another hop at a stage.
         mutating func begin(_ next: Hop, at level: Int) -> [Level] {
-            (lastHead, earlierHeads, shown, isHolding, held) = (nil, [], nil, false, nil)
+            (lastHead, earlierHeads, reportedHead, holdsProgress, heldProgress) = (nil, [], nil, false, nil)
             return route.begin(next, at: level)
         }
     }
@@ -225,9 +229,9 @@ extension TransportReport {
 
 extension TransportResponse {
     /// Returns this response with the report of the previous hops added.
-    func preceded(by report: TransportReport) -> TransportResponse {
+    func prependingReport(_ report: TransportReport) -> TransportResponse {
         var response = self
-        if case .stream(let stream) = body { stream.precede(by: report) }
+        if case .stream(let stream) = body { stream.prependReport(report) }
         response.report = report
         response.report.append(self.report)
         return response

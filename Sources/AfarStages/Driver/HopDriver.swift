@@ -16,7 +16,7 @@ package final class HopDriver: Sendable {
     }
 
     /// Decides on the response that becomes the exchange's result. It can also return work to run alongside the exchange.
-    package typealias FinalDecision = @Sendable (ResponseHead) -> (HeadDecision, asking: Work?)
+    package typealias FinalDecision = @Sendable (ResponseHead) -> (HeadDecision, handlerWork: Work?)
 
     /// The maximum size in bytes of a body that is read only to reuse the connection: 64 KiB.
     private static let longestBodyToSkip: Int64 = 64 * 1024
@@ -67,9 +67,9 @@ package final class HopDriver: Sendable {
 
     /// Adds an event.
     ///
-    /// - Parameter isOwed: Whether the event is delivered even if the exchange ends before the owner takes it.
-    private func post(_ event: Event, isOwed: Bool = false) {
-        state.withLock { $0.post(event, isOwed: isOwed) }?.resume()
+    /// - Parameter isGuaranteed: Whether the event is delivered even if the exchange ends before the owner takes it.
+    private func post(_ event: Event, isGuaranteed: Bool = false) {
+        state.withLock { $0.post(event, isGuaranteed: isGuaranteed) }?.resume()
     }
 
     /// Ends the exchange in any state. The caller must also cancel the work that the owner runs for it.
@@ -186,17 +186,17 @@ package final class HopDriver: Sendable {
                         // The exchange may have ended.
                         guard state.withLock({ $0.isCurrent(head) }) else { return }
                         if case .pass = action {
-                            pending.give(decide(on: head, by: levels[..<index]))
+                            pending.fulfill(decide(on: head, by: levels[..<index]))
                         } else {
-                            pending.give(headDecision(after: action, of: index, about: head))
+                            pending.fulfill(headDecision(after: action, of: index, about: head))
                         }
                     })
-                return .ask(pending)
+                return .deferred(pending)
             }
         }
-        if let observer { show(head, to: observer) }
-        let (decision, asking) = decideFinally(head)
-        if let asking { post(.run(asking), isOwed: true) }
+        if let observer { reportHead(head, to: observer) }
+        let (decision, handlerWork) = decideFinally(head)
+        if let handlerWork { post(.run(handlerWork), isGuaranteed: true) }
         return decision
     }
 
@@ -229,10 +229,10 @@ package final class HopDriver: Sendable {
             return arrive(.failure(hop.failure(.invalidUse, message)))
         }
         if let end { return complete(result, end) }
-        if let (action, level) = chosen { perform(action, of: level, instead: response) }
+        if let (action, level) = chosen { perform(action, of: level, replacing: response) }
     }
 
-    private func perform(_ action: ResponseAction, of level: Int, instead response: TransportResponse) {
+    private func perform(_ action: ResponseAction, of level: Int, replacing response: TransportResponse) {
         response.body.abandon()
         let isCancelled = state.withLock { state in
             state.report.append(response.report.describing(state.route.hop, response.head))
@@ -245,11 +245,11 @@ package final class HopDriver: Sendable {
         case .follow where isCancelled:
             complete(.failure(state.withLock { $0.route.hop }.cancellation))
         case .follow(let exchange, let reason):
-            let over = state.withLock { state in
+            let ended = state.withLock { state in
                 state.noteFollowing(reason, of: level)
                 return state.begin(Hop(exchange, after: state.route.levels[level].hop, because: reason), at: level)
             }
-            for level in over { level.run.ended(level.hop, with: nil) }
+            for level in ended { level.run.ended(level.hop, with: nil) }
             switch reason {
             case .redirect(let redirect): observer?.exchangeWillFollow(redirect)
             case .challenge: observer?.exchangeWillAnswerChallenge(in: response.head)
@@ -268,8 +268,10 @@ package final class HopDriver: Sendable {
         }
         if observer != nil { exchangeDidReceiveHead(response.head) }
         let decision = decide(on: response.head, by: levels)
-        guard case .ask(let pending) = decision else { return arrive(response.applying(decision, instead: delivery)) }
-        pending.whenGiven { [self] decision in arrive(response.applying(decision, instead: delivery)) }
+        guard case .deferred(let pending) = decision else {
+            return arrive(response.applying(decision, deliveringTo: delivery))
+        }
+        pending.whenDecided { [self] decision in arrive(response.applying(decision, deliveringTo: delivery)) }
     }
 
     /// Passes a failure to the stages before a level, innermost first. A stage can recover from it.
@@ -303,13 +305,13 @@ package final class HopDriver: Sendable {
             if let report { state.withLock { $0.report.append(report) } }
             take(response, before: level)
         case .again:
-            let over = state.withLock { state -> [Level]? in
+            let ended = state.withLock { state -> [Level]? in
                 guard !state.isCancelled else { return nil }
                 if let report { state.report.append(report.describing(state.route.hop, nil)) }
                 return state.begin(state.route.levels[level].hop, at: level)
             }
-            guard let over else { return complete(.failure(error)) }
-            for level in over { level.run.ended(level.hop, with: .failure(error)) }
+            guard let ended else { return complete(.failure(error)) }
+            for level in ended { level.run.ended(level.hop, with: .failure(error)) }
             post(.run { [self] in advance() })
         }
     }
@@ -323,7 +325,7 @@ package final class HopDriver: Sendable {
         var result = result
         if let report = end.report {
             switch result {
-            case .success(let response): result = .success(response.preceded(by: report))
+            case .success(let response): result = .success(response.prependingReport(report))
             case .failure(let error): result = .failure(report.followed(by: error))
             }
         }
@@ -343,42 +345,44 @@ extension HopDriver: ExchangeObserver {
 
     package func exchangeDidReceiveHead(_ head: ResponseHead) {
         let levels = state.withLock { state -> [Level]? in
-            guard state.shown !== head else { return nil }
-            (state.isHolding, state.held) = (true, nil)
+            guard state.reportedHead !== head else { return nil }
+            (state.holdsProgress, state.heldProgress) = (true, nil)
             return state.route.levels
         }
         guard let levels, let observer else { return }
-        let isWanted = levels.contains { level in
+        let isHandledByStage = levels.contains { level in
             if case .now(.pass) = level.run.head(head, of: level.hop) { false } else { true }
         }
-        if !isWanted { show(head, to: observer) }
+        if !isHandledByStage { reportHead(head, to: observer) }
     }
 
     package func exchangeDidReceive(bytes: Int64, expected: Int64?) {
-        let isHolding = state.withLock { state in
-            if state.isHolding { state.held = (bytes, expected) }
-            return state.isHolding
+        let holdsProgress = state.withLock { state in
+            if state.holdsProgress { state.heldProgress = (bytes, expected) }
+            return state.holdsProgress
         }
-        if !isHolding { observer?.exchangeDidReceive(bytes: bytes, expected: expected) }
+        if !holdsProgress { observer?.exchangeDidReceive(bytes: bytes, expected: expected) }
     }
 
     /// Reports a response's head to the observer, and the progress that was held back.
-    private func show(_ head: ResponseHead, to observer: any ExchangeObserver) {
+    private func reportHead(_ head: ResponseHead, to observer: any ExchangeObserver) {
         let isNew = state.withLock { state in
-            defer { state.shown = head }
-            return state.isHolding && state.shown !== head
+            defer { state.reportedHead = head }
+            return state.holdsProgress && state.reportedHead !== head
         }
         guard isNew else { return }
         observer.exchangeDidReceiveHead(head)
-        while let (bytes, expected) = takeHeld() { observer.exchangeDidReceive(bytes: bytes, expected: expected) }
+        while let (bytes, expected) = takeHeldProgress() {
+            observer.exchangeDidReceive(bytes: bytes, expected: expected)
+        }
     }
 
     /// Returns the progress that was held back. If there is nothing to report, later progress is reported immediately.
-    private func takeHeld() -> (bytes: Int64, expected: Int64?)? {
+    private func takeHeldProgress() -> (bytes: Int64, expected: Int64?)? {
         state.withLock { state in
-            defer { state.held = nil }
-            if state.held == nil { state.isHolding = false }
-            return state.held
+            defer { state.heldProgress = nil }
+            if state.heldProgress == nil { state.holdsProgress = false }
+            return state.heldProgress
         }
     }
 }

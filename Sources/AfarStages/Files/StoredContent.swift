@@ -44,7 +44,7 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
         let delay = state.withLock { state -> Duration? in
             body(&state.content, &state.changes)
             if state.changes.values.count > StoreChanges<Content.Key, Content.Value>.limit {
-                state.changes.keep { [content = state.content] in content.contains($0) }
+                state.changes.retain { [content = state.content] in content.contains($0) }
             }
             guard !state.changes.isEmpty, !state.isScheduled else { return nil }
             state.isScheduled = true
@@ -157,7 +157,9 @@ struct StoreChanges<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         values.merge(later.values) { $1 }
     }
 
-    mutating func keep(where isKept: (Key) -> Bool) { values = values.filter { $0.value == nil || isKept($0.key) } }
+    mutating func retain(where shouldRetain: (Key) -> Bool) {
+        values = values.filter { $0.value == nil || shouldRetain($0.key) }
+    }
 }
 
 /// A store with unsaved changes.

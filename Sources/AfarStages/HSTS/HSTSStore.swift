@@ -114,12 +114,14 @@ public struct HSTSHosts: Sendable {
         guard hosts.count > Self.limit else { return }
         hosts = hosts.filter { !$0.value.isExpired(at: now) }
         let sites = Dictionary(grouping: hosts.values) { CookieDomain.site(of: $0.name) }
-        for hosts in sites.values where hosts.count > Self.limit / 8 { forget(hosts.count - Self.limit / 8, of: hosts) }
-        if hosts.count > Self.limit { forget(hosts.count - Self.limit + Self.limit / 32, of: hosts.values) }
+        for hosts in sites.values where hosts.count > Self.limit / 8 {
+            evict(hosts.count - Self.limit / 8, from: hosts)
+        }
+        if hosts.count > Self.limit { evict(hosts.count - Self.limit + Self.limit / 32, from: hosts.values) }
     }
 
-    private mutating func forget(_ count: Int, of known: some Collection<HSTSHost>) {
-        for host in known.sorted(by: { $0.expires < $1.expires }).prefix(count) { hosts[host.name] = nil }
+    private mutating func evict(_ count: Int, from candidates: some Collection<HSTSHost>) {
+        for host in candidates.sorted(by: { $0.expires < $1.expires }).prefix(count) { hosts[host.name] = nil }
     }
 
     /// Returns whether storing a host would change nothing: an equal entry exists, and the remaining lifetimes differ by 1% at

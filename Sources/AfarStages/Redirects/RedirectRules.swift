@@ -88,23 +88,24 @@ package struct RedirectRules: Sendable {
         after proposal: RedirectProposal, to exchange: Exchange, hasLeft: Bool = false
     ) throws(TransportError) -> Exchange {
         let redirect = FailureContext(head: proposal.response, from: exchange.url)
-        let place = proposal.url.absoluteString
+        let destination = proposal.url.absoluteString
         let target: RequestTarget
         do {
             target = try RequestTarget(proposal.url, writtenAs: proposal.location)
         } catch {
-            throw redirect.failure(.invalidRedirect, to: place, "cannot be followed: \(error)")
+            throw redirect.failure(.invalidRedirect, to: destination, "cannot be followed: \(error)")
         }
         let request = HTTPRequest(proposal.method, target)
         let upgraded = hsts?.upgraded(request)
         guard allowsInsecure || upgraded != nil || target.scheme == "https" || exchange.request.scheme != "https" else {
             throw redirect.failure(
-                .insecureRedirect, to: place,
+                .insecureRedirect, to: destination,
                 "leads to an insecure connection: set the session's allowsInsecureRedirects to permit it")
         }
         if case .stream(let stream) = proposal.body, stream.isSpent {
             throw redirect.failure(
-                .requestBodyFailed, to: place, "requires the body again, which is a stream that can be read only once")
+                .requestBodyFailed, to: destination,
+                "requires the body again, which is a stream that can be read only once")
         }
         var next = exchange
         next.request = upgraded ?? request
@@ -129,13 +130,13 @@ package struct RedirectRules: Sendable {
         // RFC 9110, section 10.1.3.
         let losesReferer = last.scheme == "https" && next.scheme != "https"
         let losesBody = proposal.body.isNone && (!proposal.originalBody.isNone || next.method != last.method)
-        func mustGo(_ name: HTTPField.Name) -> Bool {
+        func mustRemove(_ name: HTTPField.Name) -> Bool {
             leaves && (name.canonicalName == "host" || sensitiveHeaders.contains(name.rawName))
                 || losesReferer && name == .referer
                 || losesBody && (Self.aboutBody.contains(name) || name.canonicalName.hasPrefix("content-"))
         }
-        guard fields.contains(where: { mustGo($0.name) }) else { return }
-        fields = HTTPFields(fields.filter { !mustGo($0.name) })
+        guard fields.contains(where: { mustRemove($0.name) }) else { return }
+        fields = HTTPFields(fields.filter { !mustRemove($0.name) })
     }
 
     /// The parts of a redirect that error messages contain.
@@ -143,11 +144,11 @@ package struct RedirectRules: Sendable {
         let head: ResponseHead
         let from: String
 
-        func failure(_ code: TransportError.Code, to place: String?, _ message: String) -> TransportError {
-            let place = place.map { " to \(Redaction.standard.url($0).prefix(1_000))" } ?? ""
+        func failure(_ code: TransportError.Code, to destination: String?, _ message: String) -> TransportError {
+            let destination = destination.map { " to \(Redaction.standard.url($0).prefix(1_000))" } ?? ""
             return TransportError(
                 code, phase: .receiving, url: from,
-                message: "the redirect (\(head.status)) from \(from)\(place) \(message)")
+                message: "the redirect (\(head.status)) from \(from)\(destination) \(message)")
         }
     }
 }

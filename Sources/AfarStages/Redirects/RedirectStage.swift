@@ -15,7 +15,7 @@ package struct RedirectStage: ExchangeStage {
         return switch policy {
         case .doNotFollow: nil
         case .follow: following
-        case .ask: Run(rules: following.rules, policy: policy)
+        case .custom: Run(rules: following.rules, policy: policy)
         }
     }
 
@@ -30,7 +30,7 @@ package struct RedirectStage: ExchangeStage {
 
         /// Removes the handler from the exchange. The handler retains the request, and no later stage uses it.
         func before(_ hop: Hop) -> Reply<RequestAction> {
-            guard case .ask = policy else { return .now(.send) }
+            guard case .custom = policy else { return .now(.send) }
             var exchange = hop.exchange
             exchange.policies.redirects = .follow
             return .now(.change(exchange))
@@ -40,8 +40,8 @@ package struct RedirectStage: ExchangeStage {
             guard head.isRedirect else { return .now(.pass) }
             do throws(TransportError) {
                 let proposal = try rules.proposal(after: head, to: hop.exchange)
-                guard case .ask(let decide) = policy else { return .now(try rules.follow(proposal, after: hop)) }
-                return .wait { [rules] in await rules.follow(proposal, after: hop, asking: decide) }
+                guard case .custom(let decide) = policy else { return .now(try rules.follow(proposal, after: hop)) }
+                return .wait { [rules] in await rules.follow(proposal, after: hop, decidingBy: decide) }
             } catch {
                 return .now(.fail(error))
             }
@@ -52,7 +52,7 @@ package struct RedirectStage: ExchangeStage {
 extension RedirectRules {
     fileprivate func follow(
         _ proposal: RedirectProposal, after hop: Hop,
-        asking decide: @Sendable (RedirectProposal) async throws -> RedirectProposal?
+        decidingBy decide: @Sendable (RedirectProposal) async throws -> RedirectProposal?
     ) async -> ResponseAction {
         let decision: RedirectProposal?
         do {
@@ -109,7 +109,7 @@ package enum RedirectPolicy: Sendable {
     /// Doesn't follow redirects.
     case doNotFollow
     /// Calls a closure for each redirect, which returns the request to send, or nil to not follow the redirect.
-    case ask(@Sendable (RedirectProposal) async throws -> RedirectProposal?)
+    case custom(@Sendable (RedirectProposal) async throws -> RedirectProposal?)
 }
 
 /// A request that a redirect suggests, before the rules are applied to it.

@@ -9,10 +9,10 @@ enum Payload {
         let seed: UInt64 = try request.number("seed", in: 0 ... .max, default: 0)
         return ServerResponse(headers: ["Content-Type": "application/octet-stream"], length: count) { body in
             var generator = PseudoRandomBytes(seed: seed)
-            var left = count
-            while left > 0 {
-                try body.write(generator.next(min(left, blockSize)))
-                left -= min(left, blockSize)
+            var remaining = count
+            while remaining > 0 {
+                try body.write(generator.next(min(remaining, blockSize)))
+                remaining -= min(remaining, blockSize)
             }
         }
     }
@@ -54,7 +54,7 @@ enum Payload {
                 let block = start..<min(start + 65_520, end)
                 try body.write(seed.map { PseudoRandomBytes.bytes(block, seed: $0) } ?? PatternBytes.bytes(block))
             }
-            if end < range.upperBound, interruption.isSilence { try body.wait(seconds: 86_400) }
+            if end < range.upperBound, interruption.keepsConnection { try body.wait(seconds: 86_400) }
         }
     }
 }
@@ -63,13 +63,13 @@ enum Payload {
 private struct Interruption: Sendable {
     private var offsets: [Int] = []
     /// Whether the connection stays open.
-    private(set) var isSilence = false
+    private(set) var keepsConnection = false
 
     init() {}
 
     init(of request: ServerRequest) throws {
         let (cuts, stalls) = (request.argument("cuts"), request.argument("stalls"))
-        isSilence = cuts == nil
+        keepsConnection = cuts == nil
         offsets = try (cuts ?? stalls ?? "").split(separator: ",").map { text in
             guard let offset = Int(text) else { throw BadArgument(reason: "\(text) is not an offset") }
             return offset
@@ -185,7 +185,7 @@ public enum PatternBytes {
 /// for each output, which is the state mixed by two rounds of xor-shift and multiplication.
 public struct PseudoRandomBytes: Sendable {
     private var state: UInt64
-    private var left: [UInt8] = []
+    private var buffered: [UInt8] = []
 
     /// Creates the sequence of a seed.
     public init(seed: UInt64 = 0) {
@@ -209,15 +209,15 @@ public struct PseudoRandomBytes: Sendable {
     /// Returns the next bytes; none for a negative count. The sequence doesn't depend on how it is divided among calls.
     public mutating func next(_ count: Int) -> Data {
         let count = max(0, count)
-        var data = Data(left.prefix(count))
-        left.removeFirst(data.count)
+        var data = Data(buffered.prefix(count))
+        buffered.removeFirst(data.count)
         let words = (count - data.count + 7) / 8
         var fresh = [UInt64](repeating: 0, count: words)
         for index in fresh.indices { fresh[index] = nextWord().littleEndian }
         fresh.withUnsafeBytes { bytes in
             let taken = count - data.count
             data.append(contentsOf: bytes.prefix(taken))
-            left += bytes.dropFirst(taken)
+            buffered += bytes.dropFirst(taken)
         }
         return data
     }

@@ -85,7 +85,7 @@ struct HTTPConnection {
     /// Sends the response, and returns whether the connection can be reused.
     private func send(_ response: ServerResponse, to request: ServerRequest) throws -> Bool {
         if response.delay > 0, socket.waitForPeer(seconds: response.delay) != .timedOut {
-            throw BodyWriter.ClientGone()
+            throw BodyWriter.ClientDisconnected()
         }
         let framing = ResponseFraming(of: response, to: request)
         let writer = BodyWriter(socket: socket, head: framing.head, isChunked: framing.isChunked)
@@ -133,7 +133,7 @@ struct ResponseFraming {
         isChunked = hasBody && length == nil && !isFramed && request.version != "HTTP/1.0"
         bodyLength = hasBody ? length : nil
         keepsAlive =
-            request.wantsKeepAlive && !headers.tokens("Connection").contains("close")
+            request.requestsKeepAlive && !headers.tokens("Connection").contains("close")
             && !(hasBody && length == nil && !isChunked)
 
         if allowsBody && !isFramed {

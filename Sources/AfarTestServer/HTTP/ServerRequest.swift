@@ -98,7 +98,7 @@ extension ServerRequest {
     }
 
     /// Whether the client intends to send more requests over this connection.
-    var wantsKeepAlive: Bool {
+    var requestsKeepAlive: Bool {
         let tokens = headers.tokens("Connection")
         return version == "HTTP/1.0" ? tokens.contains("keep-alive") : !tokens.contains("close")
     }

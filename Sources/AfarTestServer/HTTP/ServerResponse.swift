@@ -77,7 +77,7 @@ public struct ServerResponse: Sendable {
 /// Writes the body of one response. Don't use it after the closure that received it has returned.
 public final class BodyWriter {
     /// Thrown by writes and waits if the client has closed the connection or the server is stopping.
-    public struct ClientGone: Error {}
+    public struct ClientDisconnected: Error {}
 
     private let socket: Socket
     private let isChunked: Bool
@@ -92,14 +92,14 @@ public final class BodyWriter {
 
     /// Sends bytes immediately. In a chunked body, each call sends one chunk. Blocks while the client doesn't read.
     ///
-    /// - Throws: ``ClientGone`` if the client has closed the connection or the server is stopping.
+    /// - Throws: ``ClientDisconnected`` if the client has closed the connection or the server is stopping.
     public func write(_ data: Data) throws {
         try data.withUnsafeBytes { try write(bytes: $0) }
     }
 
     /// Sends text as UTF-8 immediately.
     ///
-    /// - Throws: ``ClientGone`` if the client has closed the connection or the server is stopping.
+    /// - Throws: ``ClientDisconnected`` if the client has closed the connection or the server is stopping.
     public func write(_ text: String) throws {
         try write(Data(text.utf8))
     }
@@ -107,10 +107,10 @@ public final class BodyWriter {
     /// Waits without sending.
     ///
     /// - Parameter seconds: The maximum time to wait.
-    /// - Throws: ``ClientGone`` as soon as the client closes the connection or the server stops.
+    /// - Throws: ``ClientDisconnected`` as soon as the client closes the connection or the server stops.
     public func wait(seconds: Double) throws {
         try flush()
-        guard socket.waitForPeer(seconds: seconds) == .timedOut else { throw ClientGone() }
+        guard socket.waitForPeer(seconds: seconds) == .timedOut else { throw ClientDisconnected() }
     }
 
     func write(bytes: UnsafeRawBufferPointer) throws {
@@ -143,7 +143,7 @@ public final class BodyWriter {
         do {
             try socket.write(bytes)
         } catch {
-            throw ClientGone()
+            throw ClientDisconnected()
         }
     }
 }

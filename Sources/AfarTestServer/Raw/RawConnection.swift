@@ -3,7 +3,7 @@ import Foundation
 /// Runs a script on one connection, on the connection's own thread.
 struct RawConnection {
     private enum Ending: Error {
-        case byScript
+        case closedByScript
         case byPeer
     }
 
@@ -27,7 +27,7 @@ struct RawConnection {
             try perform(script)
             try readToEnd()
             log.peerClosed(index)
-        } catch Ending.byScript {
+        } catch Ending.closedByScript {
             // From here on, the peer's end can't be detected.
         } catch {
             log.peerClosed(index)
@@ -66,10 +66,10 @@ struct RawConnection {
             socket.finishWriting()
         case .close:
             socket.close()
-            throw Ending.byScript
+            throw Ending.closedByScript
         case .reset:
             socket.reset()
-            throw Ending.byScript
+            throw Ending.closedByScript
         case .group(let steps):
             try perform(steps)
         case .loop(let steps):

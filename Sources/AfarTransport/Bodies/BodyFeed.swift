@@ -2,7 +2,7 @@ package import Foundation
 
 /// The source of a request's body while a transport sends it.
 package final class BodyFeed {
-    package enum Answer {
+    package enum ReadResult {
         case bytes(Int)
         /// No bytes are available. The pump calls back when they are.
         case wait
@@ -45,7 +45,7 @@ package final class BodyFeed {
         self.length = length
     }
 
-    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Answer {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> ReadResult {
         var room = buffer
         if let length {
             guard byteCount < length else { return .bytes(0) }
@@ -103,16 +103,16 @@ package final class BodyPump: Sendable {
         var chunk = Data()
         var isAtEnd = false
         var fault: Fault?
-        var loopWaits = false
-        var maker: UnsafeContinuation<Bool, Never>?
+        var isLoopWaiting = false
+        var producer: UnsafeContinuation<Bool, Never>?
         var isCancelled = false
         /// Nil after cancellation: the reader can continue for a long time, and must not retain the exchange.
         var onReady: (@Sendable () -> Void)?
 
         /// Returns the closure to call now, at most once for each wait of the loop; nil if the loop doesn't wait.
         mutating func takeCall() -> (@Sendable () -> Void)? {
-            defer { loopWaits = false }
-            return loopWaits ? onReady : nil
+            defer { isLoopWaiting = false }
+            return isLoopWaiting ? onReady : nil
         }
     }
 
@@ -135,14 +135,14 @@ package final class BodyPump: Sendable {
                     sent += Int64(chunk.count)
                     // Hold the chunk that completes the declared length until the stream has ended. Once this chunk is sent, the
                     // server treats the body as complete, even if the stream yields more.
-                    let isWhole = stream.length.map { sent >= $0 } ?? false
-                    if isWhole { next = try await read() }
-                    while isWhole, next?.isEmpty == true { next = try await read() }
-                    if let length = stream.length, sent > length || (isWhole && next != nil) {
+                    let isComplete = stream.length.map { sent >= $0 } ?? false
+                    if isComplete { next = try await read() }
+                    while isComplete, next?.isEmpty == true { next = try await read() }
+                    if let length = stream.length, sent > length || (isComplete && next != nil) {
                         throw Fault(.requestBodyFailed, "the body has more than its declared length of \(length) bytes")
                     }
                     guard await put(chunk) else { return }
-                    if !isWhole { next = try await read() }
+                    if !isComplete { next = try await read() }
                 }
                 end(with: nil)
             } catch let fault as Fault {
@@ -157,33 +157,33 @@ package final class BodyPump: Sendable {
 
     /// For the loop: copies the next bytes. Returns their number, 0 at the end, or nil if the loop must wait.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int? {
-        let (count, fault, maker) = state.withLock { state -> (Int?, Fault?, UnsafeContinuation<Bool, Never>?) in
+        let (count, fault, producer) = state.withLock { state -> (Int?, Fault?, UnsafeContinuation<Bool, Never>?) in
             guard !state.chunk.isEmpty else {
                 if let fault = state.fault { return (nil, fault, nil) }
                 if state.isAtEnd { return (0, nil, nil) }
-                state.loopWaits = true
+                state.isLoopWaiting = true
                 return (nil, nil, nil)
             }
             let count = min(buffer.count, state.chunk.count)
             state.chunk.copyBytes(to: buffer, count: count)
             state.chunk = count == state.chunk.count ? Data() : state.chunk.dropFirst(count)
             guard state.chunk.isEmpty else { return (count, nil, nil) }
-            defer { state.maker = nil }
-            return (count, nil, state.maker)
+            defer { state.producer = nil }
+            return (count, nil, state.producer)
         }
-        maker?.resume(returning: true)
+        producer?.resume(returning: true)
         if let fault { throw fault }
         return count
     }
 
     package func cancel() {
-        let maker = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
+        let producer = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
             state.isCancelled = true
             state.onReady = nil
-            defer { state.maker = nil }
-            return state.maker
+            defer { state.producer = nil }
+            return state.producer
         }
-        maker?.resume(returning: false)
+        producer?.resume(returning: false)
         task.withLock { $0 }?.cancel()
     }
 
@@ -199,7 +199,7 @@ package final class BodyPump: Sendable {
             let (isCancelled, onReady) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
                 guard !state.isCancelled else { return (true, nil) }
                 state.chunk = chunk
-                state.maker = continuation
+                state.producer = continuation
                 return (false, state.takeCall())
             }
             if isCancelled { continuation.resume(returning: false) }

@@ -2,15 +2,15 @@ package import Foundation
 
 /// The destination of a response's body, with the number of bytes written.
 package struct BodySink {
-    package enum Answer {
-        case taken
+    package enum WriteResult {
+        case written
         /// Nothing was written. Stop reading until the stream requests more.
         case full
     }
 
     private enum Target {
         /// Discards up to this many bytes.
-        case nowhere(Int64)
+        case discarded(Int64)
         case memory(GrowingBuffer)
         case file(descriptor: Int32)
         /// Collects pieces in the buffer first, because each chunk can wake the reader.
@@ -42,7 +42,7 @@ package struct BodySink {
     }
 
     package init(discarding limit: Int64) {
-        target = .nowhere(limit)
+        target = .discarded(limit)
         self.limit = nil
     }
 
@@ -62,11 +62,11 @@ package struct BodySink {
 
     /// Passes the collected pieces to the reader of a streamed body.
     package func flush() {
-        if case .stream(let source, let gathered) = target { source.yield(gathered.take()) }
+        if case .stream(let source, let buffered) = target { source.yield(buffered.take()) }
     }
 
-    /// Whether writing can return ``Answer/full``.
-    package var mayRefuse: Bool { source != nil }
+    /// Whether writing can return ``WriteResult/full``.
+    package var canBeFull: Bool { source != nil }
 
     /// Reserves memory for a body of a declared length.
     package func expect(_ length: Int64?) {
@@ -76,9 +76,9 @@ package struct BodySink {
     /// Memory to read the next bytes into. Writing these bytes then doesn't copy them. Nil for a file, or if there is no memory.
     package var room: UnsafeMutableRawBufferPointer? {
         switch target {
-        case .nowhere, .file: nil
+        case .discarded, .file: nil
         case .memory(let buffer): buffer.room
-        case .stream(_, let gathered): gathered.room
+        case .stream(_, let buffered): buffered.room
         }
     }
 
@@ -87,12 +87,13 @@ package struct BodySink {
     /// - Parameters:
     ///   - bytes: The decoded bytes.
     ///   - evenIfFull: Whether a stream accepts the bytes even if it is full. The default is false.
-    package mutating func write(_ bytes: UnsafeRawBufferPointer, evenIfFull: Bool = false) throws(Fault) -> Answer {
+    package mutating func write(_ bytes: UnsafeRawBufferPointer, evenIfFull: Bool = false) throws(Fault) -> WriteResult
+    {
         if let limit, byteCount + Int64(bytes.count) > limit {
             throw Fault(.responseTooLarge, "the response's body exceeds the limit of \(limit) bytes")
         }
         switch target {
-        case .nowhere(let limit):
+        case .discarded(let limit):
             guard byteCount + Int64(bytes.count) <= limit else { throw .discarded }
         case .memory(let buffer):
             guard buffer.append(bytes) else { throw Fault(.outOfResources, "no memory for the response's body") }
@@ -100,20 +101,20 @@ package struct BodySink {
             if let code = bytes.write(to: descriptor) {
                 throw Fault(.deliveryFailed, "the response's body could not be written", systemError: code)
             }
-        case .stream(let source, let gathered):
+        case .stream(let source, let buffered):
             if !evenIfFull, source.isFull { return .full }
-            guard gathered.append(bytes, to: source) else {
+            guard buffered.append(bytes, to: source) else {
                 throw Fault(.outOfResources, "no memory for a chunk of the response's body")
             }
         }
         byteCount += Int64(bytes.count)
-        return .taken
+        return .written
     }
 
     /// Returns the body for the response; nil for a stream. Call it once, because it gives up the memory.
     package func complete() -> TransportResponse.Body? {
         switch target {
-        case .nowhere: .data(Data())
+        case .discarded: .data(Data())
         case .memory(let buffer): .data(buffer.take())
         case .file: .file(byteCount: byteCount)
         case .stream: nil
@@ -208,13 +209,13 @@ package final class ChunkBuffer {
             state.withLock { $0.waiting.popLast() }.flatMap(UnsafeMutableRawPointer.init(bitPattern:)) ?? malloc(size)
         }
 
-        func giveBack(_ block: UnsafeMutableRawPointer) {
-            let isKept = state.withLock { state in
+        func recycle(_ block: UnsafeMutableRawPointer) {
+            let isReused = state.withLock { state in
                 guard state.waiting.count < state.limit else { return false }
                 state.waiting.append(UInt(bitPattern: block))
                 return true
             }
-            if !isKept { free(block) }
+            if !isReused { free(block) }
         }
     }
 
@@ -265,7 +266,7 @@ package final class ChunkBuffer {
         defer { count = 0 }
         guard count > blocks.size / 2 else { return Data(bytes: block, count: count) }
         self.block = nil
-        let deallocator = Data.Deallocator.custom { [blocks] block, _ in blocks.giveBack(block) }
+        let deallocator = Data.Deallocator.custom { [blocks] block, _ in blocks.recycle(block) }
         return Data(bytesNoCopy: block, count: count, deallocator: deallocator)
     }
 }

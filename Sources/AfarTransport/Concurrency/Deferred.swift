@@ -28,7 +28,7 @@ package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
     fileprivate typealias Waiter = UnsafeContinuation<Void, Never>
 
     private struct State {
-        var isOver = false
+        var isFulfilled = false
         var job: InlineJob?
         var firstWaiter: Waiter?
         var otherWaiters: [Waiter] = []
@@ -53,8 +53,8 @@ package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
     /// - Parameter settle: Called under the lock, on the first call only.
     fileprivate func end(_ settle: () -> Void) {
         let (first, others) = state.withLock { state -> (Waiter?, [Waiter]) in
-            guard !state.isOver else { return (nil, []) }
-            state.isOver = true
+            guard !state.isFulfilled else { return (nil, []) }
+            state.isFulfilled = true
             settle()
             return (state.firstWaiter.take(), Swift.exchange(&state.otherWaiters, with: []))
         }
@@ -63,13 +63,13 @@ package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
     }
 
     /// Returns whether the wait has ended, and the job to run while waiting, if any.
-    fileprivate func takeJob() -> (isOver: Bool, job: InlineJob?) {
-        state.withLock { ($0.isOver, $0.job.take()) }
+    fileprivate func takeJob() -> (isFulfilled: Bool, job: InlineJob?) {
+        state.withLock { ($0.isFulfilled, $0.job.take()) }
     }
 
     fileprivate func add(_ waiter: Waiter) {
         let mustWait = state.withLock { state in
-            guard !state.isOver, state.job == nil else { return false }
+            guard !state.isFulfilled, state.job == nil else { return false }
             if state.firstWaiter == nil { state.firstWaiter = waiter } else { state.otherWaiters.append(waiter) }
             return true
         }
@@ -79,7 +79,7 @@ package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
 
 /// A value that is set once, later. Any number of tasks can wait for it.
 package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable {
-    // Sendable because the value is written once, under the lock, and read only when `isOver` is true.
+    // Sendable because the value is written once, under the lock, and read only when `isFulfilled` is true.
     @exclusivity(unchecked) private var settled: Value?
 
     package override init() {}
@@ -96,10 +96,10 @@ package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable 
     package var value: Value {
         get async {
             while true {
-                let (isOver, job) = takeJob()
+                let (isFulfilled, job) = takeJob()
                 if let job {
                     job.run()
-                } else if isOver, let settled {
+                } else if isFulfilled, let settled {
                     return settled
                 } else {
                     await withUnsafeContinuation { add($0) }
@@ -143,12 +143,12 @@ package final class DelayedCall: @unchecked Sendable {
 
 /// Suspends the current task for a duration, or until it is canceled, without using the task pool's threads.
 package func pause(for duration: Duration) async {
-    let isOver = Deferred<Void>()
-    let timer = isOver.fulfill((), after: duration)
+    let end = Deferred<Void>()
+    let timer = end.fulfill((), after: duration)
     await withTaskCancellationHandler {
-        await isOver.value
+        await end.value
     } onCancel: {
-        isOver.fulfill(())
+        end.fulfill(())
     }
     timer.cancel()
 }

@@ -26,7 +26,7 @@ public final class ContentDecoder {
     /// The size of the buffer between two codings, in bytes.
     private static let bufferSize = 16 * 1024
     /// The maximum number of times that the buffers between codings are filled in one step.
-    private static let mostFillsPerStep = 64
+    private static let maximumFillsPerStep = 64
 
     /// One coding, with the bytes that it has yet to decode.
     private final class Layer {
@@ -98,7 +98,7 @@ public final class ContentDecoder {
         if layers.isEmpty { try makeLayers() }
         let available = input.count
         receivedByteCount = encodedByteCount + Int64(available)
-        fillsLeft = Self.mostFillsPerStep
+        fillsLeft = Self.maximumFillsPerStep
         let count = try read(layers.count - 1, from: &input, into: output)
         encodedByteCount += Int64(available - input.count)
         hasMore = count == output.count || fillsLeft == 0

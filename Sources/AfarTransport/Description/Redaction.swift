@@ -60,21 +60,21 @@ public struct Redaction: Sendable {
     ///
     /// The text can be an invalid URL. The end of its password is unclear, so everything before the last `@` is hidden.
     public func url(_ url: String) -> String {
-        guard !showsSecrets, Self.mayHaveSecrets(url) else { return url }
+        guard !showsSecrets, Self.canContainSecrets(url) else { return url }
         return String(decoding: Self.redactedURL(Array(url.utf8)[...]), as: UTF8.self)
     }
 
     /// Returns text with each URL in it redacted as by ``url(_:)``. White space, `"`, `<` and `>` end a URL. An apostrophe
     /// doesn't, because a password can contain one.
     public func text(_ text: String) -> String {
-        guard !showsSecrets, Self.mayHaveSecrets(text) else { return text }
+        guard !showsSecrets, Self.canContainSecrets(text) else { return text }
         return String(decoding: Self.redactedText(Array(text.utf8)[...]), as: UTF8.self)
     }
 
     /// Returns text on one line, with URLs redacted as by ``text(_:)`` and terminal control characters made visible.
     package func line(_ text: String) -> String { TerminalText.line(self.text(text)) }
 
-    private static func mayHaveSecrets(_ text: String) -> Bool {
+    private static func canContainSecrets(_ text: String) -> Bool {
         text.utf8.contains { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "%") }
     }
 }

@@ -5,35 +5,35 @@ import Foundation
 ///
 /// Methods that read a character or a word consume nothing if they return nil or false.
 package struct FieldScanner {
-    private var rest: Substring.UTF8View
+    private var remaining: Substring.UTF8View
 
     package init(_ value: some StringProtocol) {
-        rest = Substring(value).utf8
+        remaining = Substring(value).utf8
     }
 
     // MARK: Characters
 
     /// The next byte; nil at the end.
-    package var next: UInt8? { rest.first }
+    package var next: UInt8? { remaining.first }
 
-    package mutating func skipSpaces() { rest = rest.drop(while: \.isFieldSpace) }
+    package mutating func skipSpaces() { remaining = remaining.drop(while: \.isFieldSpace) }
 
     /// Consumes a character if it is the next one.
     package mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard next == UInt8(ascii: character) else { return false }
-        rest.removeFirst()
+        remaining.removeFirst()
         return true
     }
 
     // MARK: Words
 
     /// Reads a token (section 5.6.2).
-    package mutating func token() -> String? { taken(while: \.isTokenCharacter) }
+    package mutating func token() -> String? { read(while: \.isTokenCharacter) }
 
     /// Reads a `token68`, which credentials and challenges can contain instead of parameters (section 11.2).
     package mutating func token68() -> String? {
-        guard let word = taken(while: \.isToken68Character) else { return nil }
-        return word + (taken { $0 == UInt8(ascii: "=") } ?? "")
+        guard let word = read(while: \.isToken68Character) else { return nil }
+        return word + (read { $0 == UInt8(ascii: "=") } ?? "")
     }
 
     /// Reads a quoted string and returns its unescaped content (section 5.6.4).
@@ -50,8 +50,8 @@ package struct FieldScanner {
 
     /// Moves to the next element of a list (section 5.6.1). Returns whether there is one.
     package mutating func skipToElement() -> Bool {
-        rest = rest.drop { $0.isFieldSpace || $0 == UInt8(ascii: ",") }
-        return !rest.isEmpty
+        remaining = remaining.drop { $0.isFieldSpace || $0 == UInt8(ascii: ",") }
+        return !remaining.isEmpty
     }
 
     /// Returns the elements of a list that can be spread over several fields.
@@ -66,15 +66,15 @@ package struct FieldScanner {
 
     /// Reads the list element that begins here: everything up to the next comma outside of a quoted string.
     package mutating func element() -> String {
-        let element = rest
+        let element = remaining
         while let byte = next, byte != UInt8(ascii: ",") {
-            rest.removeFirst()
+            remaining.removeFirst()
             if byte == UInt8(ascii: "\"") {
                 _ = textUpToQuote()
                 _ = skip("\"")
             }
         }
-        return Self.trimmed(element[..<rest.startIndex])
+        return Self.trimmed(element[..<remaining.startIndex])
     }
 
     // MARK: Parameters
@@ -105,21 +105,21 @@ package struct FieldScanner {
     private mutating func textUpToQuote() -> String {
         var text: [UInt8] = []
         while let byte = next, byte != UInt8(ascii: "\"") {
-            rest.removeFirst()
-            text.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
+            remaining.removeFirst()
+            text.append(byte == UInt8(ascii: "\\") ? remaining.popFirst() ?? byte : byte)
         }
         return String(decoding: text, as: UTF8.self)
     }
 
-    private mutating func taken(while isWanted: (UInt8) -> Bool) -> String? {
-        let taken = rest.prefix(while: isWanted)
-        rest = rest[taken.endIndex...]
-        return taken.isEmpty ? nil : String(Substring(taken))
+    private mutating func read(while predicate: (UInt8) -> Bool) -> String? {
+        let consumed = remaining.prefix(while: predicate)
+        remaining = remaining[consumed.endIndex...]
+        return consumed.isEmpty ? nil : String(Substring(consumed))
     }
 
     private mutating func trimmedText(upTo ends: (UInt8) -> Bool) -> String {
-        let text = rest.prefix { !ends($0) }
-        rest = rest[text.endIndex...]
+        let text = remaining.prefix { !ends($0) }
+        remaining = remaining[text.endIndex...]
         return Self.trimmed(text)
     }
 

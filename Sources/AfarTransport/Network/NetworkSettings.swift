@@ -102,7 +102,7 @@ extension NetworkSettings {
     }
 
     /// Returns the host and port to connect to for those of a request.
-    package func place(ofHost host: String, port: Int) throws(InvalidSetting) -> (host: String, port: Int) {
+    package func connectTarget(forHost host: String, port: Int) throws(InvalidSetting) -> (host: String, port: Int) {
         guard !connectTo.isEmpty else { return (host, port) }
         let name = HostName(host)
         let entry = try connectToEntries().first { $0.matches(name, port) }
@@ -166,16 +166,16 @@ package struct InvalidSetting: Error, CustomStringConvertible {
 /// One entry of ``NetworkSettings/connectTo``.
 package struct ConnectToEntry: Sendable {
     /// A host, in brackets if it is an IPv6 address, and a port; nil for any, or for the original one.
-    package typealias Place = (host: String?, port: Int?)
+    package typealias Endpoint = (host: String?, port: Int?)
 
-    package let key: Place
-    package let value: Place
+    package let key: Endpoint
+    package let value: Endpoint
 
     fileprivate init(_ key: String, _ value: String) throws(InvalidSetting) {
-        (self.key, self.value) = (try Self.place(key), try Self.place(value))
+        (self.key, self.value) = (try Self.endpoint(key), try Self.endpoint(value))
     }
 
-    private static func place(_ text: String) throws(InvalidSetting) -> Place {
+    private static func endpoint(_ text: String) throws(InvalidSetting) -> Endpoint {
         let port = HostName.port(ofAuthority: text)
         let host = port == nil ? text : String(text[..<(text.lastIndex(of: ":") ?? text.endIndex)])
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")

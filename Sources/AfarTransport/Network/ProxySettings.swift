@@ -180,7 +180,7 @@ public struct Proxy: Sendable, Hashable {
     package var url: String { "\(kind.rawValue)://\(HostName.authority(host, port: port))" }
 
     /// Whether the proxy uses HTTP and can receive header fields.
-    package var isOfHTTP: Bool { kind == .http || kind == .https }
+    package var usesHTTP: Bool { kind == .http || kind == .https }
 }
 
 // Logs must not contain credentials.

@@ -30,7 +30,7 @@ package final class ConnectionSecurity: Sendable {
         /// The time until which each accepted chain stays accepted.
         var accepted = LeastRecentlyUsed<ContinuousClock.Instant>()
         /// The requests that wait for a pending decision, by chain.
-        var questions: [String: [Deferred<Decision>]] = [:]
+        var waiters: [String: [Deferred<Decision>]] = [:]
 
         mutating func accepts(_ chain: PresentedChain) -> Bool {
             accepted.value(for: chain.id).map { $0 > .now } ?? false
@@ -63,18 +63,18 @@ package final class ConnectionSecurity: Sendable {
     ///   - limit: The total time limit for the decision.
     ///   - longestWait: The longest time to wait for a thread that runs the evaluation.
     package func decide(
-        on undecided: UndecidedTrust, ofHost host: String, port: Int, asking handler: ServerTrustHandler?,
+        on undecided: UndecidedTrust, ofHost host: String, port: Int, handler: ServerTrustHandler?,
         within limit: Duration, waitingAtMost longestWait: Duration
     ) async -> Decision {
         let late = NoTrustDecision(
             .timedOut, "evaluating the server's certificates took longer than the total timeout allows")
         return await withCancellableTask(ifCancelled: .abandoned, timeout: (limit, { .refused(late) })) { [self] in
-            await decide(on: undecided, ofHost: host, port: port, asking: handler, waitingAtMost: longestWait)
+            await decide(on: undecided, ofHost: host, port: port, handler: handler, waitingAtMost: longestWait)
         }
     }
 
     private func decide(
-        on undecided: UndecidedTrust, ofHost host: String, port: Int, asking handler: ServerTrustHandler?,
+        on undecided: UndecidedTrust, ofHost host: String, port: Int, handler: ServerTrustHandler?,
         waitingAtMost longestWait: Duration
     ) async -> Decision {
         await decide(on: undecided.chain) {
@@ -104,11 +104,11 @@ package final class ConnectionSecurity: Sendable {
             // One critical section, because another request may have accepted the chain in the meantime.
             let role = state.withLock { state -> Role in
                 if state.accepts(chain) { return .none }
-                guard state.questions[chain.id] != nil else {
-                    state.questions[chain.id] = []
+                guard state.waiters[chain.id] != nil else {
+                    state.waiters[chain.id] = []
                     return .decides
                 }
-                state.questions[chain.id]?.append(answer)
+                state.waiters[chain.id]?.append(answer)
                 return .waits
             }
             switch role {
@@ -123,7 +123,7 @@ package final class ConnectionSecurity: Sendable {
             }
             guard case .abandoned = decision else { return decision }
             guard Task.isCancelled else { continue }
-            state.withLock { $0.questions[chain.id]?.removeAll { $0 === answer } }
+            state.withLock { $0.waiters[chain.id]?.removeAll { $0 === answer } }
             return decision
         }
     }
@@ -137,7 +137,7 @@ package final class ConnectionSecurity: Sendable {
             }
         let waiters = state.withLock { state in
             if case .success(let trust) = result { Self.note(chain, of: trust, in: &state.accepted) }
-            return state.questions.removeValue(forKey: chain.id) ?? []
+            return state.waiters.removeValue(forKey: chain.id) ?? []
         }
         // Without a decision, the waiting requests try again, because they have their own timeouts.
         let isUndecided = if case .failure(let error) = result { error is NoTrustDecision } else { false }
@@ -267,7 +267,7 @@ extension Hop {
         let authority = exchange.request.authority ?? ""
         let decision = await security.decide(
             on: undecided, ofHost: HostName(ofAuthority: authority).text,
-            port: HostName.port(ofAuthority: authority) ?? 443, asking: exchange.context[ServerTrustHandlerKey.self],
+            port: HostName.port(ofAuthority: authority) ?? 443, handler: exchange.context[ServerTrustHandlerKey.self],
             within: timeLeft, waitingAtMost: min(timeLeft, longestWait ?? exchange.options.longestWait))
         return switch decision {
         case .accepted: nil

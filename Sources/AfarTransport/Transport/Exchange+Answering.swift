@@ -70,7 +70,7 @@ extension Exchange {
         }
         let report = TransportReport(transactions: [TransactionMetrics()])
         let response = TransportResponse(head: head, body: .data(body), report: report)
-        let delivered = try response.applying(decision, instead: delivery).get()
+        let delivered = try response.applying(decision, deliveringTo: delivery).get()
         if !body.isEmpty, case .take = decision {
             observer?.exchangeDidReceive(bytes: Int64(body.count), expected: head.contentLength)
         }

@@ -22,7 +22,7 @@ public struct Exchange: Sendable {
     /// ``headArrived(_:)``.
     ///
     /// It runs synchronously on the thread that reads from the network, so it is meant for quick decisions by Afar itself. Never
-    /// call a user's closure in it; return ``HeadDecision/ask(_:)`` instead.
+    /// call a user's closure in it; return ``HeadDecision/deferred(_:)`` instead.
     public var decide: (@Sendable (ResponseHead) -> HeadDecision)?
     /// Values for transports that wrap the transport.
     public var context: ExchangeContext

@@ -9,7 +9,7 @@ public enum HeadDecision: Sendable {
     /// Fails the exchange with ``TransportError/Code-swift.struct/cancelled`` and this error as the cause.
     case refuse(any Error)
     /// Defers the decision to code outside of the transport.
-    case ask(PendingHeadDecision)
+    case deferred(PendingHeadDecision)
 }
 
 extension TransportError {
@@ -24,7 +24,7 @@ extension TransportError {
 public final class PendingHeadDecision: Sendable {
     private struct State {
         /// Whether the decision has been made or delegated.
-        var isGiven = false
+        var isFulfilled = false
         var decision: HeadDecision?
         var receivers: [@Sendable (HeadDecision) -> Void] = []
     }
@@ -34,13 +34,13 @@ public final class PendingHeadDecision: Sendable {
     /// Creates a pending decision.
     public init() {}
 
-    deinit { give(.refuse(CancellationError())) }
+    deinit { fulfill(.refuse(CancellationError())) }
 
     /// Makes the decision, from any thread. Only the first call has an effect.
-    public func give(_ decision: HeadDecision) {
-        guard !state.withLock({ Swift.exchange(&$0.isGiven, with: true) }) else { return }
-        guard case .ask(let other) = decision else { return settle(decision) }
-        if other === self { settle(.refuse(CancellationError())) } else { other.whenGiven { [self] in settle($0) } }
+    public func fulfill(_ decision: HeadDecision) {
+        guard !state.withLock({ Swift.exchange(&$0.isFulfilled, with: true) }) else { return }
+        guard case .deferred(let other) = decision else { return settle(decision) }
+        if other === self { settle(.refuse(CancellationError())) } else { other.whenDecided { [self] in settle($0) } }
     }
 
     private func settle(_ decision: HeadDecision) {
@@ -54,8 +54,8 @@ public final class PendingHeadDecision: Sendable {
     /// For transports: calls a closure with the decision, either immediately if it has been made, or later on the thread that
     /// makes it.
     ///
-    /// - Parameter receive: Called once, with a decision other than ``HeadDecision/ask(_:)``.
-    public func whenGiven(_ receive: @escaping @Sendable (HeadDecision) -> Void) {
+    /// - Parameter receive: Called once, with a decision other than ``HeadDecision/deferred(_:)``.
+    public func whenDecided(_ receive: @escaping @Sendable (HeadDecision) -> Void) {
         let decision = state.withLock { state in
             if state.decision == nil { state.receivers.append(receive) }
             return state.decision
@@ -65,7 +65,7 @@ public final class PendingHeadDecision: Sendable {
 }
 
 extension HeadDecision {
-    /// For transports: waits for the final decision, which is never ``ask(_:)``.
+    /// For transports: waits for the final decision, which is never ``deferred(_:)``.
     ///
     /// Returns a refusal if the task is canceled first, or if the owner of a pending decision releases it. This method doesn't retain it.
     public consuming func settled() async -> HeadDecision {
@@ -79,6 +79,10 @@ extension HeadDecision {
     }
 
     private consuming func pass(to deferred: Deferred<HeadDecision>) {
-        if case .ask(let pending) = self { pending.whenGiven { deferred.fulfill($0) } } else { deferred.fulfill(self) }
+        if case .deferred(let pending) = self {
+            pending.whenDecided { deferred.fulfill($0) }
+        } else {
+            deferred.fulfill(self)
+        }
     }
 }

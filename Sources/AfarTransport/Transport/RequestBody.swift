@@ -177,8 +177,8 @@ extension InputStream {
             return streamError ?? CocoaError(.fileReadUnknown)
         #else
             // On Linux, `streamError` of Foundation's own streams crashes the process.
-            let mayHaveError = type(of: self) != InputStream.self
-            return (mayHaveError ? streamError : nil) ?? CocoaError(.fileReadUnknown)
+            let canHaveError = type(of: self) != InputStream.self
+            return (canHaveError ? streamError : nil) ?? CocoaError(.fileReadUnknown)
         #endif
     }
 }

@@ -9,7 +9,7 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
     public typealias Element = Data
 
     private let channel: Channel
-    private let before = Locked<TransportReport?>(nil)
+    private let precedingReport = Locked<TransportReport?>(nil)
 
     private init(channel: Channel) {
         self.channel = channel
@@ -23,17 +23,17 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
     /// Waits until the exchange has ended, and returns its report.
     public func report() async -> TransportReport {
         let report = await channel.report()
-        guard var whole = before.withLock({ $0 }) else { return report }
-        whole.append(report)
-        return whole
+        guard var combined = precedingReport.withLock({ $0 }) else { return report }
+        combined.append(report)
+        return combined
     }
 
     /// Prepends a report of what happened before the exchange that produced this body.
-    package func precede(by report: TransportReport) {
-        before.withLock { before in
-            var whole = report
-            if let before { whole.append(before) }
-            before = whole
+    package func prependReport(_ report: TransportReport) {
+        precedingReport.withLock { precedingReport in
+            var combined = report
+            if let precedingReport { combined.append(precedingReport) }
+            precedingReport = combined
         }
     }
 
@@ -105,7 +105,7 @@ extension ResponseBodyStream {
             var wasFull = false
             var isCancelled = false
             /// Whether the whole body has arrived. The reader receives the end only after the body has been copied.
-            var isWhole = false
+            var isComplete = false
             var end: Result<Void, TransportError>?
             var report: TransportReport?
             var reader: UnsafeContinuation<Data?, any Error>?
@@ -166,7 +166,7 @@ extension ResponseBodyStream {
             // Complete the copy before the reader receives the end.
             let copy = state.withLock { state -> BodyCopy? in
                 guard state.end == nil else { return nil }
-                state.isWhole = error == nil
+                state.isComplete = error == nil
                 return state.copy.take()
             }
             if error == nil { copy?.end() }
@@ -182,17 +182,17 @@ extension ResponseBodyStream {
         }
 
         func copy(upTo limit: Int, to receive: @escaping @Sendable (Data) -> Void) {
-            let whole = state.withLock { state -> BodyCopy? in
+            let complete = state.withLock { state -> BodyCopy? in
                 var copy = BodyCopy(limit: limit, receive: receive)
                 for chunk in state.chunks { copy.append(chunk) }
                 switch state.end {
-                case nil where !state.isWhole: state.copy = copy
+                case nil where !state.isComplete: state.copy = copy
                 case nil, .success: return copy
                 case .failure: break
                 }
                 return nil
             }
-            whole?.end()
+            complete?.end()
         }
 
         func cancel() {
@@ -214,11 +214,11 @@ extension ResponseBodyStream {
         func next() async throws -> Data? {
             try await withTaskCancellationHandler {
                 try await withUnsafeThrowingContinuation { continuation in
-                    let (answer, wantsMore) = state.withLock { state -> (Result<Data?, any Error>?, Bool) in
+                    let (answer, hasDemand) = state.withLock { state -> (Result<Data?, any Error>?, Bool) in
                         if let chunk = state.takeChunk() {
-                            let wantsMore = state.wasFull && state.waitingBytes <= highWaterMark / 2
-                            if wantsMore { state.wasFull = false }
-                            return (.success(chunk), wantsMore)
+                            let hasDemand = state.wasFull && state.waitingBytes <= highWaterMark / 2
+                            if hasDemand { state.wasFull = false }
+                            return (.success(chunk), hasDemand)
                         }
                         if let end = state.end {
                             return (end.map { nil }.mapError { $0 }, false)
@@ -228,7 +228,7 @@ extension ResponseBodyStream {
                         return (nil, false)
                     }
                     if let answer { continuation.resume(with: answer) }
-                    if wantsMore { onDemand() }
+                    if hasDemand { onDemand() }
                 }
             } onCancel: {
                 cancel()

@@ -241,8 +241,8 @@ package struct ConnectionSummary {
     /// - Parameter isSecure: Whether the exchange uses TLS; nil if that is unknown.
     package init(_ metrics: TransactionMetrics, isSecure: Bool?) {
         connection = metrics.remoteAddress.map { address in
-            var facts = [Self.place(address, metrics.remotePort)]
-            if let local = metrics.localAddress { facts.append("from \(Self.place(local, metrics.localPort))") }
+            var facts = [Self.endpoint(address, metrics.remotePort)]
+            if let local = metrics.localAddress { facts.append("from \(Self.endpoint(local, metrics.localPort))") }
             facts.append(metrics.isReusedConnection ? "used before" : "new")
             if metrics.isProxyConnection { facts.append("through a proxy") }
             if let name = metrics.networkProtocolName { facts.append(name) }
@@ -250,7 +250,7 @@ package struct ConnectionSummary {
             return TerminalText.line(facts.joined(separator: ", "))
         }
         let sent = metrics.countOfRequestHeaderBytesSent + metrics.countOfRequestBodyBytesSent
-        let received = metrics.countOfResponseHeaderBytesReceived + metrics.travelledBodyBytes
+        let received = metrics.countOfResponseHeaderBytesReceived + metrics.transferredBodyBytes
         traffic =
             sent + received > 0 ? "\(Quantity.bytes(sent)) sent, \(Quantity.bytes(received)) received" : nil
     }
@@ -258,7 +258,7 @@ package struct ConnectionSummary {
     /// The available parts, one on each line.
     package var lines: [String] { [connection.map { "Connection: \($0)" }, traffic].compactMap { $0 } }
 
-    private static func place(_ address: String, _ port: Int?) -> String {
+    private static func endpoint(_ address: String, _ port: Int?) -> String {
         port.map { HostName.authority(address, port: $0) } ?? address
     }
 
@@ -272,7 +272,7 @@ package struct ConnectionSummary {
 extension TransactionMetrics {
     /// The number of body bytes received on the wire, or after decoding if the transport doesn't report the former. Zero for
     /// a cached response.
-    package var travelledBodyBytes: Int64 {
+    package var transferredBodyBytes: Int64 {
         if isFromCache { return 0 }
         return countOfResponseBodyBytesReceived > 0
             ? countOfResponseBodyBytesReceived : countOfResponseBodyBytesAfterDecoding

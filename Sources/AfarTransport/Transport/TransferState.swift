@@ -22,7 +22,7 @@ package struct TransferState {
     /// Whether the transfer has had a connection at any time.
     package private(set) var hasConnected = false
     /// Whether the server no longer needs the rest of the request's body, according to the final head.
-    package private(set) var isRefused = false
+    package private(set) var needsNoMoreBody = false
     /// Whether the caller has suspended the transfer.
     package private(set) var isSuspended = false
     /// Whether receiving waits for the reader of a streamed response body.
@@ -47,15 +47,15 @@ package struct TransferState {
     /// - Parameters:
     ///   - options: The timeouts and the minimum transfer rate.
     ///   - totalTimeout: The time left for the transfer, in seconds. It replaces the timeout of the options.
-    ///   - isWatched: Whether a reader observes the body while it arrives, so that the minimum transfer rate doesn't apply.
+    ///   - isStreamed: Whether a reader observes the body while it arrives, so that the minimum transfer rate doesn't apply.
     ///   - now: The current time.
-    package init(options: ExchangeOptions, totalTimeout: TimeInterval, isWatched: Bool, now: UInt64) {
+    package init(options: ExchangeOptions, totalTimeout: TimeInterval, isStreamed: Bool, now: UInt64) {
         connectTimeout = options.connectTimeout
         idleTimeout = options.idleTimeout
         self.totalTimeout = totalTimeout
         totalDeadline = MonotonicClock.deadline(after: totalTimeout, from: now)
         let bytes = options.minimumTransferRate * options.idleTimeout
-        idleBytes = bytes > 0 && !isWatched ? Int64(min(bytes, 1e15)) : 0
+        idleBytes = bytes > 0 && !isStreamed ? Int64(min(bytes, 1e15)) : 0
     }
 
     // MARK: Progress
@@ -81,7 +81,7 @@ package struct TransferState {
         guard phase != .finished else { return }
         phase = .queued
         (connectDeadline, idleDeadline, headDeadline) = (.max, .max, .max)
-        (isReceivingPaused, isSendingPaused, isRefused, activeBytes) = (false, false, false, 0)
+        (isReceivingPaused, isSendingPaused, needsNoMoreBody, activeBytes) = (false, false, false, 0)
     }
 
     /// Records the first byte of a head. The head must be complete within the idle timeout, regardless of activity.
@@ -100,13 +100,14 @@ package struct TransferState {
     /// Records the final head.
     ///
     /// - Parameters:
-    ///   - refuses: Whether the response is an error or a redirect, so that the transfer no longer waits for more of the request's body.
+    ///   - needsNoMoreBody: Whether the response is an error or a redirect, so that the transfer no longer waits for more of the
+    ///     request's body.
     ///   - now: The current time.
-    package mutating func receiveHead(refuses: Bool = false, at now: UInt64) {
+    package mutating func receiveHead(needsNoMoreBody: Bool = false, at now: UInt64) {
         guard phase < .receiving else { return }
         phase = .receiving
         headDeadline = .max
-        isRefused = refuses
+        self.needsNoMoreBody = needsNoMoreBody
         startIdleTimer(at: now)
     }
 
@@ -145,7 +146,7 @@ package struct TransferState {
     // MARK: Pauses
 
     /// Whether the idle timer is paused: while the transfer is suspended, or waits for the reader or the source of a body.
-    private var isIdleTimerPaused: Bool { isSuspended || isReceivingPaused || isSendingPaused && !isRefused }
+    private var isIdleTimerPaused: Bool { isSuspended || isReceivingPaused || isSendingPaused && !needsNoMoreBody }
 
     package mutating func setSuspended(_ isSuspended: Bool, at now: UInt64) {
         self.isSuspended = isSuspended

@@ -306,8 +306,13 @@ package struct Fault: Error {
     }
 
     package static func idleTimeout(_ seconds: TimeInterval, byteCount: Int64) -> Fault {
-        let amount = byteCount == 0 ? "no bytes" : "only \(byteCount) bytes"
-        return Fault(.timedOut, "\(amount) were sent or received within \(seconds.formatted()) s (idle timeout)")
+        let amount =
+            switch byteCount {
+            case 0: "no bytes were"
+            case 1: "only 1 byte was"
+            default: "only \(byteCount) bytes were"
+            }
+        return Fault(.timedOut, "\(amount) sent or received within \(seconds.formatted()) s (idle timeout)")
     }
 
     package static func headTimeout(_ seconds: TimeInterval) -> Fault {

@@ -46,12 +46,12 @@ extension TransportResponse {
     /// Returns this response after applying a decision about its head.
     ///
     /// - Parameter delivery: The destination of the body, unless the decision contains another one.
-    package func applying(_ decision: HeadDecision, instead delivery: ResponseDelivery) -> Result<
+    package func applying(_ decision: HeadDecision, deliveringTo delivery: ResponseDelivery) -> Result<
         TransportResponse, any Error
     > {
         switch decision {
         case .take(let other): return delivered(to: other ?? delivery)
-        case .discard, .ask:
+        case .discard, .deferred:
             body.abandon()
             return .success(TransportResponse(head: head, body: .data(Data()), report: report))
         case .refuse(let error):

@@ -124,16 +124,16 @@ package struct URLReference: Sendable {
     }
 
     /// Percent-encodes all bytes for which the predicate returns false, and each `%` that doesn't begin an escape.
-    fileprivate static func percentEncoded(_ text: Substring, except mayStay: (UInt8) -> Bool) -> Substring {
+    fileprivate static func percentEncoded(_ text: Substring, except isAllowed: (UInt8) -> Bool) -> Substring {
         let bytes = text.utf8
-        guard !bytes.allSatisfy({ mayStay($0) && $0 != UInt8(ascii: "%") }) else { return text }
+        guard !bytes.allSatisfy({ isAllowed($0) && $0 != UInt8(ascii: "%") }) else { return text }
         let digits = Array("0123456789ABCDEF".utf8)
         var encoded: [UInt8] = []
         encoded.reserveCapacity(bytes.count)
         for index in bytes.indices {
             let byte = bytes[index]
             let isEscape = byte == UInt8(ascii: "%") && bytes[index...].dropFirst().prefix { $0.isHexDigit }.count >= 2
-            if isEscape || byte != UInt8(ascii: "%") && mayStay(byte) {
+            if isEscape || byte != UInt8(ascii: "%") && isAllowed(byte) {
                 encoded.append(byte)
             } else {
                 encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
@@ -171,12 +171,12 @@ extension URL {
 
 extension Substring {
     /// The text with all characters percent-encoded that a component of a `URL` can't hold.
-    var encodedForURL: Substring { URLReference.percentEncoded(self) { $0.mayStandInURL } }
+    var encodedForURL: Substring { URLReference.percentEncoded(self) { $0.isValidInURL } }
 }
 
 extension UInt8 {
     /// Whether the byte is valid in a path, query or fragment (RFC 3986, appendix A).
-    fileprivate var mayStandInURL: Bool {
+    fileprivate var isValidInURL: Bool {
         isLetter || isDigit || "-._~!$&'()*+,;=:@/?%".utf8.contains(self)
     }
 }

@@ -68,7 +68,7 @@
             var goodCount = Int32.max
             let chain = try? withContext(over: store) { context in
                 let isDone = withUnsafeMutablePointer(to: &goodCount) { count in
-                    afar_be_lenient(context, count)
+                    afar_ignore_validation_errors(context, count)
                     return X509_verify_cert(context) == 1
                 }
                 return isDone ? Self.certificates(in: X509_STORE_CTX_get0_chain(context)) : []

@@ -37,7 +37,7 @@
             // `openssl req -x509` marks self-signed certificates as authorities. Accept one for a server if it is itself trusted.
             if flags & UInt32(EXFLAG_CA) != 0, count > 1 { return (X509_V_ERR_INVALID_PURPOSE, 0) }
             let names = hostNames(of: server)
-            if requiresNames, !names.areGiven { return (X509_V_ERR_HOSTNAME_MISMATCH, 0) }
+            if requiresNames, !names.arePresent { return (X509_V_ERR_HOSTNAME_MISMATCH, 0) }
             for depth in 1..<max(1, count) {
                 guard let authority = afar_x509_at(chain, depth) else { continue }
                 if let error = fault(inConstraintsOf: authority, on: names.wildcards) { return (error, depth) }
@@ -46,19 +46,19 @@
         }
 
         /// Returns whether any alternative name is a host name or an address, and the part of each wildcard name after `*.`.
-        private static func hostNames(of certificate: OpaquePointer) -> (areGiven: Bool, wildcards: [[UInt8]]) {
+        private static func hostNames(of certificate: OpaquePointer) -> (arePresent: Bool, wildcards: [[UInt8]]) {
             guard let names = afar_alternative_names(certificate) else { return (false, []) }
             defer { afar_names_free(names) }
-            var areGiven = false
+            var arePresent = false
             var wildcards: [[UInt8]] = []
             for index in 0..<afar_name_count(names) {
                 var (kind, length): (Int32, Int32) = (0, 0)
                 guard let start = afar_name_at(names, index, &kind, &length) else { continue }
-                areGiven = areGiven || kind == GEN_DNS || kind == GEN_IPADD
+                arePresent = arePresent || kind == GEN_DNS || kind == GEN_IPADD
                 let name = UnsafeBufferPointer(start: start, count: Int(length))
                 if kind == GEN_DNS, name.starts(with: "*.".utf8) { wildcards.append(name.dropFirst(2).lowercased) }
             }
-            return (areGiven, wildcards)
+            return (arePresent, wildcards)
         }
 
         // MARK: Name constraints (RFC 5280, section 4.2.1.10)
@@ -91,7 +91,7 @@
                 guard !base.isEmpty else { return true }
                 let labels = base.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
                 let rest = labels.first?.isEmpty == true ? labels.dropFirst() : labels[...]
-                return !rest.isEmpty && rest.allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isOfHostName) }
+                return !rest.isEmpty && rest.allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isHostNameByte) }
             case GEN_IPADD:
                 guard base.count == 8 || base.count == 32 else { return false }
                 // The second half is a mask: ones followed by zeros.
@@ -115,7 +115,7 @@
     }
 
     extension UInt8 {
-        fileprivate var isOfHostName: Bool {
+        fileprivate var isHostNameByte: Bool {
             switch self {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"): true

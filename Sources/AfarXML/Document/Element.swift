@@ -32,7 +32,7 @@ extension XML.Element {
     ///   - localName: The name without a prefix.
     ///   - namespace: The namespace URI, or an empty string for none. The default, `nil`, accepts any namespace.
     public func children(named localName: String, namespace: String? = nil) -> [XML.Element] {
-        children.filter { $0.bears(localName, namespace) }
+        children.filter { $0.hasName(localName, namespace) }
     }
 
     /// Returns the first child element with a name.
@@ -42,7 +42,7 @@ extension XML.Element {
     ///   - namespace: The namespace URI, or an empty string for none. The default, `nil`, accepts any namespace.
     public func first(named localName: String, namespace: String? = nil) -> XML.Element? {
         chain(from: xmlFirstElementChild(pointer)) { xmlNextElementSibling($0) }.lazy.map(XML.Element.init)
-            .first { $0.bears(localName, namespace) }
+            .first { $0.hasName(localName, namespace) }
     }
 
     /// All descendant elements in document order.
@@ -96,7 +96,7 @@ extension XML.Element {
     ///   - localName: The name without a prefix.
     ///   - namespace: The namespace URI, or an empty string for none. The default, `nil`, accepts any namespace.
     public func attribute(_ localName: String, namespace: String? = nil) -> String? {
-        attributes.first { $0.bears(localName, namespace) }?.value
+        attributes.first { $0.hasName(localName, namespace) }?.value
     }
 
     /// Returns the value of an attribute without a namespace, as most attributes are.
@@ -130,7 +130,7 @@ extension XML {
 // MARK: - Names
 
 extension XML.NodeProtocol {
-    fileprivate func bears(_ localName: String, _ namespace: String?) -> Bool {
+    fileprivate func hasName(_ localName: String, _ namespace: String?) -> Bool {
         guard xmlStrcmp(pointer.pointee.name, localName) == 0 else { return false }
         guard let namespace else { return true }
         return pointer.pointee.ns.map { xmlStrcmp($0.pointee.href, namespace) == 0 } ?? namespace.isEmpty

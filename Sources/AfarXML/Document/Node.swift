@@ -158,14 +158,14 @@ extension UnsafeMutablePointer<xmlNode> {
     /// The index of an element among siblings with the same name, in brackets, or an empty string if it is the only
     /// one.
     private var number: String {
-        guard let before = namesakes(xmlPreviousElementSibling) else { return "[…]" }
+        guard let before = countSiblingsWithSameName(xmlPreviousElementSibling) else { return "[…]" }
         if before > 0 { return "[\(before + 1)]" }
-        return namesakes(xmlNextElementSibling) == 0 ? "" : "[1]"
+        return countSiblingsWithSameName(xmlNextElementSibling) == 0 ? "" : "[1]"
     }
 
     /// Returns the number of siblings in one direction with the same name, or `nil` if there are very many: counting
     /// for each element of a long list would take quadratic time.
-    private func namesakes(_ next: (xmlNodePtr?) -> xmlNodePtr?) -> Int? {
+    private func countSiblingsWithSameName(_ next: (xmlNodePtr?) -> xmlNodePtr?) -> Int? {
         var count = 0
         var sibling = next(self)
         for _ in 0..<1000 {

@@ -69,7 +69,7 @@ struct SourceEncoding: Sendable {
     func textOfHTML(_ page: Data) throws(XML.Error) -> String {
         var decoding = decoding
         decoding.malformedBytes = .replace
-        decoding.unknownCharsets = .passOver
+        decoding.unknownCharsets = .ignore
         do throws(TextDecodingError) {
             return try decoding.decode(page, as: MediaType(essence: "text/html", charset: charset)).text
         } catch {
@@ -80,7 +80,7 @@ struct SourceEncoding: Sendable {
     /// Decodes bytes, which must be valid in the encoding.
     static func text(of bytes: Data, _ encoding: TextEncoding) throws(XML.Error) -> String {
         do throws(TextDecodingError) {
-            return try TextDecoding(encoding: encoding, malformedBytes: .refuse).decode(bytes).text
+            return try TextDecoding(encoding: encoding, malformedBytes: .reject).decode(bytes).text
         } catch {
             throw XML.Error(error)
         }

@@ -22,7 +22,7 @@ extension XML {
                 let push = try PushRun(options, contentType: contentType)
                 let stream = DocumentStream<Event>(push)
                 push.run.onEvent = { [unowned stream] in stream.add(.success($0)) }
-                push.run.tellOfEvents()
+                push.run.reportEvents()
                 return stream
             }
         }
@@ -100,7 +100,7 @@ extension XML.StartTag {
 
 extension ParseRun {
     /// Makes libxml2 report events instead of creating a tree.
-    func tellOfEvents() {
+    func reportEvents() {
         afar_xml_install_event_hooks(
             context,
             { context, name, prefix, uri, _, _, count, _, attributes in

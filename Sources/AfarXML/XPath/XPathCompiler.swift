@@ -6,7 +6,7 @@ struct XPathCompiler {
     /// The number of open brackets.
     var depth = 0
     /// Whether the current predicate uses the position or size.
-    var asksForPosition = false
+    var usesPosition = false
 
     static let maximumLength = 4096
     static let maximumDepth = 64
@@ -33,7 +33,7 @@ struct XPathCompiler {
     private mutating func whole() throws(XML.Error) -> XPathExpression {
         reader.skipSpace()
         guard !reader.isAtEnd else {
-            throw XML.Error(.invalidXPath, "the XPath expression is empty", byteOffset: reader.place)
+            throw XML.Error(.invalidXPath, "the XPath expression is empty", byteOffset: reader.position)
         }
         let expression = try anyOf()
         reader.skipSpace()
@@ -111,7 +111,7 @@ extension XPathCompiler {
     }
 
     private mutating func union() throws(XML.Error) -> XPathExpression {
-        let start = reader.place
+        let start = reader.position
         var operands = [try path()]
         while reader.skip("|") {
             operands.append(try path())
@@ -155,7 +155,7 @@ extension XPathCompiler {
 
     /// Reads an expression that doesn't begin with a step: a value, optionally with predicates and steps.
     private mutating func filter() throws(XML.Error) -> XPathExpression? {
-        let start = reader.place
+        let start = reader.position
         guard let primary = try primary() else { return nil }
         let predicates = try predicates()
         var steps: [XPathStep] = []
@@ -203,7 +203,7 @@ extension XPathCompiler {
 
     private mutating func nodeTest() throws(XML.Error) -> XPathNodeTest {
         if reader.skip("*") { return .any }
-        let start = reader.place
+        let start = reader.position
         guard let name = reader.name() else { throw invalid }
         if reader.isNext(":"), !reader.isNext("::") {
             let namespace = try namespace(of: name, at: start)
@@ -232,9 +232,9 @@ extension XPathCompiler {
         }
     }
 
-    func namespace(of prefix: String, at place: Int) throws(XML.Error) -> XPathName {
+    func namespace(of prefix: String, at position: Int) throws(XML.Error) -> XPathName {
         guard let namespace = namespaces[prefix] else {
-            throw reader.failure("Undefined namespace prefix", at: place)
+            throw reader.failure("Undefined namespace prefix", at: position)
         }
         return namespace
     }
@@ -242,14 +242,14 @@ extension XPathCompiler {
     private mutating func predicates() throws(XML.Error) -> [XPathPredicate] {
         var predicates: [XPathPredicate] = []
         while reader.skip("[") {
-            let outer = asksForPosition
-            asksForPosition = false
+            let outer = usesPosition
+            usesPosition = false
             let expression = try inBrackets { compiler throws(XML.Error) in try compiler.anyOf() }
             try close("]")
             predicates.append(
                 XPathPredicate(
-                    expression: expression, isPositional: asksForPosition || expression.type == .number))
-            asksForPosition = outer
+                    expression: expression, isPositional: usesPosition || expression.type == .number))
+            usesPosition = outer
         }
         return predicates
     }
@@ -282,7 +282,7 @@ extension XPathCompiler {
     mutating func call() throws(XML.Error) -> XPathExpression? {
         var ahead = reader
         ahead.skipSpace()
-        let start = ahead.place
+        let start = ahead.position
         guard let name = ahead.name() else { return nil }
         if ahead.isNext(":"), !ahead.isNext("::") {
             _ = ahead.skip(":")
@@ -295,7 +295,7 @@ extension XPathCompiler {
             throw reader.failure("Unknown function", at: start)
         }
         reader = ahead
-        if function == .position || function == .last { asksForPosition = true }
+        if function == .position || function == .last { usesPosition = true }
         let arguments = try inBrackets { compiler throws(XML.Error) in try compiler.arguments() }
         guard function.arguments.contains(arguments.count) else {
             throw reader.failure("Wrong number of arguments", at: start)
@@ -323,8 +323,9 @@ extension XPathCompiler {
     ) throws(XML.Error) -> Value {
         guard depth < Self.maximumDepth else {
             throw XML.Error(
-                .xpathTooComplex, "brackets in the XPath expression are nested more than \(Self.maximumDepth) deep",
-                byteOffset: reader.place)
+                .xpathTooComplex,
+                "brackets in the XPath expression are nested more than \(Self.maximumDepth) levels deep",
+                byteOffset: reader.position)
         }
         depth += 1
         defer { depth -= 1 }

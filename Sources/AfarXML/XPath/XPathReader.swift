@@ -2,29 +2,29 @@
 /// that depends on the context.
 struct XPathReader {
     let bytes: [UInt8]
-    private(set) var place = 0
+    private(set) var position = 0
 
     init(_ expression: String) { bytes = Array(expression.utf8) }
 
-    var isAtEnd: Bool { place == bytes.count }
+    var isAtEnd: Bool { position == bytes.count }
 
-    var isAtSpace: Bool { !isAtEnd && bytes[place].isXMLSpace }
+    var isAtSpace: Bool { !isAtEnd && bytes[position].isXMLSpace }
 
     mutating func skipSpace() {
-        while isAtSpace { place += 1 }
+        while isAtSpace { position += 1 }
     }
 
     /// Reads a symbol and the white space before it, if it comes next.
     mutating func skip(_ symbol: StaticString) -> Bool {
         skipSpace()
         guard isNext(symbol) else { return false }
-        place += symbol.utf8CodeUnitCount
+        position += symbol.utf8CodeUnitCount
         return true
     }
 
     /// Returns whether a symbol comes next, immediately or after white space.
     func isNext(_ symbol: StaticString, afterSpace: Bool = false) -> Bool {
-        var start = place
+        var start = position
         while afterSpace, start < bytes.count, bytes[start].isXMLSpace { start += 1 }
         return symbol.withUTF8Buffer { bytes[start...].starts(with: $0) }
     }
@@ -32,19 +32,19 @@ struct XPathReader {
     /// Reads a name without a colon, if one comes next.
     mutating func name() -> String? {
         skipSpace()
-        let start = place
-        while place < bytes.count, bytes[place].isInName { place += 1 }
-        let name = String(decoding: bytes[start..<place], as: UTF8.self)
+        let start = position
+        while position < bytes.count, bytes[position].isInName { position += 1 }
+        let name = String(decoding: bytes[start..<position], as: UTF8.self)
         if XMLName.isValid(name) { return name }
-        place = start
+        position = start
         return nil
     }
 
     /// Reads an operator that is a name, if it comes next.
     mutating func skip(operator word: String) -> Bool {
-        let start = place
+        let start = position
         if name() == word { return true }
-        place = start
+        position = start
         return false
     }
 
@@ -52,51 +52,53 @@ struct XPathReader {
     /// implementations accept.
     mutating func number() -> Double? {
         skipSpace()
-        let start = place
+        let start = position
         skipDigits()
-        var count = place - start
+        var count = position - start
         if isNext(".") {
-            place += 1
+            position += 1
             skipDigits()
-            count = place - start - 1
+            count = position - start - 1
         }
         guard count > 0 else {
-            place = start
+            position = start
             return nil
         }
-        let mantissa = place
+        let mantissa = position
         if isNext("e") || isNext("E") {
-            place += 1
-            if isNext("+") || isNext("-") { place += 1 }
-            let digits = place
+            position += 1
+            if isNext("+") || isNext("-") { position += 1 }
+            let digits = position
             skipDigits()
-            if place == digits { place = mantissa }
+            if position == digits { position = mantissa }
         }
-        return XML.XPathResult.number(in: String(decoding: bytes[start..<place], as: UTF8.self))
+        return XML.XPathResult.number(in: String(decoding: bytes[start..<position], as: UTF8.self))
     }
 
     /// Reads a quoted text, if one comes next.
     mutating func literal() throws(XML.Error) -> [UInt8]? {
         skipSpace()
         guard isNext("'") || isNext("\"") else { return nil }
-        let quote = bytes[place]
-        guard let end = bytes[(place + 1)...].firstIndex(of: quote) else {
-            place = bytes.count
+        let quote = bytes[position]
+        guard let end = bytes[(position + 1)...].firstIndex(of: quote) else {
+            position = bytes.count
             throw failure("Unfinished text")
         }
-        defer { place = end + 1 }
-        return Array(bytes[(place + 1)..<end])
+        defer { position = end + 1 }
+        return Array(bytes[(position + 1)..<end])
     }
 
     /// Returns an error at the current or another position.
     func failure(_ words: String, at other: Int? = nil) -> XML.Error {
         XML.Error(
             .invalidXPath, "\(words) in the XPath expression “\(String(decoding: bytes, as: UTF8.self))”",
-            byteOffset: other ?? place)
+            byteOffset: other ?? position)
     }
 
     private mutating func skipDigits() {
-        while place < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[place]) { place += 1 }
+        while position < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[position]) {
+            position += 1
+        }
     }
 }
 

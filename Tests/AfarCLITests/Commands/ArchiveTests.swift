@@ -38,7 +38,7 @@ struct ArchiveTests {
         #expect(!text.contains("s3cret"))
     }
 
-    @Test func filesThatAreOfNoUseAreErrorsOfUsage() async throws {
+    @Test func unusableFilesAreUsageErrors() async throws {
         for arguments in [["--replay", "/nowhere/x.har"], ["--record", "/etc/hosts"]] {
             let outcome = try await Tool.run(["get", ":1/x"] + arguments)
             #expect(outcome.status == 2)
@@ -55,7 +55,8 @@ struct ArchiveTests {
 
     /// A stream can be endless, so a signal ends it. An upload has its own signal handling, which removes temporary
     /// files.
-    @Test(arguments: ["get --stream", "get", "upload"]) func aSignalLosesNoArchive(command: String) async throws {
+    @Test(arguments: ["get --stream", "get", "upload"]) func aSignalDoesNotLoseTheArchive(command: String) async throws
+    {
         let directory = try ScratchDirectory()
         let server = try await RawServer.start([
             .respond("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfour")
@@ -75,7 +76,7 @@ struct ArchiveTests {
         #expect(FileManager.default.fileExists(atPath: directory.url.appendingPathComponent("trace.har").path))
     }
 
-    @Test func aServerIsStartedAndEndsWithItsSignal() async throws {
+    @Test func aServerRunsUntilItIsTerminated() async throws {
         let script = """
             coproc "$afar" serve
             read -r url <&${COPROC[0]}; pid=$COPROC_PID

@@ -4,7 +4,7 @@ import Testing
 
 /// Response caching on the command line.
 struct CacheTests {
-    @Test func responsesAreKeptShownAndForgotten() async throws {
+    @Test func responsesAreStoredListedAndRemoved() async throws {
         let (server, directory) = (try await TestServer.start(), try ScratchDirectory())
         let folder = directory.url.appending(path: "cache").path
         let url = server.url("/cache/86400").absoluteString
@@ -24,7 +24,7 @@ struct CacheTests {
         await server.stop()
     }
 
-    @Test func aFolderWithoutACacheIsNone() async throws {
+    @Test func aFolderWithoutACacheIsAUsageError() async throws {
         let directory = try ScratchDirectory()
         for command in ["ls", "clear"] {
             let outcome = try await Tool.run("cache", command, directory.url.path)

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests for `afar ws` and `afar connect`.
 struct ConnectionCommandTests {
-    @Test func linesGoOutAndMessagesComeIn() async throws {
+    @Test func linesAreSentAndMessagesArePrinted() async throws {
         let server = try await ServerChild.webSockets()
         let outcome = try await Tool.run(
             "ws", "ws://127.0.0.1:\(server.port)/echo", input: Data("one\ntwo\ngrüße".utf8))
@@ -27,7 +27,7 @@ struct ConnectionCommandTests {
         #expect(outcome.text.contains("Bearer t0ken"))
     }
 
-    @Test func theServersEndIsTold() async throws {
+    @Test func theServersCloseIsReported() async throws {
         let server = try await ServerChild.webSockets()
         let url = ":\(server.port)"
         #expect(try await Tool.run("ws", "\(url)/push?count=3", "--listen").text == "0 \n1 \n2 \n")
@@ -44,7 +44,7 @@ struct ConnectionCommandTests {
         #expect(try await Tool.run("ws", url, "--ping", "0").status == 2)
     }
 
-    @Test func bytesGoBothWays() async throws {
+    @Test func bytesAreSentInBothDirections() async throws {
         let server = try await RawServer.start([.receiveAll, .send([0xFF, 0, 0x41]), .close])
         let outcome = try await Tool.run("connect", "127.0.0.1:\(server.port)", input: Data([1, 0, 2]))
         #expect(outcome.status == 0, "\(outcome.errors)")
@@ -65,7 +65,7 @@ struct ConnectionCommandTests {
         #expect(refused.errors.contains("is not trusted"), "\(refused.errors)")
     }
 
-    @Test func whatIsNoPlaceIsRefused() async throws {
+    @Test func anInvalidHostOrPortIsRejected() async throws {
         for place in ["localhost", "localhost:0", "localhost:70000", "localhost:x"] {
             let outcome = try await Tool.run("connect", place)
             #expect(outcome.status == 2)

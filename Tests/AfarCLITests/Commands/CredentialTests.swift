@@ -24,7 +24,7 @@ struct CredentialTests {
         await server.stop()
     }
 
-    @Test func aTokenIsSentAtOnceAndHidden() async throws {
+    @Test func aTokenIsSentWithoutAChallengeAndHidden() async throws {
         let server = try await TestServer.start()
         let file = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID().uuidString)")
         try Data("t0ken\n".utf8).write(to: file)
@@ -51,12 +51,12 @@ struct CredentialTests {
         ["--user", "a\u{7}:b", "--auth", "basic"], ["--cache", "/tmp", "--replay", "/dev/null"],
         ["--cache", "/tmp", "--insecure-host", "localhost"],
     ])
-    func whatDoesNotGoTogetherIsRefused(options: [String]) async throws {
+    func conflictingOptionsAreRejected(options: [String]) async throws {
         let outcome = try await Tool.run(["get", "https://localhost:1/"] + options)
         #expect(outcome.status == 2 && outcome.errors.contains(options[0]), "\(outcome.errors)")
     }
 
-    @Test func basicIsSentAtOnce() async throws {
+    @Test func basicCredentialsCanBeSentWithoutAChallenge() async throws {
         let server = try await TestServer.start()
         let outcome = try await Tool.run(
             "get", server.url("/headers").absoluteString, "--user", "ada:lovelace", "--auth", "basic", "--verbose")
@@ -70,7 +70,7 @@ struct CredentialTests {
         #expect(outcome.status == 2 && outcome.errors.contains("/nonexistent/log, cannot be written"))
     }
 
-    @Test func aSecretMayComeThroughAPipe() async throws {
+    @Test func aSecretCanBeReadFromAPipe() async throws {
         let server = try await TestServer.start()
         let url = server.url("/headers").absoluteString
         let outcome = try await Tool.bash("\"$afar\" get \(url) --bearer @<(echo; echo t0ken) --bearer @<(echo t0ken)")
@@ -78,13 +78,13 @@ struct CredentialTests {
         await server.stop()
     }
 
-    @Test func aPinIsForHTTPS() async throws {
+    @Test func pinsRequireHTTPS() async throws {
         let outcome = try await Tool.run(
             "get", "http://localhost:1/", "--pin", "sha256//NEVIZMgxhi1UANvVWPqsCRjobIpMlrjLywOUtFeqO8Q=")
         #expect(outcome.status == 2 && outcome.errors.contains("https"))
     }
 
-    @Test func curlGetsTheSameWithoutThePassword() async throws {
+    @Test func theCurlCommandIsEquivalentWithoutThePassword() async throws {
         let outcome = try await Tool.run(
             "get", "https://example.com/", "--user", "ada:lovelace", "--auth", "digest", "--cacert", Self.bundle,
             "--pin",

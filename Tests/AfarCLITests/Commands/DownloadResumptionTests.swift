@@ -29,7 +29,7 @@ struct DownloadResumptionTests {
     }
 
     @Test(arguments: ["afar", "urlsession"])
-    func theNextRunGoesOn(transport: String) async throws {
+    func theNextRunResumesTheDownload(transport: String) async throws {
         let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
         let url = server.url.absoluteString + "letters"
         let broken = try await resume(url, "--transport", transport)
@@ -47,7 +47,7 @@ struct DownloadResumptionTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func itSurvivesTwentyKills() async throws {
+    func aDownloadSurvivesTwentyKills() async throws {
         let size = 3_000_000
         let bytes = PseudoRandomBytes.bytes(80, seed: 1)
         let places = (0..<20).map { index in
@@ -112,7 +112,7 @@ struct DownloadResumptionTests {
     }
 
     @Test(arguments: [("v2", "the file has changed on the server"), ("v1", "the server doesn't support ranges")])
-    func itStartsOverAndSaysWhy(tag: String, reason: String) async throws {
+    func aRestartIsReportedWithItsReason(tag: String, reason: String) async throws {
         let whole = "HTTP/1.1 200 OK\r\nETag: \"\(tag)\"\r\nContent-Length: 5\r\n\r\nwhole"
         let server = try await RawServer.start(scripts: [Self.start, [.respond(whole)]])
         let url = server.url.absoluteString + "x"
@@ -124,7 +124,7 @@ struct DownloadResumptionTests {
         try #expect(directory.names == ["x"])
     }
 
-    @Test func itStartsOverOnAnotherServer() async throws {
+    @Test func anotherServerRestartsTheDownload() async throws {
         let one = try await RawServer.start(scripts: [Self.start])
         let whole = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 5\r\n\r\nwhole"
         let other = try await RawServer.start(scripts: [[.respond(Self.rest), .close], [.respond(whole)]])
@@ -140,7 +140,7 @@ struct DownloadResumptionTests {
         #expect(try directory.contents(of: "x") == Data("whole".utf8))
     }
 
-    @Test func anErrorLeavesThePartAlone() async throws {
+    @Test func anErrorKeepsThePartialFile() async throws {
         let server = try await RawServer.start(scripts: [
             Self.start, [.respond("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy")],
             [.respond(Self.rest)],
@@ -155,7 +155,7 @@ struct DownloadResumptionTests {
         #expect(try directory.contents(of: "x") == Data(Self.letters.utf8))
     }
 
-    @Test func withoutAnythingToGoOnWithNothingIsLeft() async throws {
+    @Test func withoutResumeDataNoPartialFileRemains() async throws {
         let server = try await RawServer.start(scripts: [
             [.respond("HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\nabc"), .close],
             [.respond("HTTP/1.1 404 Not Found\r\nETag: \"x\"\r\nContent-Length: 4\r\n\r\nnone")],
@@ -169,7 +169,7 @@ struct DownloadResumptionTests {
         try #expect(directory.names == [])
     }
 
-    @Test func secretsStayOffTheDiskAndAreSentAgain() async throws {
+    @Test func secretsAreNotStoredAndAreResent() async throws {
         let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
         let url = "http://ada:wonder@127.0.0.1:\(server.port)/x?token=wonder"
         #expect(try await resume(url, "-H", "X-Token: hush").status == 6)
@@ -183,7 +183,7 @@ struct DownloadResumptionTests {
         #expect(head.contains("X-Token: hush") && head.contains("Authorization: Basic "))
     }
 
-    @Test func aURLThatWasSignedAnewGoesOn() async throws {
+    @Test func aURLWithANewSignatureResumes() async throws {
         let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
         let url = server.url.absoluteString + "x?a=1&signature="
         #expect(try await resume(url + "one").status == 6)
@@ -194,7 +194,7 @@ struct DownloadResumptionTests {
         #expect(try directory.contents(of: "x") == Data(Self.letters.utf8))
     }
 
-    @Test func aPartOfSomethingElseStays() async throws {
+    @Test func thePartialFileOfAnotherDownloadIsKept() async throws {
         let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
         let url = server.url.absoluteString
         #expect(try await resume(url + "a/x").status == 6)
@@ -204,7 +204,7 @@ struct DownloadResumptionTests {
         #expect(try part("x") == Data(Self.letters.prefix(10).utf8))
     }
 
-    @Test func twoRunsDoNotWriteToOnePart() async throws {
+    @Test func twoRunsDoNotShareAPartialFile() async throws {
         let server = try await TestServer.start()
         let url = server.url("/range/1000?stalls=400").absoluteString
         let part = directory.url.appending(path: "1000.part")
@@ -247,7 +247,7 @@ struct DownloadResumptionTests {
     }
 
     @Test(arguments: [0o770, 0o702])
-    func aPartThatOthersMayWriteToIsNotTaken(permissions: Int) async throws {
+    func aPartialFileWritableByOthersIsRejected(permissions: Int) async throws {
         let (outcome, server, _) = try await changed { part in
             try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: part.path)
         }
@@ -259,7 +259,7 @@ struct DownloadResumptionTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can change the owner of a file"))
-    func aPartOfAnotherUserIsNotTaken() async throws {
+    func aPartialFileOfAnotherUserIsRejected() async throws {
         let (outcome, server, _) = try await changed { part in #expect(chown(part.path, 65_534, 65_534) == 0) }
         #expect(outcome.status == 2)
         #expect(outcome.errors.contains("x.part belongs to another user"))
@@ -268,7 +268,7 @@ struct DownloadResumptionTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can change the owner of a file"), arguments: ["", "/download"])
-    func aFileOfAnotherUserIsNotGoneOnWith(file: String) async throws {
+    func aFileOfAnotherUserIsNotResumed(file: String) async throws {
         let (outcome, server, _) = try await changed { part in
             let name = try #require(try Self.arrivalDirectory(in: part))
             #expect(chown(part.path + "/" + name + file, 65_534, 65_534) == 0)
@@ -282,7 +282,7 @@ struct DownloadResumptionTests {
         try FileManager.default.contentsOfDirectory(atPath: part.path).first { $0.hasPrefix("afar-") }
     }
 
-    @Test func aLinkIsNoDirectory() async throws {
+    @Test func aSymbolicLinkIsNotADirectory() async throws {
         let (outcome, server, _) = try await changed { part in
             let elsewhere = directory.url.appending(path: "elsewhere")
             try FileManager.default.moveItem(at: part, to: elsewhere)
@@ -293,7 +293,7 @@ struct DownloadResumptionTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test func nothingIsRemovedButWhatTheToolHasMade() async throws {
+    @Test func onlyTheToolsOwnFilesAreRemoved() async throws {
         let (outcome, _, part) = try await changed { part in
             try Self.make("notes/a", "b", "afar-other/deep/c", "afar-other/d", "afar-file", in: part)
             try Self.make("afar-left/download", in: part)
@@ -312,7 +312,7 @@ struct DownloadResumptionTests {
                 == ["afar-file", "afar-link", "afar-other", "b", "notes"])
     }
 
-    @Test func whateverTakesTheNameOfThePartIsLeftAlone() async throws {
+    @Test func aFileThatReplacesThePartialFileIsKept() async throws {
         let gate = RawServer.Gate()
         let server = try await RawServer.start([
             .respond("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 26\r\n\r\n" + Self.letters.prefix(10)),
@@ -335,7 +335,7 @@ struct DownloadResumptionTests {
         #expect(try self.part("x") == Data("precious".utf8))
     }
 
-    @Test func aDirectoryThatWasMovedIsFoundUnderItsNewName() async throws {
+    @Test func aMovedDirectoryIsFound() async throws {
         let server = try await RawServer.start(scripts: [Self.start, [.respond(Self.rest)]])
         let url = server.url.absoluteString + "x"
         #expect(try await resume(url).status == 6)
@@ -345,7 +345,7 @@ struct DownloadResumptionTests {
         #expect(try directory.contents(of: "y") == Data(Self.letters.utf8))
     }
 
-    @Test func progressBeginsWhereTheDownloadDoes() async throws {
+    @Test func progressStartsAtTheResumeOffset() async throws {
         let server = try await TestServer.start()
         let url = server.url("/range/100000?cuts=40000").absoluteString
         #expect(try await resume(url).status == 6)
@@ -360,7 +360,7 @@ struct DownloadResumptionTests {
         #expect(percentages.allSatisfy { $0 >= 40 }, "\(percentages)")
     }
 
-    @Test func theSameWithCurl() async throws {
+    @Test func theCurlCommandResumesToo() async throws {
         let outcome = try await resume("http://localhost/x", "--curl")
         #expect(outcome.text.contains(" --continue-at - "))
         try #expect(directory.names == [])

@@ -13,7 +13,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: ["afar", "urlsession"])
-    func theFileIsNamedAfterTheAddress(transport: String) async throws {
+    func theFileIsNamedAfterTheURL(transport: String) async throws {
         let server = try await TestServer.start()
         let outcome = try await download(server.url("/large/3000000").absoluteString, "--transport", transport)
         #expect(outcome.status == 0, "\(outcome.errors)")
@@ -23,7 +23,7 @@ struct DownloadTests {
         #expect(try directory.contents(of: "3000000") == PatternBytes.bytes(3_000_000))
     }
 
-    @Test func theServerMayNameTheFileButNotItsDirectory() async throws {
+    @Test func theServerCanNameTheFileButNotItsDirectory() async throws {
         let server = try await TestServer.start()
         server.route("/x") { _ in
             .text("evil").adding("Content-Disposition", "attachment; filename=\"../../.bashrc\"")
@@ -50,7 +50,7 @@ struct DownloadTests {
             ])
     }
 
-    @Test func anExistingFileStaysUnlessForced() async throws {
+    @Test func anExistingFileIsKeptUnlessForced() async throws {
         let server = try await TestServer.start()
         let url = server.url("/large/10").absoluteString
         try directory.write("precious", to: "10")
@@ -66,7 +66,7 @@ struct DownloadTests {
         #expect(try directory.contents(of: "10") == PatternBytes.bytes(10))
     }
 
-    @Test func anExistingFileIsFoundBeforeTheBodyIsTaken() async throws {
+    @Test func anExistingFileIsDetectedBeforeTheBodyIsRead() async throws {
         try directory.write("precious", to: "x")
         let server = try await RawServer.start([
             .respond("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nstart"), .waitForever,
@@ -77,13 +77,13 @@ struct DownloadTests {
     }
 
     @Test(arguments: [["-o", "no/such/x"], ["-o", "no/"], ["-o", "-"], ["-o", ""], ["-o", "/dev/null", "--force"]])
-    func aPlaceThatIsNoneIsBadUsage(arguments: [String]) async throws {
+    func anInvalidDestinationIsAUsageError(arguments: [String]) async throws {
         let outcome = try await Tool.run(["download", ":1"] + arguments, directory: directory.url)
         #expect(outcome.status == 2, "\(outcome.errors)")
         #expect(outcome.errors.hasPrefix("afar: "))
     }
 
-    @Test func aRefusedStatusSavesNothing() async throws {
+    @Test func anUnacceptableStatusSavesNothing() async throws {
         let server = try await TestServer.start()
         let outcome = try await download(server.url("/status/404").absoluteString)
         #expect(outcome.status == 4)
@@ -103,7 +103,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func anInterruptionLeavesNothingAndIsPassedOn(signal: Int32) async throws {
+    func anInterruptionLeavesNothingAndSetsTheExitStatus(signal: Int32) async throws {
         let server = try await RawServer.start([
             .respond("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nhalf"), .waitForever,
         ])
@@ -126,7 +126,7 @@ struct DownloadTests {
         #expect(try directory.contents(of: "empty").isEmpty)
     }
 
-    @Test func filesAreAskedForAsTheyAre() async throws {
+    @Test func filesAreRequestedWithoutContentCoding() async throws {
         let server = try await TestServer.start()
         _ = try await download(server.url("/headers").absoluteString, "-H", "X-One: 1", "--query", "a=b")
         let request = try #require(server.lastRequest(path: "/headers"))
@@ -145,7 +145,7 @@ struct DownloadTests {
         ])
     }
 
-    @Test func progressIsForTerminals() async throws {
+    @Test func progressIsShownOnlyOnTerminals() async throws {
         let gate = RawServer.Gate()
         let server = try await server(untilShown: gate)
         let url = server.url.absoluteString + "file"
@@ -170,7 +170,7 @@ struct DownloadTests {
         #expect(forced.errors.contains("100%"))
     }
 
-    @Test func progressKeepsClearOfOtherLines() async throws {
+    @Test func progressDoesNotOverwriteOtherLines() async throws {
         let gate = RawServer.Gate()
         let server = try await server(untilShown: gate)
         let outcome = try await Tool.runWithErrorsOnTerminal(
@@ -185,7 +185,7 @@ struct DownloadTests {
         #expect(screen.contains { $0.hasPrefix("  Body") })
     }
 
-    @Test func aFailureTakesTheProgressAway() async throws {
+    @Test func aFailureClearsTheProgressLine() async throws {
         let gate = RawServer.Gate()
         let server = try await RawServer.start([
             .respond("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nhalf"), .hold(gate), .close,

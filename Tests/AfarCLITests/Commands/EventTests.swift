@@ -35,7 +35,7 @@ struct EventTests {
     }
 
     /// The server sends each event only after the previous one has been printed.
-    @Test func eachEventIsPrintedAtOnce() async throws {
+    @Test func eachEventIsPrintedImmediately() async throws {
         let server = try await TestServer.start()
         let turns = DispatchSemaphore(value: 0)
         server.route("/feed") { _ in
@@ -61,7 +61,7 @@ struct EventTests {
         #expect(outcome.text == (1...5).map { "{\"event\":\"message\",\"id\":\"\",\"data\":\"\($0)\"}\n" }.joined())
     }
 
-    @Test func aTerminalIsNotSteered() async throws {
+    @Test func controlCharactersAreEscapedOnATerminal() async throws {
         let server = try await RawServer.start([
             .respond(Self.head + "event: \u{1B}[2J\nid: \u{7}\ndata: \u{1B}[31mred\n\n"), .close,
         ])
@@ -69,7 +69,7 @@ struct EventTests {
         #expect(outcome.text == "\\u001B[2J \\u0007\n  \\u001B[31mred\n")
     }
 
-    @Test func aTerminalIsNotSteeredByJSON() async throws {
+    @Test func controlCharactersInJSONAreEscapedOnATerminal() async throws {
         let server = try await RawServer.start([
             .respond(Self.head + "id: \u{7F}\ndata: \u{9B}31mred\n\n"), .close,
         ])
@@ -77,7 +77,7 @@ struct EventTests {
         #expect(outcome.text == #"{"event":"message","id":"\u007F","data":"\u009B31mred"}"# + "\n")
     }
 
-    @Test func whatIsNoStreamOfEventsIsAFailure() async throws {
+    @Test func aResponseThatIsNotAnEventStreamFails() async throws {
         let server = try await TestServer.start()
         let html = try await Tool.run("get", server.url("/get").absoluteString, "--sse")
         #expect(html.status == 6)
@@ -101,12 +101,12 @@ struct EventTests {
         #expect(outcome.errors.hasPrefix("afar: An event of the stream has more than 1048576 bytes."))
     }
 
-    @Test func whatContradictsItselfIsRefused() async throws {
+    @Test func conflictingOptionsAreRejected() async throws {
         #expect(try await Tool.run("get", "127.0.0.1:1", "--sse", "--stream").status == 2)
         #expect(try await Tool.run("get", "127.0.0.1:1", "--sse", "--retry", "1").status == 2)
     }
 
-    @Test func curlDoesTheSame() async throws {
+    @Test func theCurlCommandIsEquivalent() async throws {
         let printed = try await Tool.run("get", "example.com", "--sse", "--curl")
         #expect(printed.text.contains("--no-buffer"))
         #expect(printed.text.contains("'Accept: text/event-stream'"))

@@ -62,7 +62,7 @@ struct ExitCodeTests {
     }
 
     @Test(arguments: ["afar", "urlsession"])
-    func silenceIs5(transport: String) async throws {
+    func aTimeoutIs5(transport: String) async throws {
         let server = try await RawServer.start([.receiveHead, .waitForever])
         let url = server.url.absoluteString
         expect(try await Tool.run("get", url, "--timeout", "0.3", "--transport", transport), 5, url, "--timeout")
@@ -80,7 +80,7 @@ struct ExitCodeTests {
         expect(try await Tool.run("get", server.url.absoluteString), 6, word)
     }
 
-    @Test func tooLargeAHeadIs6() async throws {
+    @Test func anOversizedHeadIs6() async throws {
         let head = "HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 400_000))\r\n\r\n"
         let server = try await RawServer.start([.respond(head), .close])
         expect(try await Tool.run("get", server.url.absoluteString), 6, "headers of the response")

@@ -44,7 +44,7 @@ struct ImageTests {
         #expect(left.red > 240 && left.blue < 20)
     }
 
-    @Test func aSizeBeyondTheLimitIsAMistake() async throws {
+    @Test func aSizeBeyondTheLimitIsAUsageError() async throws {
         let directory = try ScratchDirectory()
         let outcome = try await run("/photo.png", "--resize", "30000x", "--output", "a.png", in: directory)
         #expect(outcome.status == 2, "\(outcome.errors)")
@@ -53,7 +53,7 @@ struct ImageTests {
         #expect(!FileManager.default.fileExists(atPath: directory.url.appending(path: "a.png").path))
     }
 
-    @Test func aFileIsReadToo() async throws {
+    @Test func filesAreReadToo() async throws {
         let directory = try ScratchDirectory()
         try Self.picture(width: 8, height: 8).pngData().write(to: directory.url.appending(path: "in.png"))
         let arguments = ["image", "in.png", "-o", "out.jpg", "--quality", "50"]
@@ -93,14 +93,14 @@ struct ImageTests {
         #expect(resized.text.split(separator: "\n").count == 3)
     }
 
-    @Test func sixelsAreWrittenWhereTheyAreAskedFor() async throws {
+    @Test func sixelsAreWrittenOnRequest() async throws {
         let outcome = try await run("/photo.png", "--sixel")
         #expect(outcome.status == 0)
         #expect(outcome.text.hasPrefix("\u{1B}P0;1;0q\"1;1;80;40#0;2;0;0;0"))
         #expect(outcome.text.hasSuffix("-\u{1B}\\\n"))
     }
 
-    @Test func whatIsNoImageIsToldOf() async throws {
+    @Test func anInvalidImageIsReported() async throws {
         let missing = try await run("/missing", "--color", "always")
         #expect(missing.status == 6)
         #expect(missing.errors.contains("not an image in a known format") && missing.errors.contains("404"))
@@ -116,7 +116,7 @@ struct ImageTests {
         (["--resize", "5"], "'5' is invalid for '--resize"),
         ([], "The output isn't a terminal"),
     ])
-    func mistakesAreFoundBeforeAnythingIsSent(arguments: [String], message: String) async throws {
+    func usageErrorsAreDetectedBeforeSending(arguments: [String], message: String) async throws {
         let outcome = try await Tool.run(["image", "127.0.0.1:1/a.png"] + arguments)
         #expect(outcome.status == 2 && outcome.errors.contains(message), "\(outcome.errors)")
     }

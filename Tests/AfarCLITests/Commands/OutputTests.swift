@@ -7,7 +7,7 @@ struct OutputTests {
     private static let json = #"{"id":7,"name":"Ada","tags":["first","second"],"active":true}"#
 
     @Test(arguments: ["afar", "urlsession"])
-    func aPipeGetsTheBytesAsTheyCame(transport: String) async throws {
+    func aPipeReceivesTheUnchangedBytes(transport: String) async throws {
         let server = try await TestServer.start()
         let url = server.url("/bytes/300000?seed=5").absoluteString
         let outcome = try await Tool.run("get", url, "--transport", transport)
@@ -27,7 +27,7 @@ struct OutputTests {
         #expect(parts.last == #"{"args":{"X-A":["1","2"]}}"#)
     }
 
-    @Test func alwaysColoursInAPipeToo() async throws {
+    @Test func alwaysColorsOutputInAPipeToo() async throws {
         let server = try await TestServer.start()
         let url = server.url("/json").absoluteString
         let coloured = try await Tool.run("get", url, "--color", "always", environment: ["NO_COLOR": "1"])
@@ -35,7 +35,7 @@ struct OutputTests {
         #expect(try await Tool.run("get", url, "--color", "never").text == Self.json)
     }
 
-    @Test func aTerminalGetsColoursAndIndentedJSON() async throws {
+    @Test func aTerminalReceivesColorsAndIndentedJSON() async throws {
         let server = try await TestServer.start()
         let url = server.url("/json").absoluteString
         let coloured = try await Tool.runOnTerminal("get", url, "-i")
@@ -58,7 +58,7 @@ struct OutputTests {
         #expect(try await Tool.runOnTerminal("get", url, "--color", "never").text == plain)
     }
 
-    @Test func aTerminalGetsTextAndNoBinaryData() async throws {
+    @Test func aTerminalReceivesTextButNoBinaryData() async throws {
         let server = try await TestServer.start()
         func shown(_ path: String) async throws -> String {
             try await Tool.runOnTerminal("get", server.url(path).absoluteString, "--color", "never").text
@@ -80,7 +80,7 @@ struct OutputTests {
         #expect(unknown.errors.contains("shift_jis") && unknown.errors.contains("--charset"))
     }
 
-    @Test func aReaderThatLeavesEndsTheToolQuietly() async throws {
+    @Test func aClosedPipeEndsTheToolQuietly() async throws {
         let server = try await TestServer.start()
         let url = server.url("/large/5000000").absoluteString
         let outcome = try await Tool.bash("set -o pipefail; \"$afar\" get '\(url)' | head -c 3")

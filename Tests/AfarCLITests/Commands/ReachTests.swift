@@ -8,14 +8,14 @@ struct ReachTests {
         try await Tool.sh("unshare -rn ip link > /dev/null 2>&1").status == 0
     }
 
-    @Test func thisMachineIsReached() async throws {
+    @Test func localhostIsReachable() async throws {
         let outcome = try await Tool.run("reach", "localhost")
         #expect(outcome.status == 0)
         #expect(outcome.text.hasPrefix("satisfied\n  lo  loopback  127.0.0.1/8"))
         #expect(outcome.errors == "")
     }
 
-    @Test func programsGetJSON() async throws {
+    @Test func jsonIsPrintedForPrograms() async throws {
         let facts = try await Tool.run("reach", "::1", "--json").json()
         #expect(facts["status"] as? String == "satisfied")
         #expect(facts["target"] as? String == "::1")
@@ -33,7 +33,7 @@ struct ReachTests {
         ("", "neither a host name nor an address"), ("[::1", "neither a host name"),
         (String(repeating: "x", count: 254), "neither a host name"),
     ])
-    func whatIsNoHostIsRefused(host: String, words: String) async throws {
+    func anInvalidHostIsRejected(host: String, words: String) async throws {
         let outcome = try await Tool.run("reach", host)
         #expect(outcome.status == 2)
         #expect(outcome.text == "")
@@ -42,7 +42,7 @@ struct ReachTests {
     }
 
     @Test(.enabled("network namespaces aren't available", hasNamespaces))
-    func withoutANetworkTheCodeSaysSo() async throws {
+    func theExitCodeReportsAMissingNetwork() async throws {
         let outcome = try await Tool.bash(#"unshare -rn "$afar" reach"#)
         #expect(outcome.status == 3)
         #expect(outcome.text == "unsatisfied: no network interface is up\n")
@@ -50,7 +50,7 @@ struct ReachTests {
     }
 
     @Test(.enabled("network namespaces aren't available", hasNamespaces))
-    func changesAreToldAsTheyCome() async throws {
+    func changesArePrintedAsTheyOccur() async throws {
         let outcome = try await Tool.bash(
             #"""
             unshare -rn bash -c '

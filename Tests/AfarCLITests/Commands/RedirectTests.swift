@@ -5,7 +5,7 @@ import Testing
 /// The tool's handling of redirects and retries.
 struct RedirectTests {
     @Test(arguments: ["afar", "urlsession"])
-    func redirectsAreFollowedUnlessToldOtherwise(transport: String) async throws {
+    func redirectsAreFollowedByDefault(transport: String) async throws {
         let server = try await TestServer.start()
         let url = server.url("/redirect/2").absoluteString
         let followed = try await Tool.run("get", url, "--transport", transport)
@@ -16,7 +16,7 @@ struct RedirectTests {
         #expect(left.status == 0)
     }
 
-    @Test func aHeaderThatIsHiddenDoesNotGoToAnotherServer() async throws {
+    @Test func sensitiveHeadersAreNotSentToAnotherServer() async throws {
         let (first, other) = (try await TestServer.start(), try await TestServer.start())
         let url = first.url("/redirect-to?url=\(other.url("/headers"))").absoluteString
         let outcome = try await Tool.run("get", url, "-H", "X-Api-Key: hush", "-H", "X-Note: hello")
@@ -51,7 +51,7 @@ struct RedirectTests {
         #expect(try sent.json()["bytes"] as? Int == 6)
     }
 
-    @Test func aLoopAndABadPlaceAreErrors() async throws {
+    @Test func aLoopAndAnInvalidLocationAreErrors() async throws {
         let server = try await TestServer.start()
         let loop = try await Tool.run("get", server.url("/redirect/9").absoluteString, "--max-redirects", "3")
         #expect(loop.status == 6)
@@ -66,7 +66,7 @@ struct RedirectTests {
         #expect(usage.status == 2)
     }
 
-    @Test func aPassingTroubleIsTriedAgain() async throws {
+    @Test func transientFailuresAreRetried() async throws {
         let server = try await TestServer.start()
         func url(_ key: String) -> String { server.url("/unstable?key=\(key)&failures=1").absoluteString }
         let again = try await Tool.run("get", url("a"), "--retry", "1", "-i")
@@ -82,7 +82,7 @@ struct RedirectTests {
         #expect(stream.status == 2)
     }
 
-    @Test func whenNoRetryIsLeftTheResponseIsPrinted() async throws {
+    @Test func afterTheLastRetryTheResponseIsPrinted() async throws {
         let server = try await TestServer.start()
         let outcome = try await Tool.run("get", server.url("/status/503").absoluteString, "--retry", "1", "-i")
         #expect(outcome.text.hasPrefix("HTTP/1.1 503 "))

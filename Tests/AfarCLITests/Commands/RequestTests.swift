@@ -23,7 +23,7 @@ struct RequestTests {
         #expect(server.lastRequest(path: "/json")?.method == "HEAD")
     }
 
-    @Test func headersAreSentAndThoseOfOneNameJoined() async throws {
+    @Test func headersAreSentAndThoseWithTheSameNameJoined() async throws {
         let server = try await TestServer.start()
         let outcome = try await Tool.run(
             "get", server.url("/headers").absoluteString, "-H", "X-One: 1", "-H", "x-empty:", "--header", "X-Two:a:b",
@@ -43,7 +43,7 @@ struct RequestTests {
         #expect(try outcome.json()["query"] as? String == "first=%20&b=1%20%26%202&a=%C3%BC%2B%3D&b=-3")
     }
 
-    @Test func addressNeedsNoScheme() async throws {
+    @Test func theSchemeIsOptional() async throws {
         let server = try await TestServer.start()
         let outcome = try await Tool.run("get", "127.0.0.1:\(server.url.port ?? 0)/anything/ü")
         #expect(try outcome.json()["path"] as? String == "/anything/%C3%BC")

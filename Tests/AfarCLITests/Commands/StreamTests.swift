@@ -16,7 +16,7 @@ struct StreamTests {
     }
 
     /// The server sends each line only after the previous one has been printed.
-    @Test func eachPieceIsPrintedAtOnce() async throws {
+    @Test func eachChunkIsPrintedImmediately() async throws {
         let server = try await TestServer.start()
         let turns = DispatchSemaphore(value: 0)
         server.route("/lines") { _ in
@@ -42,7 +42,7 @@ struct StreamTests {
         #expect(outcome.text == (1...5).map { "line \($0)\n" }.joined())
     }
 
-    @Test func aSlowReaderHoldsTheServerBack() async throws {
+    @Test func aSlowReaderAppliesBackpressure() async throws {
         let server = try await TestServer.start()
         let directory = try ScratchDirectory()
         let total = 300_000_000
@@ -76,7 +76,7 @@ struct StreamTests {
             #expect(before < total / 4)
             let id = String(decoding: try directory.contents(of: "id"), as: UTF8.self)
             let process = try #require(Int32(id.trimmingCharacters(in: .newlines)))
-            #expect(try !ProcessMemory.isNotifying || ProcessMemory.peak(of: process) < 100_000_000)
+            #expect(try !ProcessMemory.isMeasurable || ProcessMemory.peak(of: process) < 100_000_000)
             let go = try FileHandle(forWritingTo: directory.url.appending(path: "go"))
             try go.write(contentsOf: Data("\n".utf8))
             try go.close()
@@ -85,7 +85,7 @@ struct StreamTests {
         #expect(outcome.text.trimmingCharacters(in: .whitespacesAndNewlines) == "\(total)")
     }
 
-    @Test func aReaderThatHasSeenEnoughEndsItQuietly() async throws {
+    @Test func aClosedPipeEndsTheStreamQuietly() async throws {
         let server = try await TestServer.start()
         server.route("/endless") { _ in
             ServerResponse { body in while true { try body.write("more\n") } }
@@ -96,7 +96,7 @@ struct StreamTests {
         #expect(outcome.errors == "")
     }
 
-    @Test func aReaderThatLeavesIsNoticedWhileNothingComes() async throws {
+    @Test func aClosedPipeIsDetectedWhileTheServerIsIdle() async throws {
         let server = try await RawServer.start([
             .respond("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nonly\n"), .waitForever,
         ])
@@ -107,7 +107,7 @@ struct StreamTests {
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func aSignalEndsIt(signal: Int32) async throws {
+    func aSignalEndsTheStream(signal: Int32) async throws {
         let server = try await RawServer.start([
             .respond("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"), .waitForever,
         ])
@@ -129,7 +129,7 @@ struct StreamTests {
         #expect(outcome.errors.contains("  Total "))
     }
 
-    @Test func whatCameBeforeAFailureIsPrinted() async throws {
+    @Test func bytesBeforeAFailureArePrinted() async throws {
         let broken = try await RawServer.start([
             .respond("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf"), .close,
         ])
@@ -145,7 +145,7 @@ struct StreamTests {
         #expect(late.text == "half")
     }
 
-    @Test func aTerminalIsNotSteered() async throws {
+    @Test func controlCharactersAreEscapedOnATerminal() async throws {
         let server = try await TestServer.start()
         server.route("/steer") { _ in .text("a\u{1B}[2Jü\n") }
         let outcome = try await Tool.runOnTerminal("get", server.url("/steer").absoluteString, "--stream")
@@ -153,7 +153,7 @@ struct StreamTests {
     }
 
     @Test(arguments: ["--color=never", "--charset=utf-8"])
-    func aLineEndMayComeInTwoPieces(option: String) async throws {
+    func aLineBreakCanBeSplitAcrossChunks(option: String) async throws {
         let printed = RawServer.Gate()
         let server = try await RawServer.start([
             .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"),
@@ -165,7 +165,7 @@ struct StreamTests {
         #expect(outcome.text == "a\nb\\u000D")
     }
 
-    @Test func aCharsetIsConvertedWhereverTheChunksEnd() async throws {
+    @Test func aCharsetIsConvertedAcrossChunkBoundaries() async throws {
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n"
         let server = try await RawServer.start([
             .receiveHead, .send(head), .send([0x93]), .send("\r\n3\r\n"), .send([0xFA, 0x96, 0x7B]),
@@ -184,7 +184,7 @@ struct StreamTests {
         #expect(outcome.errors.hasPrefix("afar: The output cannot be written: "))
     }
 
-    @Test func curlDoesTheSame() async throws {
+    @Test func theCurlCommandIsEquivalent() async throws {
         let server = try await TestServer.start()
         let url = server.url("/chunked/3").absoluteString
         let printed = try await Tool.run("get", url, "--stream", "--curl")

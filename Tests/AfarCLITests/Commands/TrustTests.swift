@@ -16,7 +16,7 @@ struct TrustTests {
         try await SecureServer(
             certificates,
             [
-                "good": .init("good", clients: .asked), "bad": .init("expired"),
+                "good": .init("good", clients: .requested), "bad": .init("expired"),
                 "revoked": .init("responses-revoked", stapling: "responses-revoked.ocsp"),
             ])
     }
@@ -73,7 +73,7 @@ struct TrustTests {
         #expect(try await server.requestBytes(to: "bad") == 0)
     }
 
-    @Test func aHostThatIsNotVerifiedIsNamedLoudly() async throws {
+    @Test func anUnverifiedHostCausesAProminentWarning() async throws {
         let server = try await server()
         let bad = try server.url("bad").absoluteString
         let blind = try await Tool.run(["get", bad, "--insecure-host", "localhost"])
@@ -106,7 +106,7 @@ struct TrustTests {
     @Test(arguments: [
         ["--keylog", "/tmp/keys"], ["--cacert", "/etc/ssl/certs/ca-certificates.crt"], ["--pin", anyPin],
     ])
-    func whatURLSessionCannotIsRefused(options: [String]) async throws {
+    func optionsUnsupportedByURLSessionAreRejected(options: [String]) async throws {
         let outcome = try await Tool.run(["get", "https://localhost:1/", "--transport", "urlsession"] + options)
         #expect(outcome.status == 2 && outcome.errors.contains("transport"), "\(outcome.errors)")
     }

@@ -14,7 +14,7 @@ struct UploadTests {
     }
 
     @Test(arguments: ["afar", "urlsession"])
-    func aFileArrivesWhole(transport: String) async throws {
+    func aFileArrivesCompletely(transport: String) async throws {
         let server = try await TestServer.start()
         let bytes = PatternBytes.bytes(3_000_000)
         try bytes.write(to: directory.url.appending(path: "archive.tar.gz"))
@@ -31,7 +31,7 @@ struct UploadTests {
         #expect(request.headers["Content-Length"] == "3000000")
     }
 
-    @Test func methodTypeHeadersAndOutputAreAsAskedFor() async throws {
+    @Test func methodTypeHeadersAndOutputCanBeSet() async throws {
         let server = try await TestServer.start()
         try directory.write("# A note", to: "note.md")
         let outcome = try await upload(
@@ -51,7 +51,7 @@ struct UploadTests {
         #expect(server.lastRequest(path: "/anything")?.headers["Content-Type"] == "text/own")
     }
 
-    @Test func theStandardInputIsSentAsItComes() async throws {
+    @Test func theStandardInputIsStreamed() async throws {
         let server = try await TestServer.start()
         let url = server.url("/anything").absoluteString
         let outcome = try await upload(url, "--file", "-", input: Data("piped".utf8))
@@ -75,9 +75,9 @@ struct UploadTests {
     }
 
     @Test(
-        .enabled(if: ProcessMemory.isNotifying),
+        .enabled(if: ProcessMemory.isMeasurable),
         arguments: ["--file big", "--file - < big", "--file - < <(cat big)", "--part f=@big"])
-    func noFileIsHeldInMemory(arguments: String) async throws {
+    func filesAreNotLoadedIntoMemory(arguments: String) async throws {
         let server = try await TestServer.start()
         let process = Deferred<Int32>()
         let peak = Locked(0)
@@ -178,7 +178,7 @@ struct UploadTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test func aRefusedConnectionAndAStatusHaveTheirCodes() async throws {
+    @Test func aRefusedConnectionAndAStatusHaveExitCodes() async throws {
         try directory.write("note", to: "note")
         let closed = try ClosedPort()
         #expect(try await upload(closed.url.absoluteString, "--file", "note").status == 3)
@@ -189,7 +189,7 @@ struct UploadTests {
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func anInterruptionLeavesNoFormBehindAndIsPassedOn(signal: Int32) async throws {
+    func anInterruptionRemovesTheFormAndSetsTheExitStatus(signal: Int32) async throws {
         let server = try await RawServer.start([.receiveHead, .waitForever])
         let file = directory.url.appending(path: "big")
         try Data(count: 30_000_000).write(to: file)
@@ -220,7 +220,7 @@ struct UploadTests {
 
     // MARK: Progress
 
-    @Test func progressIsForTerminals() async throws {
+    @Test func progressIsShownOnlyOnTerminals() async throws {
         let server = try await TestServer.start()
         try Data(count: 2_000_000).write(to: directory.url.appending(path: "two"))
         let arguments = ["upload", server.url("/upload").absoluteString, "--file", "two"]

@@ -57,7 +57,7 @@ struct XMLTests {
         #expect(outcome.status == 0)
     }
 
-    @Test func aPageIsReadWhenThatIsAskedFor() async throws {
+    @Test func htmlIsParsedOnRequest() async throws {
         #expect(
             try await run("/page", "--html", "--xpath", "//p").text == "<p>One</p>\n<p>Two <a href=\"x\">link</a></p>\n"
         )
@@ -72,7 +72,7 @@ struct XMLTests {
         #expect(outcome.text.hasSuffix("\n\nCaf\u{418} & tea\n"))
     }
 
-    @Test func nothingFoundIs1AndSaysWhyThatMayBe() async throws {
+    @Test func anEmptyResultIs1AndExplainsPossibleReasons() async throws {
         let outcome = try await run("/feed", "--xpath", "//entry")
         #expect(outcome.status == 1)
         #expect(outcome.text == "")
@@ -82,7 +82,7 @@ struct XMLTests {
         #expect(try await run("/feed", "--xpath", "count(//entry)").text == "0\n")
     }
 
-    @Test func aBadExpressionIsMarkedBeforeAnythingIsSent() async throws {
+    @Test func anInvalidExpressionIsReportedBeforeSending() async throws {
         let port = try ClosedPort()
         let outcome = try await Tool.run("xml", port.url.absoluteString, "--xpath", "//a[@b=]/c")
         #expect(outcome.status == 2)
@@ -104,7 +104,7 @@ struct XMLTests {
         #expect(outcome.errors.contains(word), "\(outcome.errors)")
     }
 
-    @Test func aBrokenDocumentIs6WithItsPlace() async throws {
+    @Test func aMalformedDocumentIs6WithTheLocation() async throws {
         let outcome = try await run("/broken")
         #expect(outcome.status == 6)
         #expect(outcome.errors.contains("line 2, column"))
@@ -114,7 +114,7 @@ struct XMLTests {
         #expect(try await run("/json").status == 6)
     }
 
-    @Test func aTerminalIsNotSteered() async throws {
+    @Test func controlCharactersAreEscapedOnATerminal() async throws {
         let outcome = try await run("/hostile", terminal: true)
         #expect(outcome.text.hasSuffix("<a b=\"\\u202E\">x\\u009B2J</a>\n"))
     }

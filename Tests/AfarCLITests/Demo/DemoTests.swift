@@ -5,16 +5,16 @@ import Testing
 @testable import AfarCLI
 
 struct DemoTests {
-    @Test func everyStepComesOutAsExpected() async throws {
+    @Test func everyStepSucceeds() async throws {
         let outcome = try await Tool.run("demo")
         #expect(outcome.status == 0, "\(outcome.errors)")
-        #expect(outcome.text.contains("All 6 steps came out as expected"))
+        #expect(outcome.text.contains("All 6 steps succeeded"))
         #expect(outcome.text.contains("50 responses over"))
         #expect(!outcome.text.contains("\u{1B}"))
         for step in DemoStep.all { #expect(outcome.text.contains(step.code.indented(by: 7))) }
     }
 
-    @Test func coloursAreOnlyAdded() async throws {
+    @Test func colorsDoNotChangeTheText() async throws {
         let outcome = try await Tool.run("demo", "--color", "always")
         let plain = outcome.text.replacing(/\u{1B}\[[0-9]+m/, with: "")
         #expect(outcome.text.contains("\u{1B}[35mlet\u{1B}[0m"))
@@ -34,8 +34,8 @@ struct DemoTests {
         }
     }
 
-    @Test func aStepThatFailsIsCountedAndSaid() async throws {
-        struct Trouble: Error, LocalizedError {
+    @Test func aFailedStepIsCountedAndReported() async throws {
+        struct StepError: Error, LocalizedError {
             var errorDescription: String? { "something broke" }
         }
         let server = try await TestServer.start()
@@ -47,16 +47,16 @@ struct DemoTests {
                 try DemoStep.expect(false, "7")
                 return ""
             },
-            DemoStep("broken", code: "broken()") { _ in throw Trouble() },
+            DemoStep("broken", code: "broken()") { _ in throw StepError() },
         ]
         #expect(try await runner.run(steps, server: server) == 2)
         #expect(output.contains("✓ well\n     done ("))
         #expect(output.contains("✗ Unexpected result: 7\n"))
         #expect(output.contains("✗ something broke\n"))
-        #expect(output.contains("2 of 3 steps went wrong"))
+        #expect(output.contains("2 of 3 steps failed"))
     }
 
-    @Test func aReaderThatLeavesEndsTheDemoQuietly() async throws {
+    @Test func aClosedPipeEndsTheDemoQuietly() async throws {
         let outcome = try await Tool.bash("set -o pipefail; \"$afar\" demo | head -n 2")
         #expect(outcome.status == 0)
         #expect(outcome.errors == "")
@@ -67,8 +67,8 @@ struct DemoTests {
         #expect(DemoRunner.text(.milliseconds(2340)) == "2.3 s")
     }
 
-    @Test func swiftCodeIsPaintedByWord() {
-        let style = Style(isPretty: true, isColoured: true)
+    @Test func swiftCodeIsHighlighted() {
+        let style = Style(isPretty: true, isColored: true)
         #expect(SwiftCode.painted("let letter", style: style) == "\u{1B}[35mlet\u{1B}[0m letter")
         #expect(
             SwiftCode.painted("\"a let\" 1 // let", style: style).hasPrefix("\u{1B}[32m\"a let\"\u{1B}[0m \u{1B}[33m1"))

@@ -23,7 +23,7 @@ struct GuideTests {
     }
 
     @Test(arguments: try Pages.blocks(of: "console", in: Pages.guide))
-    func examplesPrintWhatTheGuideShows(block: [String]) async throws {
+    func examplesMatchTheGuide(block: [String]) async throws {
         let server = try await TestServer.start()
         server.route("/echo") { .text("\($0.headers["Content-Type"] ?? ""): \($0.text ?? "")") }
         let port = try #require(server.url.port)

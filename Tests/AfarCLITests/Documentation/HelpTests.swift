@@ -24,7 +24,7 @@ struct HelpTests {
     }
 
     @Test(arguments: examples)
-    func examplesAreUnderstood(line: String) async throws {
+    func examplesCanBeParsed(line: String) async throws {
         let directory = try ScratchDirectory()
         try directory.write("a note", to: "note.txt")
         let outcome = try await Tool.sh(

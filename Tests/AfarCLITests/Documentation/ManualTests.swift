@@ -9,7 +9,7 @@ struct ManualTests {
         try await Tool.sh("groff -mdoc -Tutf8 -ww -P-cbou '\(Pages.manual.path)'")
     }
 
-    @Test func theFormatterHasNoComplaints() async throws {
+    @Test func theFormatterReportsNoWarnings() async throws {
         let outcome = try await formatted()
         #expect(outcome.status == 0)
         #expect(outcome.errors == "")

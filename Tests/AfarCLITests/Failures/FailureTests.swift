@@ -41,7 +41,7 @@ struct FailureTests {
         ["download", "http://127.0.0.1:1/x?token=hush"], ["xml", "http://127.0.0.1:1/x?token=hush"],
         ["upload", "http://127.0.0.1:1/x?token=hush", "--file", "/etc/hostname"],
     ])
-    func noSecretIsInAnError(arguments: [String]) async throws {
+    func errorsContainNoSecrets(arguments: [String]) async throws {
         let directory = try ScratchDirectory()
         let outcome = try await Tool.run(arguments, directory: directory.url)
         #expect(outcome.status != 0)
@@ -50,7 +50,7 @@ struct FailureTests {
     }
 
     @Test(arguments: [["get"], ["get", "--check-status"], ["get", "--sse"], ["download"], ["xml"]])
-    func noSecretIsInWhatIsSaidOfAResponse(arguments: [String]) async throws {
+    func responseMessagesContainNoSecrets(arguments: [String]) async throws {
         let server = try await TestServer.start()
         let directory = try ScratchDirectory()
         let url = server.url("/status/404?token=hush").absoluteString.replacing("://", with: "://ada:hush@")

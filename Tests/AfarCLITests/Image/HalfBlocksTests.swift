@@ -24,7 +24,7 @@ struct HalfBlocksTests {
         (Image.Pixel(red: 128, green: 128, blue: 128), 244), (Image.Pixel(red: 94, green: 136, blue: 174), 67),
         (Image.Pixel(red: 8, green: 8, blue: 8), 232),
     ])
-    func theNearestOf256ColorsIsTaken(pixel: Image.Pixel, index: Int) {
+    func theNearestOf256ColorsIsUsed(pixel: Image.Pixel, index: Int) {
         #expect(HalfBlocks.index(pixel) == index)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import AfarCLI
 
 struct ImageFileTests {
-    @Test func aDirectoryIsNoFile() throws {
+    @Test func aDirectoryIsNotAnImageFile() throws {
         let directory = try ScratchDirectory()
         #expect(ImageFile(existingAt: directory.url.path) == nil)
         let file = directory.url.appending(path: "a.png")

@@ -10,11 +10,11 @@ struct ImageSizeTests {
     }
 
     @Test(arguments: ["", "x", "320", "0x0", "0x5", "-1x5", "axb", "1x2x3", "30001x", "99999999999999999999x", "1.5x"])
-    func anythingElseIsNone(argument: String) {
+    func otherArgumentsAreInvalid(argument: String) {
         #expect(ImageSize(argument: argument) == nil)
     }
 
-    @Test func theShapeIsKept() {
+    @Test func theAspectRatioIsPreserved() {
         func fitting(_ size: ImageSize, enlarges: Bool = true) -> CGSize {
             size.fitting(width: 80, height: 40, enlarges: enlarges)
         }

@@ -4,7 +4,7 @@ import Testing
 @testable import AfarCLI
 
 struct SixelsTests {
-    @Test func everyColorOfABandIsWrittenForItself() throws {
+    @Test func everyColorOfABandIsWrittenSeparately() throws {
         // Five columns and seven rows of red, except for a blue right column and a transparent bottom left pixel.
         let bytes = (0..<35).flatMap { place -> [UInt8] in
             if place == 30 { return [0, 0, 0, 0] }
@@ -16,7 +16,7 @@ struct SixelsTests {
         #expect(text.hasSuffix("#215;2;100;100;100#5!4?~$#180!4~?-#5!4?@$#180?@@@?-\u{1B}\\\n"))
     }
 
-    @Test func aLevelInBetweenIsAMixture() throws {
+    @Test func intermediateLevelsAreDithered() throws {
         // A tenth of the way from black to white is halfway to the first color level.
         let bytes = (0..<16).flatMap { _ -> [UInt8] in [25, 25, 25, 255] }
         let text = Sixels.text(of: try Image(width: 4, height: 4, premultipliedRGBA: bytes))

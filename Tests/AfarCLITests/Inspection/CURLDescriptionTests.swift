@@ -6,7 +6,7 @@ import Testing
 /// Runs the commands that `cURLDescription()` returns, in several shells and with the real curl.
 struct CURLDescriptionTests {
     /// The parts of a request that the server received.
-    private struct Seen: Equatable {
+    private struct ReceivedRequest: Equatable {
         var method: String
         var target: String
         var body: Data
@@ -44,7 +44,7 @@ struct CURLDescriptionTests {
         try #require(response.error == nil, sourceLocation: location)
         let path = try #require(
             path ?? request.lastRequest?.url?.path(percentEncoded: true), sourceLocation: location)
-        let wanted = Seen(
+        let wanted = ReceivedRequest(
             try #require(server.lastRequest(path: path), sourceLocation: location), ignoring: ignored)
 
         let pipe = input.map { "printf %s \($0.base64EncodedString()) | base64 -d | " } ?? ""
@@ -52,7 +52,7 @@ struct CURLDescriptionTests {
         for shell in ["bash", "dash"] {
             let outcome = try await Tool.sh("exec \(shell) -s <<'END OF COMMAND'\n\(command)\nEND OF COMMAND\n")
             #expect(outcome.status == 0, "\(command)\n\(outcome.errors)", sourceLocation: location)
-            let seen = Seen(
+            let seen = ReceivedRequest(
                 try #require(server.lastRequest(path: path), sourceLocation: location), ignoring: ignored)
             #expect(seen == wanted, "\(command)", sourceLocation: location)
         }
@@ -131,7 +131,7 @@ struct CURLDescriptionTests {
         }
     }
 
-    @Test func bodiesComeFromTheirFiles() async throws {
+    @Test func bodiesAreReadFromTheirFiles() async throws {
         let directory = try ScratchDirectory()
         let file = directory.url.appending(path: "it's $(a) @file [1] ü")
         try Data([0, 255, 10, 13, 0]).write(to: file)
@@ -149,13 +149,13 @@ struct CURLDescriptionTests {
         "/anything/../b/./c", "/anything/[1-3]{a,b}", "/anything/a%20b?x=%5B1-2%5D&y='z'", "/anything/?q=$x;`y`#part",
         "/anything?",
     ])
-    func addressesAreNotChanged(path: String) async throws {
+    func urlsAreNotChanged(path: String) async throws {
         try await expectSameRequest(at: String(path.prefix { $0 != "?" && $0 != "#" })) { session, server in
             session.request(server.url.absoluteString + path)
         }
     }
 
-    @Test func credentialsInTheAddressAreTheSame() async throws {
+    @Test func credentialsInTheURLAreTheSame() async throws {
         for headers in [nil, ["Authorization": "Bearer x"]] as [HTTPHeaders?] {
             try await expectSameRequest { session, server in
                 let address = server.url("/headers").absoluteString.replacing("://", with: "://ada:p%40s%27s@")
@@ -164,7 +164,7 @@ struct CURLDescriptionTests {
         }
     }
 
-    @Test func whatTheSessionAddsGivesWayToTheRequest() async throws {
+    @Test func theRequestsHeadersOverrideTheSessions() async throws {
         try await expectSameRequest { session, server in
             session.request(
                 server.url("/anything"),
@@ -172,17 +172,17 @@ struct CURLDescriptionTests {
         }
     }
 
-    @Test func whatNobodyAddsIsNotAddedByCurl() async throws {
+    @Test func curlAddsNoHeaders() async throws {
         let server = try await TestServer.start()
         var configuration = SessionConfiguration.default
         configuration.headers = []
         let session = Session(configuration: configuration)
         let request = session.request(server.url("/anything"), method: .post) { $0.httpBody = Data("x".utf8) }
         _ = await request.serializingData().response
-        let wanted = Seen(try #require(server.lastRequest(path: "/anything")), ignoring: [])
+        let wanted = ReceivedRequest(try #require(server.lastRequest(path: "/anything")), ignoring: [])
         _ = try await Tool.sh(request.cURLDescription())
         #expect(server.requestCount == 2)
-        #expect(Seen(try #require(server.lastRequest(path: "/anything")), ignoring: []) == wanted)
+        #expect(ReceivedRequest(try #require(server.lastRequest(path: "/anything")), ignoring: []) == wanted)
         #expect(!wanted.headers.contains { $0.hasPrefix("user-agent") || $0.hasPrefix("content-type") })
         await server.stop()
     }

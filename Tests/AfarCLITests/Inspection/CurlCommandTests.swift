@@ -62,7 +62,7 @@ struct CurlCommandTests {
     @Test(arguments: [
         "/anything/../b/./c", "/anything/[1-3]{a,b}", "/anything/a%20b?x=%5B1-2%5D&y='z'", "/anything/?q=$x;`y`",
     ])
-    func addressesAreNotChanged(path: String) async throws {
+    func urlsAreNotChanged(path: String) async throws {
         let server = try await TestServer.start()
         let address = server.url.absoluteString + path
         let target = try #require(try await Tool.run("get", address).json()["target"] as? String)
@@ -71,7 +71,7 @@ struct CurlCommandTests {
         #expect(try await Tool.sh(printed).json()["target"] as? String == target, "\(printed)")
     }
 
-    @Test func credentialsInTheAddressAreTheSame() async throws {
+    @Test func credentialsInTheURLAreTheSame() async throws {
         let server = try await TestServer.start()
         let address = server.url("/headers").absoluteString.replacing("://", with: "://ada:p%40s%27s@")
         for options in [[], ["-H", "Authorization: Bearer x"]] {
@@ -84,7 +84,7 @@ struct CurlCommandTests {
         }
     }
 
-    @Test func bodiesComeFromTheirFiles() async throws {
+    @Test func bodiesAreReadFromTheirFiles() async throws {
         try await withTemporaryFile(Data([0, 255, 10, 13, 0])) { path in
             try await expectSameRequest("post", ["--data", "@\(path)"])
             let printed = try await Tool.run("post", ":1", "--data", "@\(path)", "--curl")
@@ -96,11 +96,11 @@ struct CurlCommandTests {
         Data((0...255).map { UInt8($0) }), Data(String(repeating: "it's ü\n", count: 60_000).utf8),
         Data("\r\nx\u{1B}[2J".utf8), Data("short\r\n".utf8),
     ])
-    func bodiesThatNoArgumentCanHoldGoThroughAPipe(body: Data) async throws {
+    func bodiesThatCannotBeArgumentsArePiped(body: Data) async throws {
         try await expectSameRequest("post", ["--data", "-"], input: body)
     }
 
-    @Test func secretsAreHiddenUnlessAskedFor() async throws {
+    @Test func secretsAreHiddenByDefault() async throws {
         let arguments = [
             "get", "http://ada:hush1@127.0.0.1:1/", "-H", "Authorization: Bearer hush2", "-H", "Cookie: a=hush3", "-H",
             "Proxy-Authorization: Basic hush4", "--curl",
@@ -137,7 +137,7 @@ struct CurlCommandTests {
         #expect(try await Tool.sh(printed.text).json()["path"] as? String == "/get")
     }
 
-    @Test func whatCannotBeSentIsNotPrinted() async throws {
+    @Test func invalidRequestsAreNotPrinted() async throws {
         for arguments in [["http://127.1/"], ["x", "-H", "a b: c"], ["ftp://x/"], ["x", "--timing"]] {
             let outcome = try await Tool.run(["get"] + arguments + ["--curl"])
             #expect(outcome.status == 2)

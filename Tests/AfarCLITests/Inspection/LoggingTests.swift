@@ -6,7 +6,7 @@ import Testing
 struct LoggingTests {
     private let time = #/[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z? afar: /#
 
-    @Test func infoIsALineForARequest() async throws {
+    @Test func infoLogsOneLinePerRequest() async throws {
         let server = try await TestServer.start()
         let url = server.url("/bytes/9?token=hush").absoluteString
         let outcome = try await Tool.run("get", url, environment: ["AFAR_LOG": "info"])
@@ -18,7 +18,7 @@ struct LoggingTests {
         await server.stop()
     }
 
-    @Test func debugTellsEveryStep() async throws {
+    @Test func debugLogsEveryStep() async throws {
         let server = try await TestServer.start()
         let url = server.url("/get").absoluteString
         let outcome = try await Tool.run("get", url, "-H", "Cookie: hush", environment: ["AFAR_LOG": "debug"])
@@ -29,16 +29,16 @@ struct LoggingTests {
         await server.stop()
     }
 
-    @Test func whatFailsIsToldBeforeTheProgramEnds() async throws {
+    @Test func failuresAreLoggedBeforeTheProgramExits() async throws {
         let port = try ClosedPort()
         let outcome = try await Tool.run("get", port.url.absoluteString, environment: ["AFAR_LOG": "INFO"])
         #expect(outcome.status == 3)
-        let told = outcome.errors.split(separator: "\n").filter { $0.contains(" -> no response, ") }
-        #expect(told.count == 1)
-        #expect(told.first?.contains("cannotConnect while connecting") == true)
+        let reported = outcome.errors.split(separator: "\n").filter { $0.contains(" -> no response, ") }
+        #expect(reported.count == 1)
+        #expect(reported.first?.contains("cannotConnect while connecting") == true)
     }
 
-    @Test func anUnknownLevelIsComplainedAboutOnce() async throws {
+    @Test func anUnknownLevelIsReportedOnce() async throws {
         let server = try await TestServer.start()
         let url = server.url("/get").absoluteString
         let outcome = try await Tool.run("get", url, environment: ["AFAR_LOG": "loud"])

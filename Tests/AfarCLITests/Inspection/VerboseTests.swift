@@ -9,7 +9,7 @@ struct VerboseTests {
     }
 
     @Test(arguments: ["afar", "urlsession"])
-    func requestAndResponseAreShownAndTheBodyStaysAlone(transport: String) async throws {
+    func requestAndResponseAreShownSeparatelyFromTheBody(transport: String) async throws {
         let server = try await TestServer.start()
         let url = server.url("/post?a=1").absoluteString
         let outcome = try await Tool.run(
@@ -41,7 +41,7 @@ struct VerboseTests {
         #expect(facts[3].hasPrefix("* GET http://127.0.0.1:\(port)/bytes/9 -> 200, 9 bytes in "))
     }
 
-    @Test func secretsAreHiddenUnlessAskedFor() async throws {
+    @Test func secretsAreHiddenByDefault() async throws {
         let server = try await TestServer.start()
         let url = server.url("/cookies/set?a=hush1").absoluteString.replacing("://", with: "://ada:hush2@")
         let arguments = ["get", url, "-v", "-H", "Cookie: b=hush3", "-H", "X-Api-Key: hush4"]
@@ -57,7 +57,7 @@ struct VerboseTests {
     }
 
     @Test(arguments: ["afar", "urlsession"])
-    func parametersThatAreSecretAreHiddenUnlessAskedFor(transport: String) async throws {
+    func secretParametersAreHiddenByDefault(transport: String) async throws {
         let server = try await TestServer.start()
         let url = server.url("/get?a=1&token=hush1&password=it'shush2").absoluteString
         let arguments = ["get", url, "-v", "--transport", transport]
@@ -94,7 +94,7 @@ struct VerboseTests {
         #expect(outcome.errors.split(separator: "\n").last?.hasPrefix("afar: ") == true)
     }
 
-    @Test func aTerminalGetsColours() async throws {
+    @Test func aTerminalReceivesColors() async throws {
         let server = try await TestServer.start()
         let outcome = try await Tool.runWithErrorsOnTerminal("get", server.url("/json").absoluteString, "-v")
         #expect(outcome.errors.contains("\u{1B}[36mHost\u{1B}[0m: "))

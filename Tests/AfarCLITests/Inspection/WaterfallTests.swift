@@ -26,7 +26,7 @@ struct WaterfallTests {
         Waterfall(style: .plain, isUTF8: isUTF8, columns: columns).lines(metrics, isSecure: false)
     }
 
-    @Test func barsAreScaledOnTheTotal() {
+    @Test func barsAreScaledToTheTotal() {
         #expect(
             lines() == [
                 "DNS      █▉                                       10.0 ms",
@@ -43,13 +43,13 @@ struct WaterfallTests {
         #expect(lines(isUTF8: false).joined().allSatisfy { $0.isASCII })
     }
 
-    @Test func barsKeepToTheWidth() {
+    @Test func barsFitTheWidth() {
         for columns in [0, 1, 50, 80, 1000] {
             for line in lines(columns: columns).dropLast() { #expect(line.count <= max(33, min(columns, 80))) }
         }
     }
 
-    @Test func aClockThatLeapsDoesNoHarm() {
+    @Test func aClockChangeIsHandled() {
         var odd = metrics
         odd.requestStartDate = .distantFuture
         odd.responseEndDate = odd.fetchStartDate?.addingTimeInterval(1e-6)
@@ -69,7 +69,7 @@ struct WaterfallTests {
 
     // MARK: The tool
 
-    @Test func timingGoesToTheErrorStreamAlone() async throws {
+    @Test func timingIsWrittenOnlyToTheErrorStream() async throws {
         let server = try await TestServer.start()
         let url = server.url("/bytes/1000").absoluteString
         let outcome = try await Tool.run("get", url, "--timing", environment: ["LC_ALL": "C.UTF-8"])
@@ -88,7 +88,7 @@ struct WaterfallTests {
         #expect(ascii.errors.allSatisfy { $0.isASCII })
     }
 
-    @Test func aTerminalGetsColoursAndItsWidth() async throws {
+    @Test func aTerminalReceivesColorsInItsWidth() async throws {
         let server = try await TestServer.start()
         let url = server.url("/delay/0.05").absoluteString
         let coloured = try await Tool.runWithErrorsOnTerminal("get", url, "--timing")

@@ -5,7 +5,7 @@ import Testing
 struct JSONTextTests {
     private func indented(_ text: String) -> String? { JSONText.indented(text, style: .plain) }
 
-    @Test func orderNumbersAndEscapesStay() {
+    @Test func orderNumbersAndEscapesArePreserved() {
         #expect(
             indented(#"{"z":1.50,"a":[1e400,-0,"\u00e9é\/"],"z":{}, "e": [ ]}"#) == #"""
                 {
@@ -30,7 +30,7 @@ struct JSONTextTests {
         "\"open",
         "1 2", "[1]]", "{\"a\":1,}", "NaN", "-", "1e", "00", ".5", "truer", "1true", "1e+",
     ])
-    func whatIsNotJSONIsLeftAlone(text: String) {
+    func invalidJSONIsNotIndented(text: String) {
         #expect(indented(text) == nil)
     }
 

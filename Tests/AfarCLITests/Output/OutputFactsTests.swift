@@ -15,16 +15,16 @@ struct OutputFactsTests {
         #expect(!facts([:]).isUTF8)
     }
 
-    @Test func widthIsTheTerminalsElseTheEnvironmentsElse80() {
+    @Test func widthIsTheTerminalsOrTheEnvironmentsOr80() {
         #expect(facts(["COLUMNS": "120"], columns: 90).columns == 90)
         #expect(facts(["COLUMNS": "120"]).columns == 120)
         #expect(facts(["COLUMNS": "wide"]).columns == 80)
         #expect(facts(["COLUMNS": "-1"]).columns == 80)
     }
 
-    @Test func noMoreColumnsAreBelievedThanATerminalHas() throws {
+    @Test func widthsAreLimited() throws {
         let facts = OutputFacts(isTerminal: false, environment: ["COLUMNS": "\(Int.max)"])
         #expect(facts.columns == 65_535)
-        #expect(TerminalCanvas(means: .sixels, columns: facts.columns, rows: facts.rows).size.width == 8 * 65_535)
+        #expect(TerminalCanvas(mode: .sixels, columns: facts.columns, rows: facts.rows).size.width == 8 * 65_535)
     }
 }

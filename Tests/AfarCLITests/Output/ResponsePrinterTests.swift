@@ -12,9 +12,9 @@ struct ResponsePrinterTests {
         return String(decoding: printer.output(head: head, body: Data(body.utf8)), as: UTF8.self)
     }
 
-    private let pretty = Style(isPretty: true, isColoured: false)
+    private let pretty = Style(isPretty: true, isColored: false)
 
-    @Test func plainIsUntouched() {
+    @Test func plainOutputIsUnchanged() {
         #expect(printed(.plain, "[1,\u{1B}]") == "[1,\u{1B}]")
         #expect(printed(.plain, includesHead: true, "x", type: "a/b") == "HTTP/1.1 299\nContent-Type: a/b\n\nx")
     }
@@ -25,7 +25,7 @@ struct ResponsePrinterTests {
         #expect(printed(pretty, "text\n") == "text\n")
     }
 
-    @Test func serverCannotSteerTheTerminal() {
+    @Test func controlCharactersAreEscapedOnATerminal() {
         #expect(
             printed(pretty, "\u{1B}]0;title\u{7}")
                 == "(10 bytes of binary data, not shown on a terminal. To save it, use > name)\n")
@@ -33,7 +33,7 @@ struct ResponsePrinterTests {
         #expect(printed(pretty, "\0", type: "a\u{9B}b").hasPrefix("(1 byte of a"))
     }
 
-    @Test func xmlIsIndentedWhereTheTypeSaysSo() {
+    @Test func xmlIsIndentedIfTheTypeIsXML() {
         let xml = "<a><b>x</b><c/></a>"
         #expect(
             printed(pretty, xml, type: "application/rss+xml; charset=utf-8")
@@ -45,15 +45,15 @@ struct ResponsePrinterTests {
     }
 
     @Test(arguments: ["<a><b></a>", "<!DOCTYPE a [<!ENTITY e 'x'>]><a><b/>&e;</a>", "not <xml"])
-    func xmlThatCannotBeIndentedStaysAsItIs(text: String) {
+    func invalidXMLIsPrintedUnchanged(text: String) {
         #expect(printed(pretty, text, type: "text/xml") == text + "\n")
     }
 
-    @Test func indentedXMLDoesNotSteerTheTerminal() {
+    @Test func controlCharactersInXMLAreEscapedOnATerminal() {
         #expect(printed(pretty, "<a>&#x9B;2J</a>", type: "text/xml").hasSuffix("<a>\\u009B2J</a>\n"))
     }
 
-    @Test func aCharsetOutranksTheResponses() {
+    @Test func theCharsetOptionOverridesTheResponses() {
         let head = ResponseHead(status: 200, fields: [.contentType: "text/plain; charset=utf-8"], url: "http://x/")
         let bytes = Data([0xF0, 0xD2, 0xC9])
         func printed(_ style: Style) -> Data {
@@ -64,7 +64,7 @@ struct ResponsePrinterTests {
         #expect(printed(.plain) == Data("При".utf8))
     }
 
-    @Test func bytesThatAreNotOfTheCharsetAreReplaced() {
+    @Test func malformedBytesAreReplaced() {
         let head = ResponseHead(status: 200, url: "http://x/")
         let printer = ResponsePrinter(style: .plain, includesHead: false, charset: .utf8)
         #expect(printer.output(head: head, body: Data([0x61, 0xFF])) == Data("a\u{FFFD}".utf8))

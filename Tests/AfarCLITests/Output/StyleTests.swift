@@ -6,22 +6,22 @@ struct StyleTests {
     private let terminal = OutputFacts(isTerminal: true, environment: [:])
     private let pipe = OutputFacts(isTerminal: false, environment: [:])
 
-    @Test func autoGoesByTheOutput() {
-        #expect(Style(.auto, output: terminal) == Style(isPretty: true, isColoured: true))
+    @Test func autoDependsOnTheOutput() {
+        #expect(Style(.auto, output: terminal) == Style(isPretty: true, isColored: true))
         #expect(Style(.auto, output: pipe) == .plain)
     }
 
-    @Test func noColorTakesColoursOnly() {
+    @Test func noColorDisablesOnlyColors() {
         let facts = OutputFacts(isTerminal: true, environment: ["NO_COLOR": "1"])
-        #expect(Style(.auto, output: facts) == Style(isPretty: true, isColoured: false))
-        #expect(Style(.always, output: facts).isColoured)
-        #expect(OutputFacts(isTerminal: true, environment: ["NO_COLOR": ""]).allowsColours)
-        #expect(!OutputFacts(isTerminal: true, environment: ["TERM": "dumb"]).allowsColours)
+        #expect(Style(.auto, output: facts) == Style(isPretty: true, isColored: false))
+        #expect(Style(.always, output: facts).isColored)
+        #expect(OutputFacts(isTerminal: true, environment: ["NO_COLOR": ""]).allowsColors)
+        #expect(!OutputFacts(isTerminal: true, environment: ["TERM": "dumb"]).allowsColors)
     }
 
-    @Test func theWishOutranks() {
-        #expect(Style(.always, output: pipe) == Style(isPretty: true, isColoured: true))
-        #expect(Style(.never, output: terminal) == Style(isPretty: true, isColoured: false))
+    @Test func theOptionOverridesTheOutput() {
+        #expect(Style(.always, output: pipe) == Style(isPretty: true, isColored: true))
+        #expect(Style(.never, output: terminal) == Style(isPretty: true, isColored: false))
         #expect(Style(.never, output: pipe) == .plain)
     }
 }

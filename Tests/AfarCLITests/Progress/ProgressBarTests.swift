@@ -7,13 +7,13 @@ struct ProgressBarTests {
     private let half = ProgressBar.State(
         completed: 1_500_000, total: 3_000_000, rate: 250_000, remaining: 6, elapsed: 6)
 
-    @Test func aLineTellsAll() {
+    @Test func aLineShowsAllValues() {
         #expect(bar.line(half, width: 60) == "▕██████████          ▏   50%   1.5 MB   250 kB/s    ETA 0:06")
         let ascii = ProgressBar(style: .plain, isUTF8: false)
         #expect(ascii.line(half, width: 60) == "[==========>         ]   50%   1.5 MB   250 kB/s    ETA 0:06")
     }
 
-    @Test func aLineIsAsWideAsWanted() {
+    @Test func aLineFitsTheWidth() {
         var states = [half, ProgressBar.State()]
         states.append(.init(completed: .max, total: 1, rate: 1e30, remaining: 1e30, elapsed: 1e30, isFinished: true))
         states.append(.init(completed: 5, total: nil, rate: nil, remaining: nil, elapsed: 100))
@@ -22,7 +22,7 @@ struct ProgressBarTests {
         }
     }
 
-    @Test func aNarrowTerminalKeepsWhatMattersMost() {
+    @Test func aNarrowTerminalShowsTheMostImportantValues() {
         #expect(bar.line(half, width: 36).trimmingPrefix(" ") == "50%   1.5 MB   250 kB/s    ETA 0:06")
         #expect(bar.line(half, width: 30).trimmingPrefix(" ") == "50%   1.5 MB   250 kB/s      ")
         #expect(bar.line(half, width: 16).trimmingPrefix(" ") == "50%   1.5 MB   ")
@@ -33,7 +33,7 @@ struct ProgressBarTests {
         #expect(line.split(separator: " ") == ["1.0", "kB", "500", "bytes/s", "1:02:05"])
     }
 
-    @Test func hundredPercentIsForTheEnd() {
+    @Test func hundredPercentIsShownOnlyAtTheEnd() {
         var state = half
         state.completed = 3_000_000
         #expect(bar.line(state, width: 60).contains(" 99%"))
@@ -41,8 +41,8 @@ struct ProgressBarTests {
         #expect(bar.line(state, width: 60).hasSuffix("100%   3.0 MB   500 kB/s     in 0:06"))
     }
 
-    @Test func coloursAddNoWidth() {
-        let coloured = ProgressBar(style: Style(isPretty: true, isColoured: true), isUTF8: true)
+    @Test func colorsAddNoWidth() {
+        let coloured = ProgressBar(style: Style(isPretty: true, isColored: true), isUTF8: true)
         let line = coloured.line(half, width: 60).replacing(/\u{1B}\[[0-9]+m/, with: "")
         #expect(line == bar.line(half, width: 60))
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import AfarCLI
 
 struct RateEstimateTests {
-    @Test func aSteadyStreamHasItsRateAtOnce() throws {
+    @Test func aSteadyStreamHasItsRateImmediately() throws {
         var rate = RateEstimate()
         #expect(rate.value == nil)
         #expect(rate.seconds(for: 100) == nil)
@@ -23,7 +23,7 @@ struct RateEstimateTests {
         #expect(try #require(rate.value) < 1)
     }
 
-    @Test func oddClocksAndNewAttemptsDoNoHarm() throws {
+    @Test func clockChangesAndNewAttemptsAreHandled() throws {
         var rate = RateEstimate()
         rate.update(bytes: 1000, at: 1)
         rate.update(bytes: 2000, at: 1)

@@ -28,14 +28,14 @@ struct SpinnerTests {
         #expect(outcome.errors == "")
     }
 
-    @Test func aPipeGetsNothing() async throws {
+    @Test func aPipeReceivesNoSpinner() async throws {
         let server = try await TestServer.start()
         let outcome = try await Tool.run("get", server.url("/delay/1.3").absoluteString)
         #expect(outcome.status == 0)
         #expect(outcome.errors == "")
     }
 
-    @Test func aFailureStandsInALineOfItsOwn() async throws {
+    @Test func aFailureIsPrintedOnASeparateLine() async throws {
         let shown = RawServer.Gate()
         let server = try await RawServer.start([.receiveHead, .hold(shown), .close])
         let outcome = try await Tool.runWithErrorsOnTerminal(
@@ -48,7 +48,7 @@ struct SpinnerTests {
         #expect(Screen.text(outcome.errors).hasPrefix("afar: The response from"))
     }
 
-    @Test func verboseIsNotDisturbed() async throws {
+    @Test func verboseOutputHasNoSpinner() async throws {
         let server = try await TestServer.start()
         let outcome = try await Tool.runWithErrorsOnTerminal(
             "get", server.url("/delay/1.3").absoluteString, "--verbose", environment: ["LC_ALL": "C"])

@@ -9,7 +9,7 @@ struct BodyTests {
         try Body(BodyOptions.parse(arguments))
     }
 
-    @Test func thereNeedBeNone() throws {
+    @Test func aBodyIsOptional() throws {
         #expect(try body() == nil)
     }
 
@@ -17,19 +17,19 @@ struct BodyTests {
         ("plain", "text/plain; charset=utf-8"), ("7", "text/plain; charset=utf-8"), ("{}", "application/json"),
         (" [1]\n", "application/json"), ("{a}", "text/plain; charset=utf-8"), ("", "text/plain; charset=utf-8"),
     ])
-    func dataIsLookedAt(text: String, type: String) throws {
+    func theContentTypeOfDataIsDetected(text: String, type: String) throws {
         #expect(try body("--data", text) == Body(bytes: Data(text.utf8), contentType: type))
     }
 
-    @Test func bytesThatAreNoTextAreSaidToBeBytes() {
+    @Test func binaryDataIsAnOctetStream() {
         #expect(Body(bytes: Data([0xFF, 0x00])).contentType == "application/octet-stream")
     }
 
-    @Test func optionsMayBeginWithADash() throws {
+    @Test func valuesCanBeginWithADash() throws {
         #expect(try body("--json", "--a=-b")?.bytes == Data(#"{"--a":"-b"}"#.utf8))
     }
 
-    @Test func jsonValuesAreTakenAsTheyStand() throws {
+    @Test func rawJSONValuesAreUnchanged() throws {
         #expect(
             try Body.jsonObject(["a:=1.0", "b:=null", "c= 1", #"d:={"x": "y"}"#, "e:x=:="]) == """
                 {"a":1.0,"b":null,"c":" 1","d":{"x": "y"},"e:x":":="}

@@ -9,7 +9,7 @@ struct CookieJarTests {
         #expect(outcome.text.contains(" --cookie jar.txt --cookie-jar jar.txt "))
     }
 
-    @Test func whatIsNoFileIsAnErrorOfUsage() async throws {
+    @Test func aDirectoryIsAUsageError() async throws {
         let directory = try ScratchDirectory()
         let outcome = try await Tool.run("get", ":1/x", "--cookie-jar", directory.url.path)
         #expect(outcome.status == 2)

@@ -16,7 +16,7 @@ struct EnvironmentTests {
 
     /// The keys are derived before the certificate is verified, so the server's certificate doesn't need to be trusted.
     @Test(arguments: ["afar", "urlsession"])
-    func keysOfTLSAreWrittenDownWhereAskedFor(transport: String) async throws {
+    func tlsKeysAreLoggedOnRequest(transport: String) async throws {
         let directory = try ScratchDirectory()
         let script = """
             openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem \\

@@ -13,7 +13,7 @@ struct ForeignLengthTests {
     }
 
     @Test(arguments: ["9223372036854775295", "9223372036854775296", "9223372036854775807", "9223372036854775808"])
-    func overCurlItIsAnError(length: String) async throws {
+    func overCurlAnEnormousLengthIsAnError(length: String) async throws {
         #expect(try await Self.end(of: length, over: "curl").status == 6)
     }
 
@@ -23,7 +23,7 @@ struct ForeignLengthTests {
             ("9223372036854775295", false), ("9223372036854775296", true), ("9223372036854775807", true),
             ("9223372036854775808", false),
         ])
-        func overURLSessionSomeEndTheProcess(length: String, endsTheProcess: Bool) async throws {
+        func overURLSessionSomeLengthsEndTheProcess(length: String, endsTheProcess: Bool) async throws {
             let outcome = try await Self.end(of: length, over: "urlsession")
             #expect(endsTheProcess ? outcome.status < 0 : outcome.status == 6, "\(outcome.status): \(outcome.errors)")
         }

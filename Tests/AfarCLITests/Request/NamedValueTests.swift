@@ -4,7 +4,7 @@ import Testing
 @testable import AfarCLI
 
 struct NamedValueTests {
-    @Test func firstSignDivides() throws {
+    @Test func theFirstSignSeparatesNameAndValue() throws {
         let pair = try NamedValue("a=b=c", option: "--query")
         #expect(pair.name == "a" && pair.value == "b=c")
         #expect(throws: Failure.self) { try NamedValue("=b", option: "--query") }
@@ -17,7 +17,7 @@ struct NamedValueTests {
         #expect(throws: Failure.self) { try NamedValue(header: ": b") }
     }
 
-    @Test func headersOfOneNameAreJoined() throws {
+    @Test func headersWithTheSameNameAreJoined() throws {
         let headers = try HTTPHeaders(arguments: ["Accept: a", "accept: b", "cookie: x", "Cookie: y"])
         #expect(headers.value(for: "Accept") == "a, b")
         #expect(headers.value(for: "Cookie") == "x; y")

@@ -4,7 +4,7 @@ import Testing
 
 /// Tests for `--proxy`, `--unix-socket`, `--connect-to` and `--interface`.
 struct NetworkOptionsTests {
-    @Test func theCurlCommandSaysTheSame() async throws {
+    @Test func theCurlCommandIsEquivalent() async throws {
         let outcome = try await Tool.run(
             "get", ":1/x", "--proxy", "http://ann:secret@p:3128", "--unix-socket", "/run/x", "--connect-to", "a:1:b:2",
             "--interface", "lo", "-4", "--keepalive-time", "30", "--curl")
@@ -13,7 +13,7 @@ struct NetworkOptionsTests {
         #expect(outcome.text.contains("@p:3128") && !outcome.text.contains("secret"))
     }
 
-    @Test func anotherPlaceIsConnectedTo() async throws {
+    @Test func connectToRedirectsTheConnection() async throws {
         let server = try await TestServer.start()
         let port = try #require(server.url.port)
         let outcome = try await Tool.run(
@@ -24,7 +24,7 @@ struct NetworkOptionsTests {
         await server.stop()
     }
 
-    @Test func aProxyOfTheEnvironmentIsUsedUnlessOneIsGiven() async throws {
+    @Test func theEnvironmentsProxyIsTheDefault() async throws {
         let server = try await TestServer.start()
         let url = server.url("/status/200").absoluteString
         let closed = try ClosedPort()
@@ -45,7 +45,7 @@ struct NetworkOptionsTests {
         ["-4", "-6"], ["--keepalive-time", "0"], ["--proxy", "gopher://p"], ["--proxy", ""], ["--connect-to", "a:b"],
         ["--unix-socket", ""],
     ])
-    func whatCannotBeIsAnErrorOfUsage(arguments: [String]) async throws {
+    func invalidValuesAreUsageErrors(arguments: [String]) async throws {
         let outcome = try await Tool.run(["get", ":1/x"] + arguments)
         #expect(outcome.status == 2, "\(outcome.errors)")
     }

@@ -13,7 +13,7 @@ struct URLTextTests {
         ("me:pw@localhost/x", "http://me:pw@localhost/x"), ("http://example.com", "http://example.com"),
         (" example.com \n", "https://example.com"), ("example.com/?to=http://x/", "https://example.com/?to=http://x/"),
     ])
-    func schemeIsFoundOut(address: String, url: String) {
+    func aMissingSchemeIsAdded(address: String, url: String) {
         #expect(URLText.complete(address) == url)
     }
 
@@ -23,7 +23,7 @@ struct URLTextTests {
         ("http://x/\u{301}y", "http://x/%CC%81y"), ("http://x/100%", "http://x/100%25"),
         ("http://x/a[0]", "http://x/a%5B0%5D"), ("http://x/a#part", "http://x/a"),
     ])
-    func whatCannotStandInAURLIsEscapedOnce(address: String, url: String) {
+    func invalidCharactersAreEscapedOnce(address: String, url: String) {
         #expect(URLText.complete(address) == url)
     }
 

@@ -6,7 +6,7 @@ enum ProcessMemory {
 
     /// Whether memory measurements are meaningful. Sanitizers, for which Tests/Sanitizers sets options, use much more
     /// memory.
-    static let isNotifying = ProcessInfo.processInfo.environment["LSAN_OPTIONS"] == nil
+    static let isMeasurable = ProcessInfo.processInfo.environment["LSAN_OPTIONS"] == nil
 
     /// Returns the peak memory use of a process, in bytes.
     static func peak(of process: Int32) throws -> Int {

@@ -5,16 +5,16 @@ struct PseudoTerminal {
     struct Unavailable: Error { var code: Int32 }
 
     /// The end that the tool writes to.
-    let tool: FileHandle
+    let toolEnd: FileHandle
     /// The end that the test reads the output from.
-    let person: FileHandle
+    let outputEnd: FileHandle
 
     init(columns: UInt16 = 80) throws {
         let (master, name) = try Self.master()
-        person = FileHandle(fileDescriptor: master, closeOnDealloc: true)
+        outputEnd = FileHandle(fileDescriptor: master, closeOnDealloc: true)
         let slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard slave >= 0 else { throw Unavailable(code: errno) }
-        tool = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
+        toolEnd = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
         // Keep line breaks unchanged.
         var mode = termios()
         tcgetattr(slave, &mode)

@@ -119,11 +119,13 @@ enum Tool {
         let (started, starting) = AsyncStream.makeStream(of: Int32.self)
         let onOutput = output.map { _ in onTerminalOutput }
         let onErrors = errorOutput.map { _ in onTerminalOutput }
-        async let bytes = read(output?.person ?? pipe?.fileHandleForReading, onText: onOutput)
-        async let errors = read(errorOutput?.person ?? errorPipe?.fileHandleForReading, onText: onErrors)
+        async let bytes = read(output?.outputEnd ?? pipe?.fileHandleForReading, onText: onOutput)
+        async let errors = read(errorOutput?.outputEnd ?? errorPipe?.fileHandleForReading, onText: onErrors)
         async let action: Void = { for await id in started { try await during(id) } }()
         // The tool owns its ends from here on. The readers reach the end of the file when it closes them.
-        let ends = [output?.tool ?? pipe?.fileHandleForWriting, errorOutput?.tool ?? errorPipe?.fileHandleForWriting]
+        let ends = [
+            output?.toolEnd ?? pipe?.fileHandleForWriting, errorOutput?.toolEnd ?? errorPipe?.fileHandleForWriting,
+        ]
         defer { starting.finish() }
         let process: ChildProcess
         do {

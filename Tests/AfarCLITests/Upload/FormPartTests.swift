@@ -19,14 +19,14 @@ struct FormPartTests {
     }
 
     @Test(arguments: ["", "x", "a=b", "a;type=b", "\"quoted\"", "ü\n "])
-    func aValueIsTakenAsItIs(value: String) throws {
+    func aValueIsUnchanged(value: String) throws {
         let part = try FormPart("n=\(value)")
         #expect(part.name == "n")
         #expect(part.content == .text(value))
         #expect(part.curlWords == ["--form-string", "n=\(value)"])
     }
 
-    @Test func aFilesNameSaysWhatItIs() throws {
+    @Test func theMIMETypeIsDerivedFromTheFileName() throws {
         #expect(try file(path) == [path, "image/png", "a picture.png"])
         #expect(try file("\(path);type=x/y") == [path, "x/y", "a picture.png"])
         #expect(try file("\(path);filename=b.gif") == [path, "image/png", "b.gif"])
@@ -45,14 +45,14 @@ struct FormPartTests {
     }
 
     @Test(arguments: ["", ";type=x", "/no/such/file", "/", "-", "/dev/null"])
-    func whatIsNoFileIsBadUsage(path: String) throws {
+    func aMissingFileIsAUsageError(path: String) throws {
         let failure = #expect(throws: Failure.self) { try FormPart("n=@\(path)") }
         #expect(failure?.status == .usage)
         #expect(failure?.message.hasPrefix("--part n=@\(path): ") == true)
     }
 
     @Test(arguments: [";other=x", ";type", "; type=x", ";", ";type=\"x", ";filename=\"a\"b"])
-    func whatFollowsAPathIsChecked(rest: String) throws {
+    func optionsAfterAPathAreValidated(rest: String) throws {
         let failure = #expect(throws: Failure.self) { try FormPart("n=@\(path)\(rest)") }
         #expect(failure?.status == .usage)
     }

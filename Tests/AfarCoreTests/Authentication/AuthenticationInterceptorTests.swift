@@ -23,7 +23,7 @@ import Testing
 
     // MARK: Before a request
 
-    @Test func theCredentialIsPutIntoTheRequest() async {
+    @Test func theCredentialIsAppliedToTheRequest() async {
         let authenticator = TokenAuthenticator { _, _ in }
         let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "good"))
         let session = Session(interceptor: interceptor, transport: Self.service(wants: "good"))
@@ -72,7 +72,7 @@ import Testing
 
     // Serialized, because two blocked tests could use up the cooperative pool.
     @Test(.serialized, arguments: [nil, DispatchQueue(label: "requests")])
-    func aRefreshMayBlockUntilARequestOfTheSameSessionIsAnswered(requestQueue: DispatchQueue?) async {
+    func aRefreshCanBlockOnARequestOfTheSameSession(requestQueue: DispatchQueue?) async {
         let transport = MockTransport { request in
             let isWelcome = request.path == "/token" || request.fields[.authorization] == "Bearer good"
             return isWelcome ? .text("welcome") : .status(401)
@@ -91,7 +91,7 @@ import Testing
         #expect(response.value == Data("welcome".utf8))
     }
 
-    @Test func requestsWaitForARefreshThatIsUnderWay() async {
+    @Test func requestsWaitForARunningRefresh() async {
         let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
         let authenticator = TokenAuthenticator { _, completion in asked.fulfill(completion) }
         let interceptor = Tokens(
@@ -109,7 +109,7 @@ import Testing
         #expect(transport.requests.count == 20)
     }
 
-    @Test func aFailedRefreshFailsWhoeverWaits() async {
+    @Test func aFailedRefreshFailsAllWaitingRequests() async {
         let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
         let authenticator = TokenAuthenticator { _, completion in asked.fulfill(completion) }
         let interceptor = Tokens(
@@ -131,7 +131,7 @@ import Testing
 
     // MARK: After a rejection
 
-    @Test func aRefusedCredentialIsRefreshedAndTheRequestRetried() async {
+    @Test func aRejectedCredentialIsRefreshedAndTheRequestRetried() async {
         let authenticator = TokenAuthenticator { old, completion in completion(.success(Token(text: old.text + "!"))) }
         let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "good"))
         let transport = Self.service(wants: "good!")
@@ -142,7 +142,7 @@ import Testing
         #expect(authenticator.refreshCount == 1)
     }
 
-    @Test func aRefusalOfAnotherKindIsNoneOfItsBusiness() async {
+    @Test func otherFailuresAreIgnored() async {
         let authenticator = TokenAuthenticator { _, _ in }
         let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "good"))
         let session = Session(interceptor: interceptor, transport: MockTransport { _ in .status(403) })
@@ -165,7 +165,7 @@ import Testing
         #expect(originalError.asAFError?.responseCode == 401)
     }
 
-    @Test func aRequestWhoseCredentialWasReplacedIsRetriedAtOnce() async {
+    @Test func aRequestWithAnOutdatedCredentialIsRetriedImmediately() async {
         let asked = Deferred<Void>()
         let door = Deferred<Void>()
         let transport = MockTransport { request in
@@ -188,7 +188,7 @@ import Testing
     }
 
     /// This happens if another adapter replaces the credential after the interceptor, or if the request isn't adapted.
-    @Test func aRequestThatNeverCarriedTheCredentialIsRetriedOnceBeforeItIsRefreshed() async {
+    @Test func aRequestWithoutTheCredentialIsRetriedOnceBeforeARefresh() async {
         let asked = Locked(0)
         let transport = MockTransport { request in
             request.fields[.authorization] == "Bearer good" ? .text("welcome") : .status(401)
@@ -212,7 +212,7 @@ import Testing
         #expect(interceptor.credential?.text == "good")
     }
 
-    @Test func aRetryThatAnotherAskedForDoesNotLeadToARefresh() async {
+    @Test func aRetryByAnotherRetrierDoesNotCauseARefresh() async {
         let asked = Deferred<Void>()
         let door = Deferred<Void>()
         let count = Locked(0)
@@ -243,7 +243,7 @@ import Testing
     }
 
     /// A request that began before a refresh failed receives the refresh's error, even if it was retried in between.
-    @Test func aRetryThatAnotherAskedForDoesNotForgetAFailedRefresh() async {
+    @Test func aRetryByAnotherRetrierKeepsAFailedRefresh() async {
         let held = Deferred<Void>()
         let door = Deferred<Void>()
         let count = Locked(0)
@@ -274,7 +274,7 @@ import Testing
     }
 
     /// A request that failed because of a refresh can start another refresh when it's retried.
-    @Test func aFailedRefreshIsTriedAgainWhenARetrierSaysSo() async {
+    @Test func aRetrierCanRepeatAFailedRefresh() async {
         let isBack = Locked(false)
         let authenticator = TokenAuthenticator { _, completion in
             let answer: Result<Token, any Error> = isBack.withLock { isBack in
@@ -292,7 +292,7 @@ import Testing
         #expect(authenticator.refreshCount == 2)
     }
 
-    @Test func aServiceThatRefusesEachFreshCredentialIsGivenUp() async {
+    @Test func aServiceThatRejectsEveryNewCredentialExhaustsTheLimit() async {
         let authenticator = TokenAuthenticator { old, completion in completion(.success(Token(text: old.text + "!"))) }
         let interceptor = Tokens(
             authenticator: authenticator, credential: Token(text: "bad"),
@@ -308,7 +308,7 @@ import Testing
         #expect(request.retryCount == 3)
     }
 
-    @Test func anAuthenticatorThatDoesNotKnowItsOwnCredentialIsGivenUpToo() async {
+    @Test func anAuthenticatorThatNeverRecognizesItsCredentialExhaustsTheLimit() async {
         let authenticator = TokenAuthenticator(recognizes: false) { old, completion in completion(.success(old)) }
         let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "bad"))
         let session = Session(interceptor: interceptor, transport: MockTransport { _ in .status(401) })
@@ -320,7 +320,7 @@ import Testing
         #expect(authenticator.refreshCount == 5)
     }
 
-    @Test func tooManyRefreshesFailARequestBeforeItIsSentToo() async {
+    @Test func tooManyRefreshesAlsoFailARequestBeforeItIsSent() async {
         let authenticator = TokenAuthenticator { _, completion in completion(.failure(Offline())) }
         let interceptor = Tokens(
             authenticator: authenticator, credential: Token(text: "expired", requiresRefresh: true),
@@ -345,7 +345,7 @@ import Testing
 
     // MARK: Repeated completions and released sessions
 
-    @Test func anAuthenticatorThatAnswersTwiceIsHeardOnce() async {
+    @Test func aSecondCompletionOfARefreshIsIgnored() async {
         let authenticator = TokenAuthenticator { _, completion in
             completion(.success(Token(text: "good")))
             completion(.failure(Offline()))
@@ -358,7 +358,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aCancelledRequestDoesNotWaitNorDoesItHoldUpTheOthers(requiresRefresh: Bool) async {
+    func aCancelledRequestNeitherWaitsNorDelaysOthers(requiresRefresh: Bool) async {
         let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
         let authenticator = TokenAuthenticator { _, completion in asked.fulfill(completion) }
         let interceptor = Tokens(
@@ -375,7 +375,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func anAuthenticatorThatNeverAnswersLosesToACancelAndToTheSessionsEnd(requiresRefresh: Bool) async {
+    func cancellationAndInvalidationEndAWaitForARefresh(requiresRefresh: Bool) async {
         let asked = Deferred<Void>()
         let authenticator = TokenAuthenticator { _, _ in asked.fulfill(()) }
         let interceptor = Tokens(
@@ -390,7 +390,7 @@ import Testing
         #expect(await second?.response.error?.isSessionDeinitializedError == true)
     }
 
-    @Test func whatAnAuthenticatorNeverAnswersIsReleasedWithItsInterceptor() async {
+    @Test func anUnansweredRefreshIsReleasedWithItsInterceptor() async {
         weak var credential: Ticket?
         do {
             let ticket = Ticket()
@@ -400,7 +400,7 @@ import Testing
                 interceptor: AuthenticationInterceptor(authenticator: office, credential: ticket),
                 transport: MockTransport { _ in .status(401) })
             let task = session.request("http://mock/").validate().serializingResponse(using: Bytes())
-            await office.asked.value
+            await office.requested.value
             task.cancel()
             _ = await task.response
         }
@@ -408,7 +408,7 @@ import Testing
         #expect(credential == nil)
     }
 
-    @Test func aCredentialThatIsSetReleasesThoseWhoWait() async {
+    @Test func settingACredentialReleasesWaitingRequests() async {
         let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
         let authenticator = TokenAuthenticator { _, completion in asked.fulfill(completion) }
         let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "bad"))
@@ -421,7 +421,7 @@ import Testing
         #expect(interceptor.credential?.text == "good")
     }
 
-    @Test func signingOutDuringARefreshFailsThoseWhoWaitAndStays() async {
+    @Test func signingOutDuringARefreshFailsWaitingRequestsPermanently() async {
         let asked = Deferred<@Sendable (Result<Token, any Error>) -> Void>()
         let authenticator = TokenAuthenticator { _, completion in asked.fulfill(completion) }
         let interceptor = Tokens(authenticator: authenticator, credential: Token(text: "bad"))
@@ -437,7 +437,7 @@ import Testing
         #expect(interceptor.credential == nil)
     }
 
-    @Test func aCredentialThatIsReplacedIsReleasedWithoutTheLock() async {
+    @Test func aReplacedCredentialIsReleasedOutsideTheLock() async {
         let interceptor = AuthenticationInterceptor(authenticator: TicketOffice())
         let didLook = Deferred<Bool>()
         interceptor.credential = Ticket(probe: DeinitProbe(didLook) { _ = interceptor.credential })

@@ -22,7 +22,7 @@ struct RequestAuthenticationTests {
         }
     }
 
-    @Test func eachFormGivesTheCredential() async throws {
+    @Test func eachOverloadSetsTheCredential() async throws {
         let mock = locked()
         let session = Session(transport: mock)
         let credential = URLCredential(user: "ada", password: "secret", persistence: .none)
@@ -43,7 +43,7 @@ struct RequestAuthenticationTests {
         #expect(session.request("http://one/").credential == nil)
     }
 
-    @Test func noCredentialFollowsARedirectAway() async throws {
+    @Test func credentialsAreNotSentAfterACrossOriginRedirect() async throws {
         let mock = locked()
         let session = Session(transport: mock)
         let request = session.request("http://one/away").authenticate(username: "ada", password: "secret")
@@ -53,7 +53,7 @@ struct RequestAuthenticationTests {
         #expect(mock.requests.map { $0["Authorization"] } == [nil, answer, nil])
     }
 
-    @Test func noDelegateCarriesTheCredentialAway() async throws {
+    @Test func delegatesCannotSendTheCredentialElsewhere() async throws {
         for handsOver in [true, false] {
             let mock = locked()
             let delegate = SessionDelegate()
@@ -71,7 +71,7 @@ struct RequestAuthenticationTests {
         }
     }
 
-    @Test func aRedirectThatStaysIsAnsweredToo() async throws {
+    @Test func aSameOriginRedirectIsAuthenticated() async throws {
         let mock = MockTransport { request in
             if request.path == "/a" { return .redirect(to: "/b") }
             return request["Authorization"] == nil ? .challenge("Basic realm=x") : .text("in")

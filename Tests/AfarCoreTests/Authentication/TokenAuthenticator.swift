@@ -63,14 +63,14 @@ final class Ticket: AuthenticationCredential, Sendable {
 
 /// An authenticator that never completes a refresh.
 final class TicketOffice: Authenticator {
-    let asked = Deferred<Void>()
+    let requested = Deferred<Void>()
 
     func apply(_ credential: Ticket, to urlRequest: inout URLRequest) {}
 
     func refresh(
         _ credential: Ticket, for session: Session, completion: @escaping @Sendable (Result<Ticket, any Error>) -> Void
     ) {
-        asked.fulfill(())
+        requested.fulfill(())
     }
 
     func didRequest(

@@ -11,7 +11,7 @@ import Testing
         return await stream.reduce(into: []) { $0.append($1) }
     }
 
-    @Test func whoComesMeanwhileMissesNothingAndHearsNothingTwice() async {
+    @Test func concurrentListenersReceiveEveryElementOnce() async {
         for _ in 0..<10 {
             let broadcast = Broadcast<Int>()
             await withTaskGroup(of: Void.self) { group in
@@ -33,34 +33,34 @@ import Testing
         }
     }
 
-    @Test func listenersAreToldInTheOrderInWhichTheyCame() {
+    @Test func listenersAreNotifiedInOrderOfRegistration() {
         let broadcast = Broadcast<Int>(last: 0)
-        let told = Locked<[String]>([])
+        let reported = Locked<[String]>([])
         for name in ["a", "b", "c", "d"] {
             let remove = broadcast.add(
                 .init(
-                    receive: { number in told.withLock { $0.append("\(name)\(number)") } },
-                    finish: { told.withLock { $0.append("\(name) ends") } }))
+                    receive: { number in reported.withLock { $0.append("\(name)\(number)") } },
+                    finish: { reported.withLock { $0.append("\(name) ends") } }))
             if name == "b" { remove() }
         }
         broadcast.send(1)
         broadcast.finish()
         broadcast.send(2)
         #expect(
-            told.withLock { $0 }
+            reported.withLock { $0 }
                 == ["a0", "b0", "c0", "d0", "a1", "c1", "d1", "a ends", "c ends", "d ends"])
     }
 
-    @Test func whatIsForgottenIsNotToldAgain() async {
+    @Test func aForgottenElementIsNotRepeated() async {
         let broadcast = Broadcast<Int>(last: 1)
-        broadcast.forget()
+        broadcast.discardLast()
         broadcast.finish()
         #expect(broadcast.last == nil)
         #expect(await elements(of: broadcast).isEmpty)
     }
 
-    @Test func whoIsLetGoMayAskForWhatIsAnnounced() {
-        final class Asking: Sendable {
+    @Test func aReleasedListenerCanAccessTheBroadcast() {
+        final class ReleaseProbe: Sendable {
             let broadcast: Broadcast<Int>
             let answer: Locked<Int?>
 
@@ -79,8 +79,8 @@ import Testing
         for isReplaced in [true, false] {
             let answer = Locked<Int?>(nil)
             do {
-                let asking = Asking(broadcast, answer)
-                broadcast.setHandler(on: queue) { _ in _ = asking }
+                let probe = ReleaseProbe(broadcast, answer)
+                broadcast.setHandler(on: queue) { _ in _ = probe }
             }
             queue.sync {}
             #expect(answer.withLock { $0 } == nil)

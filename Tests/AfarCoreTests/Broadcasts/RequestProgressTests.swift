@@ -26,13 +26,13 @@ import Testing
     }
 
     /// Collects the byte counts that a closure receives.
-    private final class Told: Sendable {
+    private final class ProgressRecorder: Sendable {
         private let figures = Locked<[Int64]>([])
         var all: [Int64] { figures.withLock { $0 } }
         func add(_ progress: Progress) { figures.withLock { $0.append(progress.completedUnitCount) } }
     }
 
-    @Test func everyFigureIsToldUntilTheRequestIsOver() async throws {
+    @Test func everyByteCountIsReportedUntilTheRequestFinishes() async throws {
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
         let request = session.request("http://mock/")
         var iterator = request.downloadProgress().makeAsyncIterator()
@@ -46,24 +46,24 @@ import Testing
         #expect(await response.response.value?.count == 10)
     }
 
-    @Test func streamsAndTheClosureAreToldSideBySide() async {
+    @Test func streamsAndTheClosureAreBothNotified() async {
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
-        let (replaced, told) = (Told(), Told())
+        let (replaced, reported) = (ProgressRecorder(), ProgressRecorder())
         let request = session.request("http://mock/")
             .downloadProgress(queue: queue) { replaced.add($0) }
         let stream = request.downloadProgress()
-        request.downloadProgress(queue: queue) { told.add($0) }
+        request.downloadProgress(queue: queue) { reported.add($0) }
         async let first = Self.figures(of: stream)
         async let second = Self.figures(of: request.downloadProgress(bufferingPolicy: .bufferingNewest(1)))
         _ = await request.serializingResponse(using: Bytes()).response
         #expect(await first.last == 10)
         #expect(await second.last == 10)
         queue.sync {}
-        #expect(told.all.last == 10)
+        #expect(reported.all.last == 10)
         #expect(replaced.all.isEmpty)
     }
 
-    @Test func whatIsSentIsTold() async {
+    @Test func sentBytesAreReported() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.upload(Data("12345".utf8), to: "http://mock/")
         let stream = request.uploadProgress()
@@ -71,7 +71,7 @@ import Testing
         #expect(await Self.figures(of: stream) == [5])
     }
 
-    @Test func anIterationOfAFinishedRequestIsToldTheLastFigures() async {
+    @Test func anIterationOfAFinishedRequestReceivesTheLastByteCounts() async {
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
         let request = session.request("http://mock/")
         let stream = request.downloadProgress()
@@ -81,7 +81,7 @@ import Testing
         #expect(await Self.figures(of: request.uploadProgress()).isEmpty)
     }
 
-    @Test func aFailureEndsItAfterTheLastFigures() async {
+    @Test func aFailureEndsTheStreamAfterTheLastByteCounts() async {
         let session = Session(
             transport: MockTransport { _ in
                 var response = Self.tenBytes
@@ -98,7 +98,7 @@ import Testing
         #expect(await task.response.error?.isSessionTaskError == true)
     }
 
-    @Test func anotherAttemptBeginsAnew() async {
+    @Test func anotherAttemptStartsAtZero() async {
         let attempts = Locked(0)
         let transport = MockTransport { _ in
             var response = Self.tenBytes
@@ -125,7 +125,7 @@ import Testing
         #expect(await task.response.value?.count == 10)
     }
 
-    @Test func aCancelEndsIt() async {
+    @Test func cancellationEndsTheStream() async {
         let entered = Deferred<Void>()
         let session = Session(
             transport: MockTransport { _ in
@@ -144,7 +144,7 @@ import Testing
         #expect(request.isCancelled)
     }
 
-    @Test func aCancelBeforeTheStartEndsIt() async {
+    @Test func cancellationBeforeTheStartEndsTheStream() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.request("http://mock/")
         async let figures = Self.figures(of: request.downloadProgress())
@@ -152,7 +152,7 @@ import Testing
         #expect(await figures.isEmpty)
     }
 
-    @Test func theEndOfTheSessionEndsIt() async {
+    @Test func invalidatingTheSessionEndsTheStream() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         session.invalidate()
         let request = session.request("http://mock/")
@@ -161,13 +161,13 @@ import Testing
         #expect(await Self.figures(of: stream).isEmpty)
     }
 
-    @Test func aRequestThatIsNeverStartedEndsItWhenItIsLetGo() async {
+    @Test func releasingAnUnstartedRequestEndsTheStream() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         var iterator = session.request("http://mock/").downloadProgress().makeAsyncIterator()
         #expect(await iterator.next() == nil)
     }
 
-    @Test func cancellingTheTaskThatReadsLeavesTheRequestAlone() async {
+    @Test func cancellingTheReadingTaskDoesNotCancelTheRequest() async {
         let entered = Deferred<Void>()
         let proceed = Deferred<Void>()
         let session = Session(
@@ -186,7 +186,7 @@ import Testing
         #expect(await response.response.value?.count == 10)
     }
 
-    @Test func theEndComesAfterTheHandlers() async {
+    @Test func theStreamEndsAfterTheHandlers() async {
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
         let request = session.request("http://mock/")
         let isCalled = Locked(false)
@@ -201,7 +201,7 @@ import Testing
         #expect(request.isFinished)
     }
 
-    @Test func itIsOneObjectThatMoves() async throws {
+    @Test func theProgressIsOneObject() async throws {
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
         let request = session.request("http://mock/")
         let progress = request.downloadProgress
@@ -221,7 +221,7 @@ import Testing
 
     /// On Linux, Foundation traps on some transitions from a known total to an unknown one.
     @Test(arguments: [6, 10])
-    func theObjectBeginsAnewWithAnotherAttempt(bytesOfTheFirst: Int) async {
+    func anotherAttemptResetsTheProgressObject(bytesOfTheFirst: Int) async {
         let progress = Locked<Progress?>(nil)
         let atBegin = Locked<[Int64]>([])
         let transport = MockTransport { request in
@@ -251,7 +251,7 @@ import Testing
     }
 
     /// If an iteration is slow, it receives old values, not the current ones.
-    @Test func anIterationIsHandedTheFiguresOfEachMoment() async throws {
+    @Test func anIterationReceivesTheCurrentByteCounts() async throws {
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
         let request = session.request("http://mock/")
         var iterator = request.downloadProgress().makeAsyncIterator()
@@ -261,7 +261,7 @@ import Testing
         #expect(first.completedUnitCount == 2)
     }
 
-    @Test func completionsComeAfterTheLastCall() async {
+    @Test func completionsAreCalledAfterTheLastUpdate() async {
         let other = DispatchQueue(label: "handlers")
         for _ in 0..<25 {
             // Some calls are pending when the response arrives.
@@ -287,7 +287,7 @@ import Testing
         }
     }
 
-    @Test func aCancelDoesNotWaitForAQueueThatStandsStill() async {
+    @Test func cancellationDoesNotWaitForABlockedQueue() async {
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
         let request = session.request("http://mock/")
         let (held, arrived) = (DispatchSemaphore(value: 0), Deferred<Void>())
@@ -302,7 +302,7 @@ import Testing
         queue.sync {}
     }
 
-    @Test func aQueueThatStandsStillIsNotWaitedForForEver() async {
+    @Test func theWaitForABlockedQueueIsLimited() async {
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
         let (held, called) = (DispatchSemaphore(value: 0), Locked(false))
         queue.async { held.wait() }
@@ -314,7 +314,7 @@ import Testing
         queue.sync {}
     }
 
-    @Test func whatIsHandedOutJoinsNoOtherProgress() {
+    @Test func progressIsNotAddedToTheCurrentProgress() {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.request("http://mock/")
         let parent = Progress.discreteProgress(totalUnitCount: 10)
@@ -326,7 +326,7 @@ import Testing
         parent.resignCurrent()
     }
 
-    @Test func closuresAreLetGoWithTheEnd() async {
+    @Test func closuresAreReleasedAtTheEnd() async {
         final class Held: Sendable {}
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
         let request = session.request("http://mock/")

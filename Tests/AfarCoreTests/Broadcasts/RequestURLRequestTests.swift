@@ -32,11 +32,11 @@ import Testing
         return Session(interceptor: interceptor, transport: transport)
     }
 
-    @Test func oneIsToldForEachAttemptAsTheAdaptersLeftIt() async {
+    @Test func eachAttemptReportsTheAdaptedRequest() async {
         let session = retryingSession()
-        let told = Locked<[String?]>([])
+        let reported = Locked<[String?]>([])
         let request = session.request("http://mock/").onURLRequestCreation(on: queue) { urlRequest in
-            told.withLock { $0.append(urlRequest.value(forHTTPHeaderField: "Attempt")) }
+            reported.withLock { $0.append(urlRequest.value(forHTTPHeaderField: "Attempt")) }
         }
         var iterator = request.urlRequests().makeAsyncIterator()
         let task = request.serializingResponse(using: Bytes())
@@ -47,55 +47,55 @@ import Testing
         #expect(await task.response.error == nil)
         queue.sync {}
         #expect(streamed == ["1", "2"])
-        #expect(told.withLock { $0 } == ["1", "2"])
+        #expect(reported.withLock { $0 } == ["1", "2"])
         #expect(request.requests.count == 4)
     }
 
-    @Test func withoutAdaptersTheRequestItselfIsTold() async {
+    @Test func withoutAdaptersTheOriginalRequestIsReported() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
-        let told = Deferred<URLRequest>()
+        let reported = Deferred<URLRequest>()
         let request = session.request("http://mock/a", headers: ["X": "y"])
             .onURLRequestCreation { urlRequest in
                 dispatchPrecondition(condition: .onQueue(.main))
-                told.fulfill(urlRequest)
+                reported.fulfill(urlRequest)
             }
         #expect(await request.serializingResponse(using: Bytes()).response.error == nil)
-        let urlRequest = await told.value
+        let urlRequest = await reported.value
         #expect(urlRequest.url?.path == "/a")
         #expect(urlRequest.value(forHTTPHeaderField: "X") == "y")
     }
 
-    @Test func onlyTheLastClosureCounts() async {
+    @Test func onlyTheLastClosureIsCalled() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
-        let told = Locked<[String]>([])
+        let reported = Locked<[String]>([])
         let request = session.request("http://mock/")
-            .onURLRequestCreation(on: queue) { _ in told.withLock { $0.append("replaced") } }
-            .onURLRequestCreation(on: queue) { _ in told.withLock { $0.append("told") } }
+            .onURLRequestCreation(on: queue) { _ in reported.withLock { $0.append("replaced") } }
+            .onURLRequestCreation(on: queue) { _ in reported.withLock { $0.append("last") } }
         _ = await request.serializingResponse(using: Bytes()).response
         queue.sync {}
-        #expect(told.withLock { $0 } == ["told"])
+        #expect(reported.withLock { $0 } == ["last"])
     }
 
-    @Test func whoComesLateIsToldTheLastAtOnce() async {
+    @Test func aLateClosureReceivesTheLastRequestImmediately() async {
         let session = retryingSession()
         let request = session.request("http://mock/")
         _ = await request.serializingResponse(using: Bytes()).response
-        let told = Locked<[String?]>([])
+        let reported = Locked<[String?]>([])
         request.onURLRequestCreation(on: queue) { urlRequest in
-            told.withLock { $0.append(urlRequest.value(forHTTPHeaderField: "Attempt")) }
+            reported.withLock { $0.append(urlRequest.value(forHTTPHeaderField: "Attempt")) }
         }
         queue.sync {}
-        #expect(told.withLock { $0 } == ["2"])
+        #expect(reported.withLock { $0 } == ["2"])
         for await urlRequest in request.urlRequests() {
             #expect(urlRequest.value(forHTTPHeaderField: "Attempt") == "2")
         }
     }
 
-    @Test func whoComesBetweenTheAttemptsIsToldBoth() async {
-        let asked = Deferred<Void>()
+    @Test func aClosureAddedBetweenAttemptsReceivesBothRequests() async {
+        let requested = Deferred<Void>()
         let proceed = Deferred<Void>()
         let interceptor = Scripted(retrying: { _, answer in
-            asked.fulfill(())
+            requested.fulfill(())
             Task {
                 await proceed.value
                 answer(.retry)
@@ -112,7 +112,7 @@ import Testing
             })
         let request = session.request("http://mock/")
         let task = request.serializingResponse(using: Bytes())
-        await asked.value
+        await requested.value
         var iterator = request.urlRequests().makeAsyncIterator()
         #expect(await iterator.next() == request.lastRequest)
         #expect(request.requests.count == 2)
@@ -122,7 +122,7 @@ import Testing
         #expect(await task.response.error == nil)
     }
 
-    @Test func whoComesWhileAnAdapterWorksGetsWhatItMade() async {
+    @Test func aClosureAddedDuringAdaptationReceivesTheAdaptedRequest() async {
         let adapting = Deferred<Void>()
         let proceed = Deferred<Void>()
         let interceptor = Scripted(adapting: { urlRequest, answer in
@@ -151,7 +151,7 @@ import Testing
         #expect(commands.withLock { $0.count(where: { $0.contains("Adapted: yes") }) } == 1)
     }
 
-    @Test func aRequestThatCannotBeMadeIsNotTold() async {
+    @Test func anInvalidRequestIsNotReported() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.request("")
         let stream = request.urlRequests()

@@ -11,7 +11,7 @@ import Testing
         return elements
     }
 
-    @Test func eachIterationIsAStreamOfItsOwn() async {
+    @Test func eachIterationIsIndependent() async {
         let begun = Locked(0)
         let stream = StreamOf<Int> { continuation in
             let number = begun.withLock { begun in
@@ -26,7 +26,7 @@ import Testing
         #expect(await all(stream) == [20, 21, 22])
     }
 
-    @Test func thePolicySaysWhatIsKept() async {
+    @Test func thePolicyDeterminesWhatIsBuffered() async {
         let builder: @Sendable (StreamOf<Int>.Continuation) -> Void = { continuation in
             for element in 0..<5 { continuation.yield(element) }
             continuation.finish()
@@ -35,7 +35,7 @@ import Testing
         #expect(await all(StreamOf(bufferingPolicy: .bufferingOldest(2), builder: builder)) == [0, 1])
     }
 
-    @Test func lettingTheIteratorGoEndsTheIteration() async {
+    @Test func releasingTheIteratorEndsTheIteration() async {
         let left = Locked(0)
         let kept = Locked<StreamOf<Int>.Continuation?>(nil)
         let stream = StreamOf<Int> {
@@ -78,7 +78,7 @@ import Testing
         #expect(left.withLock { $0 } == 1)
     }
 
-    @Test func whoReadsToTheEndHasNotLeft() async {
+    @Test func readingToTheEndIsNotATermination() async {
         let left = Locked(0)
         let stream = StreamOf<Int> {
             left.withLock { $0 += 1 }

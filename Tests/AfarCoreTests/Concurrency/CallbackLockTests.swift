@@ -5,7 +5,7 @@ import Testing
 
 /// Callbacks run one at a time, in the order of arrival.
 @Suite(.timeLimit(.minutes(1))) struct CallbackLockTests {
-    @Test func nobodyComesInBetween() async {
+    @Test func criticalSectionsDoNotOverlap() async {
         let mutex = CallbackLock()
         let (inside, most, count) = (Locked(0), Locked(0), Locked(0))
         await withTaskGroup { group in
@@ -28,7 +28,7 @@ import Testing
         #expect(count.withLock { $0 } == 500)
     }
 
-    @Test func whoComesFirstIsFirst() async {
+    @Test func theLockIsFair() async {
         let mutex = CallbackLock()
         let order = Locked<[Int]>([])
         let (entered, proceed) = (Deferred<Void>(), Deferred<Void>())

@@ -4,64 +4,64 @@ import Testing
 @testable import AfarCore
 
 @Suite struct HandoffTests {
-    @Test func elementsComeInOrderAndTheLastOnesAfterThem() async {
+    @Test func elementsArriveInOrderFollowedByTheLastOnes() async {
         let handoff = Handoff<Int>()
-        let giver = Task {
-            for element in 0..<1000 { await handoff.give(element) }
+        let sender = Task {
+            for element in 0..<1000 { await handoff.send(element) }
             handoff.finish(with: [1000, 1001])
         }
-        var taken: [Int] = []
-        while let element = await handoff.take() { taken.append(element) }
-        #expect(taken == Array(0..<1002))
-        await giver.value
+        var received: [Int] = []
+        while let element = await handoff.receive() { received.append(element) }
+        #expect(received == Array(0..<1002))
+        await sender.value
     }
 
-    @Test func theGiverWaitsForTheTaker() async {
+    @Test func theProducerWaitsForTheConsumer() async {
         let handoff = Handoff<Int>()
-        let given = Locked(0)
-        let giver = Task {
+        let sent = Locked(0)
+        let sender = Task {
             for element in 0..<10 {
-                await handoff.give(element)
-                given.withLock { $0 += 1 }
+                await handoff.send(element)
+                sent.withLock { $0 += 1 }
             }
         }
         for element in 0..<10 {
-            #expect(given.withLock { $0 } <= element)
-            #expect(await handoff.take() == element)
+            #expect(sent.withLock { $0 } <= element)
+            #expect(await handoff.receive() == element)
         }
-        await giver.value
+        await sender.value
     }
 
-    @Test func whenNobodyTakesTheGiverGoesOn() async {
+    @Test func closingReleasesTheProducer() async {
         let handoff = Handoff<Int>()
-        let giver = Task { for element in 0..<10 { await handoff.give(element) } }
-        #expect(await handoff.take() == 0)
+        let sender = Task { for element in 0..<10 { await handoff.send(element) } }
+        #expect(await handoff.receive() == 0)
         #expect(handoff.close())
-        await giver.value
-        #expect(await handoff.take() == nil)
+        await sender.value
+        #expect(await handoff.receive() == nil)
         #expect(!handoff.close())
     }
 
-    @Test func aTakerThatWaitsIsToldOfTheClosing() async {
+    @Test func closingReleasesAWaitingConsumer() async {
         let handoff = Handoff<Int>()
-        let taker = Task { await handoff.take() }
+        let receiver = Task { await handoff.receive() }
         handoff.close()
-        #expect(await taker.value == nil)
-        await handoff.give(1)
+        #expect(await receiver.value == nil)
+        await handoff.send(1)
     }
 
-    @Test func aCancelledGiverDoesNotWait() async {
+    @Test func aCancelledProducerDoesNotWait() async {
         let handoff = Handoff<Int>()
-        let giver = Task { await handoff.give(1) }
-        giver.cancel()
-        await giver.value
+        let sender = Task { await handoff.send(1) }
+        sender.cancel()
+        await sender.value
         handoff.finish(with: [2])
-        #expect(await handoff.take() == 1)
-        #expect(await handoff.take() == 2)
-        #expect(await handoff.take() == nil)
+        #expect(await handoff.receive() == 1)
+        #expect(await handoff.receive() == 2)
+        #expect(await handoff.receive() == nil)
     }
 
-    @Test func whatNobodyTakesIsReleasedWithoutTheLock() async {
+    @Test func unreadElementsAreReleasedOutsideTheLock() async {
         let handoff = Handoff<DeinitProbe>()
         let didLook = Deferred<Bool>()
         handoff.finish(with: [DeinitProbe(didLook) { handoff.close() }])

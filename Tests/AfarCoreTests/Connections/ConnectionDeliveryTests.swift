@@ -55,7 +55,7 @@ import Testing
         while !echo.isClosed { await Task.yield() }
     }
 
-    @Test func aTransportWithoutConnectionsIsRefusedBeforeItIsAsked() async throws {
+    @Test func aTransportWithoutConnectionsIsRejectedBeforeSending() async throws {
         let session = session(MockTransport { _ in .status(200) })
         let error = await #expect(throws: AFError.self) {
             _ = try await session.stream(withHostName: "example.com", port: 7).readData(ofMinLength: 1, maxLength: 1)
@@ -79,7 +79,7 @@ import Testing
         #expect(webSocketError?.responseCode == 200)
     }
 
-    @Test func aWebSocketsConnectionIsClosedWhenTheAnswerIsNotOneToTheRequest() async throws {
+    @Test func anInvalidHandshakeResponseClosesTheConnection() async throws {
         let echo = Echo()
         let session = session(Delivering(body: .connection(echo), status: 101))
         let error = await #expect(throws: AFError.self) {

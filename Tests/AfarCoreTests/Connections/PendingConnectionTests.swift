@@ -4,7 +4,7 @@ import Testing
 @testable import AfarCore
 
 struct PendingConnectionTests {
-    @Test func whoAskedFirstIsCalledFirst() {
+    @Test func closuresAreCalledInOrder() {
         let pendingConnection = PendingConnection<Int>()
         let log = Log()
         pendingConnection.whenOpen { _ in
@@ -20,7 +20,7 @@ struct PendingConnectionTests {
         #expect(!pendingConnection.isAwaited && pendingConnection.connection == 1)
     }
 
-    @Test func whoWaitsIsCalledWhenNothingComes() {
+    @Test func waitingClosuresAreCalledWhenTheConnectionIsDropped() {
         let log = Log()
         var pendingConnection: PendingConnection<Int>? = PendingConnection()
         pendingConnection?.whenOpen { log.append($0 == nil ? "dropped" : "open") }

@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func notToKnowTheNetworkIsNotToHaveAnother() async {
+    @Test func anUnknownNetworkIsNotAnotherNetwork() async {
         let provider = ScriptedConnectivity(values: [
             Connectivity(.online, identity: 1), Connectivity(.unknown, identity: 9), Connectivity(.online, identity: 1),
         ])
@@ -90,7 +90,7 @@ import Testing
         withExtendedLifetime(session) {}
     }
 
-    @Test func nobodyListensBeforeTheFirstRequestAndOneDoesAfterMany() async {
+    @Test func theFirstRequestStartsTheOnlyListener() async {
         let session = session()
         #expect(session.connectivity is ManualConnectivity)
         #expect(provider.listenersSoFar == 0)
@@ -102,7 +102,7 @@ import Testing
         withExtendedLifetime(session) {}
     }
 
-    @Test func aReleasedSessionListensNoMore() async {
+    @Test func aReleasedSessionStopsListening() async {
         weak var released: Session?
         do {
             let session = session()
@@ -114,7 +114,7 @@ import Testing
         await provider.hasListeners(0)
     }
 
-    @Test func anInvalidatedSessionListensNoMoreNorAgain() async {
+    @Test func anInvalidatedSessionStopsListeningPermanently() async {
         let session = session()
         await send(over: session)
         await provider.hasListeners(1)
@@ -132,7 +132,7 @@ import Testing
         #expect(provider.listenersSoFar == 0)
     }
 
-    @Test func aProviderThatHasNothingMoreToSayEndsIt() async {
+    @Test func aFinishedProviderEndsTheListener() async {
         let session = session()
         await send(over: session)
         await provider.hasListeners(1)

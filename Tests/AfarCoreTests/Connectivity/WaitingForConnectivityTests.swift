@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [Connectivity.Status.online, .unknown])
-    func nothingWaitsWhereThereIsANetwork(status: Connectivity.Status) async {
+    func requestsDoNotWaitIfTheNetworkIsAvailable(status: Connectivity.Status) async {
         provider.set(status)
         let session = session()
         #expect(await session.request("http://mock/").serializingResponse(using: Bytes()).response.error == nil)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: ["localhost", "LocalHost:8080", "api.localhost", "127.0.0.1", "127.8.8.8:1", "[::1]", "[::1]:80"])
-    func whatStaysOnThisMachineDoesNotWait(host: String) async {
+    func requestsToThisMachineDoNotWait(host: String) async {
         let session = session()
         let response = await session.request("http://\(host)/").serializingResponse(using: Bytes()).response
         #expect(response.value == Data("ok".utf8))
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: ["localhost.example.com", "127.example.com", "notlocalhost", "[::2]", "128.0.0.1", "10.127.0.1"])
-    func whatLeavesItWaits(host: String) async {
+    func requestsToOtherMachinesWait(host: String) async {
         let session = session(resourceTimeout: 0.01)
         let response = await session.request("http://\(host)/").serializingResponse(using: Bytes()).response
         #expect((response.error?.underlyingError as? URLError)?.code == .timedOut)
@@ -88,7 +88,7 @@ import Testing
         #expect(await session.request("http://mock/").serializingResponse(using: Bytes()).response.error == nil)
     }
 
-    @Test func aProviderThatWillNotTellHoldsNothingBack() async {
+    @Test func anUnknownStatusDoesNotDelayRequests() async {
         provider.finish()
         let waits = Locked(0)
         delegate.taskIsWaitingForConnectivity = { _, _ in waits.withLock { $0 += 1 } }
@@ -98,13 +98,13 @@ import Testing
         #expect(waits.withLock { $0 } == 0)
     }
 
-    @Test func nobodyAsksForItByDefault() {
+    @Test func waitingIsDisabledByDefault() {
         #expect(!SessionConfiguration().waitsForConnectivity)
         #expect(!SessionConfiguration(URLSessionConfiguration.ephemeral).waitsForConnectivity)
     }
 
     #if canImport(Darwin)
-        @Test func foundationsConfigurationSaysSoToo() {
+        @Test func foundationsConfigurationEnablesWaiting() {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.waitsForConnectivity = true
             #expect(SessionConfiguration(configuration).waitsForConnectivity)
@@ -113,7 +113,7 @@ import Testing
 
     // MARK: Giving up
 
-    @Test func aCancelEndsTheWait() async {
+    @Test func cancellationEndsTheWait() async {
         let transport = MockTransport { _ in .text("ok") }
         let session = session(transport)
         let request = session.request("http://mock/")
@@ -148,7 +148,7 @@ import Testing
         #expect("\(try #require(response.error))".contains("the total timeout of 0.2 s"))
     }
 
-    @Test func aSessionThatIsReleasedEndsTheWait() async {
+    @Test func releasingTheSessionEndsTheWait() async {
         var session: Session? = session()
         let task = session?.request("http://mock/").serializingResponse(using: Bytes())
         await isWaiting()
@@ -179,7 +179,7 @@ import Testing
         #expect(response.metrics?.transactionMetrics.count == 2)
     }
 
-    @Test func whatFailsAgainstTheNetworkFails() async {
+    @Test func failuresWithANetworkAreNotRetried() async {
         provider.set(.online)
         let transport = MockTransport { _ in .failure(.notConnected) }
         let session = session(UnreachableTransport(base: transport))
@@ -188,7 +188,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func aLossThatIsKnownLateIsWaitedOver() async {
+    @Test func aLateReportOfALossCausesAWait() async {
         provider.set(.online)
         let transport = MockTransport { [provider] _ in
             // The session's own listener is the first one.
@@ -206,19 +206,19 @@ import Testing
 
     /// The provider sends a connected status to listeners but otherwise reports that there is no network.
     @Test(arguments: [Connectivity.Status.online, .unknown])
-    func aProviderThatContradictsItselfCausesNoCircle(status: Connectivity.Status) async throws {
+    func aContradictoryProviderCausesNoInfiniteLoop(status: Connectivity.Status) async throws {
         let transport = MockTransport { _ in .failure(.notConnected) }
         var configuration = SessionConfiguration()
         configuration.waitsForConnectivity = true
         let session = Session(
             configuration: configuration, transport: UnreachableTransport(base: transport),
-            connectivity: ContradictoryConnectivity(told: Connectivity(status, identity: 1)))
+            connectivity: ContradictoryConnectivity(reported: Connectivity(status, identity: 1)))
         let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
         #expect((response.error?.underlyingError as? URLError)?.code == .notConnectedToInternet)
         #expect(transport.requests.count == 1)
     }
 
-    @Test func connectionsOfAnotherNetworkAreClosedBeforeWhatWaitedIsSent() async throws {
+    @Test func connectionsOfAnotherNetworkAreClosedBeforeWaitingRequestsAreSent() async throws {
         let events = Locked<[String]>([])
         let transport = NotingTransport(events: events)
         let stack = StagedTransport(
@@ -236,7 +236,7 @@ import Testing
         #expect(events.withLock { $0 } == ["sent", "sent", "closed", "sent"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func closingConnectionsMaySendARequest() async {
+    @Test(.timeLimit(.minutes(1))) func closingConnectionsCanSendARequest() async {
         let logged = Deferred<Data?>()
         let transport = ClosingTransport()
         let session = session(transport)
@@ -284,7 +284,7 @@ import Testing
         #expect(response.metrics?.transactionMetrics.count == 1)
     }
 
-    @Test func whereARedirectLeadsIsWaitedFor() async {
+    @Test func redirectsWaitForANetwork() async {
         provider.set(.online)
         let transport = MockTransport { [provider] request in
             guard request.path == "/" else { return .text("there") }
@@ -299,7 +299,7 @@ import Testing
         #expect(await task.response.value == Data("there".utf8))
     }
 
-    @Test func aBodyThatCanBeReadOnceWaitsUnread() async {
+    @Test func aOneShotBodyIsNotReadWhileWaiting() async {
         let transport = MockTransport { .data($0.body) }
         let session = session(transport)
         let task = session.upload(InputStream(data: Data("once".utf8)), to: "http://mock/")
@@ -311,7 +311,7 @@ import Testing
 
     // MARK: Notifications
 
-    @Test func eachWaitIsToldOnce() async {
+    @Test func eachWaitIsReportedOnce() async {
         let events = Locked<[String]>([])
         let monitor = ClosureEventMonitor(queue: rootQueue)
         monitor.taskIsWaitingForConnectivity = { _, task in
@@ -335,14 +335,14 @@ import Testing
         provider.set(.online, identity: 3)
         #expect(await task.response.error == nil)
         rootQueue.sync {}
-        let told = events.withLock { $0 }
-        #expect(told.filter { $0 == "monitor /first" }.count == 2)
-        #expect(told.filter { $0 == "delegate /first" }.count == 2)
-        #expect(told.count == 5)
-        #expect(told.first == "created")
+        let reported = events.withLock { $0 }
+        #expect(reported.filter { $0 == "monitor /first" }.count == 2)
+        #expect(reported.filter { $0 == "delegate /first" }.count == 2)
+        #expect(reported.count == 5)
+        #expect(reported.first == "created")
     }
 
-    @Test func whoHasToldNobodyHasNoTask() async {
+    @Test func waitingCreatesNoTaskWithoutObservers() async {
         let session = session()
         let request = session.request("http://mock/")
         let task = request.serializingResponse(using: Bytes())

@@ -8,7 +8,7 @@ import Testing
 
 /// Cookies in Foundation's storage.
 struct FoundationCookieTests {
-    @Test func aCookieIsTheSameThereAndBack() throws {
+    @Test func cookiesSurviveARoundTrip() throws {
         let date = Date(timeIntervalSince1970: 4_000_000_000)
         for cookie in [
             Cookie(name: "a", value: "1", domain: "example.com", creationDate: date),
@@ -27,7 +27,7 @@ struct FoundationCookieTests {
         }
     }
 
-    @Test func aCookieOfFoundationsThatCouldNotBeSentIsNone() throws {
+    @Test func anUnsendableFoundationCookieIsNotConverted() throws {
         let cookie = try #require(
             HTTPCookie(properties: [.name: "a", .value: "b\r\nX: y", .domain: "example.com", .path: "/"]))
         #expect(Cookie(cookie) == nil)
@@ -68,7 +68,7 @@ struct FoundationCookieTests {
         #expect(store.isEmpty)
     }
 
-    @Test func whatOthersHavePutThereIsSent() throws {
+    @Test func cookiesStoredByOthersAreSent() throws {
         let storage = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
         let store = FoundationCookieStore(storage)
         for number in 0..<60 {

@@ -20,13 +20,13 @@ import Testing
             configuration: configuration, interceptor: interceptor, transport: MockTransport { _ in .text("ok") })
     }
 
-    @Test func thereIsNoCommandBeforeAURLRequestIsMade() async {
+    @Test func noCommandExistsBeforeTheURLRequestIsCreated() async {
         let request = session().request("http://mock/")
         #expect(request.cURLDescription() == "# No curl command: the URLRequest has not been created.")
         request.cancel()
     }
 
-    @Test func theCommandIsInOneLineThatAPersonCanRead() async {
+    @Test func theCommandIsOneReadableLine() async {
         let session = session()
         let request = session.request("http://mock/a?b=c&d=e#f", method: .post, headers: ["X-It's": "mine"]) {
             $0.httpBody = Data("a=\"b\"".utf8)
@@ -38,24 +38,24 @@ import Testing
         #expect(request.cURLDescription() == expected)
     }
 
-    @Test func secretsAreHiddenWhenThatIsAskedFor() async throws {
+    @Test func secretsAreHiddenOnRequest() async throws {
         let session = session()
         let request = session.request(
             "http://ada:hush1@mock/", headers: ["Authorization": "Bearer hush2", "Cookie": "a=hush3"])
-        let told = Deferred<String>()
-        request.cURLDescription(on: queue, redactingSecrets: true) { told.fulfill($0) }
+        let reported = Deferred<String>()
+        request.cURLDescription(on: queue, redactingSecrets: true) { reported.fulfill($0) }
         var iterator = request.cURLDescriptions(redactingSecrets: true).makeAsyncIterator()
         _ = await request.serializingResponse(using: Bytes()).response
         let hidden = request.cURLDescription(redactingSecrets: true)
         #expect(!hidden.contains("hush"))
         #expect(hidden.contains("Bearer ***"))
         #expect(hidden.contains("http://***@mock/"))
-        #expect(await told.value == hidden)
+        #expect(await reported.value == hidden)
         #expect(await iterator.next() == hidden)
         for number in 1...3 { #expect(request.cURLDescription().contains("hush\(number)")) }
     }
 
-    @Test func curlIsToldOfRedirectsAndCredentials() async throws {
+    @Test func theCommandIncludesRedirectsAndCredentials() async throws {
         var configuration = SessionConfiguration.default
         configuration.headers = []
         configuration.maximumRedirects = 3
@@ -84,30 +84,30 @@ import Testing
             },
             retrying: { request, answer in answer(request.retryCount == 0 ? .retry : .doNotRetry) })
         let session = session(interceptor)
-        let told = Locked<[String]>([])
+        let reported = Locked<[String]>([])
         let request = session.request("http://mock/").validate(statusCode: [500])
         for _ in 0..<2 {
             request.cURLDescription(on: queue) { description in
                 dispatchPrecondition(condition: .onQueue(queue))
-                told.withLock { $0.append(description) }
+                reported.withLock { $0.append(description) }
             }
         }
         request.cURLDescription { description in
             dispatchPrecondition(condition: .onQueue(session.rootQueue))
-            told.withLock { $0.append(description) }
+            reported.withLock { $0.append(description) }
         }
         let response = await request.serializingResponse(using: Bytes()).response
         #expect(response.error != nil)
-        request.cURLDescription(on: queue) { description in told.withLock { $0.append(description) } }
+        request.cURLDescription(on: queue) { description in reported.withLock { $0.append(description) } }
         queue.sync {}
         session.rootQueue.sync {}
         #expect(request.retryCount == 1)
         #expect(
-            told.withLock { $0 }
+            reported.withLock { $0 }
                 == Array(repeating: "curl -H 'User-Agent: test' -H 'Adapted: yes' --location http://mock/", count: 4))
     }
 
-    @Test func aStreamTellsOneForEachAttempt() async {
+    @Test func aStreamYieldsOneCommandPerAttempt() async {
         let attempts = Locked(0)
         let interceptor = Scripted(
             adapting: { urlRequest, answer in
@@ -127,20 +127,20 @@ import Testing
         for await late in request.cURLDescriptions() { #expect(late == request.cURLDescription()) }
     }
 
-    @Test func aRequestThatEndsWithoutAURLRequestSaysSo() async {
+    @Test func aMissingURLRequestIsReported() async {
         let session = session()
         let (failing, cancelled) = (session.request(""), session.request("http://mock/"))
-        let told = [Deferred<String>(), Deferred<String>(), Deferred<String>()]
-        failing.cURLDescription { told[0].fulfill($0) }
+        let reported = [Deferred<String>(), Deferred<String>(), Deferred<String>()]
+        failing.cURLDescription { reported[0].fulfill($0) }
         _ = await failing.serializingResponse(using: Bytes()).response
-        cancelled.cURLDescription { told[1].fulfill($0) }
+        cancelled.cURLDescription { reported[1].fulfill($0) }
         cancelled.cancel()
         #expect(await cancelled.cURLDescriptions().reduce(0) { count, _ in count + 1 } == 0)
-        failing.cURLDescription { told[2].fulfill($0) }
-        for told in told { #expect(await told.value.hasPrefix("# No curl command")) }
+        failing.cURLDescription { reported[2].fulfill($0) }
+        for reported in reported { #expect(await reported.value.hasPrefix("# No curl command")) }
     }
 
-    @Test func askingKeepsNoRequestAlive() {
+    @Test func pendingDescriptionsDoNotRetainTheRequest() {
         let session = session()
         weak var weakRequest: Request?
         do {

@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func aURLRequestIsMadeForSendingWhenTheBodyHasBeenMade() async {
+    @Test func theURLRequestIsCreatedAfterTheBody() async {
         let made = Locked<[String]>([])
         let uploading = Locked<UploadRequest?>(nil)
         let request = session.upload(
@@ -82,7 +82,7 @@ import Testing
         #expect(made.withLock { $0.prefix(2) } == [Self.notMade, "body"])
     }
 
-    @Test func aBodyThatCannotBeMadeGivesNoCommand() async {
+    @Test func aFailedBodyHasNoCommand() async {
         let command = Deferred<String>()
         let request = session.upload(Upload { throw CocoaError(.fileNoSuchFile) })
             .cURLDescription { command.fulfill($0) }

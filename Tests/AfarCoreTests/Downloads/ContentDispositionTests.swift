@@ -26,7 +26,7 @@ struct ContentDispositionTests {
     }
 
     @Test(arguments: ["", "attachment", "filename=x", "attachment;", ";;;", "attachment; name=x", "attachment; =x"])
-    func whatNamesNothingGivesNothing(value: String) {
+    func valuesWithoutAFileNameHaveNone(value: String) {
         #expect(ContentDisposition(value).fileNames.isEmpty)
     }
 }

@@ -13,7 +13,7 @@ import Testing
         #expect(ContentRange(value)?.totalLength == length)
     }
 
-    @Test func eitherSideMayBeUnknown() {
+    @Test func rangeOrLengthCanBeUnknown() {
         #expect(ContentRange("bytes */1234") == ContentRange("bytes */01234"))
         #expect(ContentRange("bytes */1234")?.totalLength == 1234)
         #expect(ContentRange("bytes */1234")?.bytes == nil)
@@ -27,7 +27,7 @@ import Testing
         "bytes 0-9223372036854775808/9223372036854775809", "bytes 5-9/10, bytes 20-29/30", "bytes 5-9-12/20",
         "bytes 5-9/10/20", "bytes 5-9/", "bytes ٥-٩/10",
     ])
-    func whatBreaksTheRulesIsNone(value: String) {
+    func invalidRangesAreRejected(value: String) {
         #expect(ContentRange(value) == nil)
     }
 }

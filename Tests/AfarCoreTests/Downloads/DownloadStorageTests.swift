@@ -38,7 +38,7 @@ import Testing
             Issue.record("a download is delivered to a file")
             return nil
         }
-        let start = sink.resumeStage?.delivery.rest?.start
+        let start = sink.resumeStage?.delivery.remainingRange?.start
         var descriptor = expected
         switch sink.decision(at: head, sent: request) {
         case .take(.file(let other, _)): descriptor = other
@@ -51,7 +51,7 @@ import Testing
 
     private func text(_ url: URL?) throws -> String { try String(contentsOf: #require(url), encoding: .utf8) }
 
-    @Test func aWholeBodyIsAFileThatCanBeMoved() throws {
+    @Test func aCompleteBodyIsAMovableFile() throws {
         let sink = DownloadStorage()
         try receive("0123456789", of: head(200, [.contentLength: "10"]), into: sink)
         #expect(sink.fileURL == nil && sink.wholeFile == nil && sink.resumeData == nil)
@@ -68,7 +68,7 @@ import Testing
         try FileManager.default.removeItem(at: folder)
     }
 
-    @Test func whatCannotBeMovedStaysUntilAnotherAttemptBegins() throws {
+    @Test func anUnmovableFileIsKeptUntilTheNextAttempt() throws {
         let sink = DownloadStorage()
         try receive("0123456789", of: head(), into: sink)
         let file = try sink.finish()
@@ -82,7 +82,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file?.path ?? ""))
     }
 
-    @Test func aBrokenAttemptIsGoneOnWith() throws {
+    @Test func anInterruptedAttemptIsResumed() throws {
         let sink = DownloadStorage()
         try receive("0123", of: head(200, [.contentLength: "10"]), into: sink)
         #expect(sink.resumableInFlight != nil && sink.resumeData == nil)
@@ -96,7 +96,7 @@ import Testing
         #expect(sink.resumeData == nil)
     }
 
-    @Test func nothingIsKeptOfWhatNobodyWants() throws {
+    @Test func anUnwantedPartialFileIsRemoved() throws {
         let sink = DownloadStorage()
         try receive("0123", of: head(200, [.contentLength: "10"]), into: sink)
         let file = try #require(sink.temporaryURL)
@@ -105,7 +105,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
-    @Test func aPartThatDoesNotFitIsRefusedAndTheWholeIsAskedFor() throws {
+    @Test func aMismatchedRangeRestartsTheDownload() throws {
         let sink = DownloadStorage()
         try receive("0123", of: head(200, [.contentLength: "10"]), into: sink)
         sink.interrupt(keeping: true)
@@ -114,14 +114,14 @@ import Testing
         try sink.prepare(for: request, hiding: [])
         _ = try sink.open()
         let delivery = try #require(sink.resumeStage?.delivery)
-        let misfit = head(206, [.contentRange: "bytes 5-9/10", .contentLength: "5"])
-        #expect(!delivery.accepts(misfit))
-        guard case .refuse = sink.decision(at: misfit, sent: request) else {
+        let unusable = head(206, [.contentRange: "bytes 5-9/10", .contentLength: "5"])
+        #expect(!delivery.accepts(unusable))
+        guard case .refuse = sink.decision(at: unusable, sent: request) else {
             Issue.record("the mismatched response was accepted")
             return
         }
-        try delivery.prepareRetry(after: misfit)
-        #expect(delivery.rest == nil && delivery.accepts(head()) && sink.resumeStage == nil)
+        try delivery.prepareRetry(after: unusable)
+        #expect(delivery.remainingRange == nil && delivery.accepts(head()) && sink.resumeStage == nil)
         guard case .take(nil) = sink.decision(at: head(), sent: request) else {
             Issue.record("the complete response was not accepted")
             return
@@ -143,7 +143,7 @@ import Testing
 
     private var rest: ResponseHead { head(206, [.contentRange: "bytes 4-9/10", .contentLength: "6"]) }
 
-    @Test func anAnswerWithTheWholeReplacesThePartForGood() throws {
+    @Test func aCompleteResponseReplacesThePartialFile() throws {
         let (sink, delivery) = try resumed()
         #expect(delivery.accepts(rest))
         guard case .take(nil) = sink.decision(at: head(), sent: nil) else { Issue.record("not accepted"); return }
@@ -152,7 +152,7 @@ import Testing
         #expect(!delivery.accepts(rest))
     }
 
-    @Test func aLengthThatWasPromisedHoldsForItsResponseOnly() throws {
+    @Test func anExpectedLengthAppliesOnlyToItsResponse() throws {
         let (sink, delivery) = try resumed()
         guard case .take(nil) = sink.decision(at: rest, sent: nil) else { Issue.record("not accepted"); return }
         guard case .take(nil) = sink.decision(at: head(200, [.contentLength: "5"]), sent: nil) else {
@@ -164,7 +164,7 @@ import Testing
         #expect(try text(sink.finish()) == "whole")
     }
 
-    @Test func whoWaitsIsKeptWhileSomethingIsWritten() throws {
+    @Test func waitersAreStoredWhileAFileIsWritten() throws {
         let sink = DownloadStorage()
         #expect(!sink.whenSettled { _ in })
         try receive("0123", of: head(), into: sink)
@@ -175,7 +175,7 @@ import Testing
         #expect(sink.takeWaiting().isEmpty)
     }
 
-    @Test func withoutAFileThereIsNothingToFinish() throws {
+    @Test func finishingWithoutAFileReturnsNil() throws {
         let sink = DownloadStorage()
         guard case .take(nil) = sink.decision(at: head(), sent: nil) else {
             Issue.record("the body was not accepted")

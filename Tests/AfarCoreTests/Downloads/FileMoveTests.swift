@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(.enabled(if: FileManager.default.isWritableFile(atPath: otherDevice.path), "requires /dev/shm"))
-    func aCopyIsPrivateUntilItIsWhole() async throws {
+    func aCopyIsPrivateUntilItIsComplete() async throws {
         let other = try Scratch(in: Self.otherDevice)
         let destination = other.url.appendingPathComponent("moved")
         // Copying from a pipe stops in the middle.
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func anExistingFileIsReplacedOnlyWhenAskedFor(isElsewhere: Bool) throws {
+    func anExistingFileIsReplacedOnlyOnRequest(isElsewhere: Bool) throws {
         let place = isElsewhere ? try Scratch(in: Self.otherDevice) : scratch
         let destination = place.url.appendingPathComponent("kept")
         try Data("precious".utf8).write(to: destination)
@@ -118,7 +118,7 @@ import Testing
         #expect(try place.names == ["kept"])
     }
 
-    @Test func aLinkIsAFileInTheWay() throws {
+    @Test func aSymbolicLinkCountsAsAnExistingFile() throws {
         let destination = scratch.url.appendingPathComponent("link")
         let target = scratch.url.appendingPathComponent("target")
         try FileManager.default.createSymbolicLink(at: destination, withDestinationURL: target)
@@ -141,18 +141,18 @@ import Testing
         try expectFailure(to: source.appendingPathComponent("file"), .fileNoSuchFile, .ENOTDIR)
     }
 
-    @Test func whatIsNoFileURLIsNone() throws {
+    @Test func aNonFileURLIsAnError() throws {
         let destination = try #require(URL(string: "http://example.com/file"))
         try expectFailure(to: destination, .fileWriteUnsupportedScheme, nil)
     }
 
-    @Test func aNameMayBeTooLong() throws {
+    @Test func aLongNameIsReported() throws {
         let name = String(repeating: "x", count: 300)
         try expectFailure(to: scratch.url.appendingPathComponent(name), .fileWriteInvalidFileName, .ENAMETOOLONG)
     }
 
     @Test(.enabled(if: TinyDisk.isAvailable, "only root can mount a file system"))
-    func aFullDiskLeavesNothingThere() throws {
+    func aFullDiskLeavesNoPartialFile() throws {
         let disk = try TinyDisk(bytes: 128 * 1024)
         let large = Data(count: 1_000_000)
         try large.write(to: source)
@@ -167,14 +167,14 @@ import Testing
     }
 
     @Test(.enabled(if: TinyDisk.isAvailable, "only root can mount a file system"))
-    func aReadOnlyDiskIsSaidToBe() throws {
+    func aReadOnlyDiskIsReported() throws {
         let disk = try TinyDisk(bytes: 128 * 1024)
         try disk.becomeReadOnly()
         try expectFailure(to: disk.url.appendingPathComponent("file"), .fileWriteVolumeReadOnly, .EROFS)
     }
 
     @Test(.enabled(if: geteuid() != 0, "root can write to any file"))
-    func aDirectoryWithoutPermissionIsSaidToBe() throws {
+    func missingPermissionIsReported() throws {
         try expectFailure(to: URL(fileURLWithPath: "/afar-test"), .fileWriteNoPermission, .EACCES)
     }
 }

@@ -10,12 +10,12 @@ struct FileNameTests {
         (". -x", "x"), ("日本語.txt", "日本語.txt"), ("a:b*c?", "a:b*c?"),
         ("../\u{301}x", "\u{301}x"), (".\u{301}x", "\u{301}x"), ("e\u{301}.txt", "e\u{301}.txt"),
     ])
-    func namesAreMadeSafe(name: String, safe: String) {
+    func namesAreSanitized(name: String, safe: String) {
         #expect(FileName.safe(name) == safe)
     }
 
     @Test(arguments: ["", ".", "..", "/", "a/", "...", " . ", "\u{0}", "---", "../..", #"x\"#])
-    func whatIsNoNameIsNone(name: String) {
+    func invalidNamesAreRejected(name: String) {
         #expect(FileName.safe(name) == nil)
     }
 
@@ -44,7 +44,7 @@ struct FileNameTests {
         ("attachment; filename=c; filename*=d", "http://x/a", "c"),
         ("attachment; filename=..; filename*=UTF-8''%00", "http://x/a", "a"),
     ])
-    func theServersNameComesBeforeTheAddress(disposition: String?, url: String, name: String) {
+    func theServersNameTakesPrecedenceOverTheURL(disposition: String?, url: String, name: String) {
         #expect(FileName.suggested(contentDisposition: disposition, url: url) == name)
     }
 }

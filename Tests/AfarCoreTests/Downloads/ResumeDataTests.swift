@@ -22,7 +22,7 @@ import Testing
 
     // MARK: The format
 
-    @Test func whatIsEncodedIsDecoded() throws {
+    @Test func encodedDataCanBeDecoded() throws {
         #expect(try ResumeData(decoding: data.encoded()) == data)
         var other = data
         (other.validator, other.totalLength) = (.lastModified("Tue, 14 Nov 2023 22:13:20 GMT"), nil)
@@ -31,7 +31,7 @@ import Testing
         #expect(try ResumeData(decoding: (Data("xx".utf8) + data.encoded()).dropFirst(2)) == data)
     }
 
-    @Test func theFormatIsTheOneDescribed() throws {
+    @Test func theFormatMatchesItsDocumentation() throws {
         var small = data
         (small.url, small.headers, small.byteCount, small.totalLength) = (URL(string: "http://h/")!, [], 3, nil)
         small.origin = Origin(small.url)
@@ -42,7 +42,7 @@ import Testing
                 """)
     }
 
-    @Test func everyChangedByteIsNoticed() {
+    @Test func everyChangedByteIsDetected() {
         let bytes = data.encoded()
         for index in bytes.indices {
             for bit in [0, 5] as [UInt8] {
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func everyMissingByteIsNoticed() {
+    @Test func everyMissingByteIsDetected() {
         let bytes = data.encoded()
         for count in 0..<bytes.count {
             #expect(throws: ResumeDataError.self) { try ResumeData(decoding: bytes.prefix(count)) }
@@ -61,7 +61,7 @@ import Testing
         #expect(throws: ResumeDataError.damaged) { try ResumeData(decoding: bytes + Data([0x20])) }
     }
 
-    @Test func whatIsForeignOrNewerIsSaidToBe() throws {
+    @Test func foreignAndNewerDataIsReported() throws {
         let foreign = try PropertyListSerialization.data(
             fromPropertyList: ["NSURLSessionResumeInfoVersion": 2], format: .xml, options: 0)
         #expect(throws: ResumeDataError.notResumeData) { try ResumeData(decoding: foreign) }
@@ -99,12 +99,12 @@ import Testing
             [.lastModified: "Tue, 14 Nov 2023 22:13:20 GMT", .date: "Tue, 14 Nov 2023 22:14:19 GMT"],
             [.lastModified: "Tue, 14 Nov 2023 22:13:20 GMT"], [.lastModified: "yesterday", .date: "today"],
         ] as [HTTPFields])
-    func whatIdentifiesNothingCannotBeGoneOnWith(fields: HTTPFields) {
+    func responsesWithoutAValidatorCannotBeResumed(fields: HTTPFields) {
         let request = URLRequest(url: URL(string: "http://h/x")!)
         #expect(ResumeData(Self.head(200, fields), to: request, in: Self.file) == nil)
     }
 
-    @Test func onlyAWholeAnswerToAGetCanBeGoneOnWith() throws {
+    @Test func onlyACompleteResponseToAGETCanBeResumed() throws {
         var request = URLRequest(url: URL(string: "http://h/x")!)
         for status in [201, 203, 206, 404] {
             #expect(ResumeData(Self.head(status, [.eTag: "\"a\""]), to: request, in: Self.file) == nil)
@@ -113,7 +113,7 @@ import Testing
         #expect(ResumeData(Self.head(200, [.eTag: "\"a\""]), to: request, in: Self.file) == nil)
     }
 
-    @Test func secretsStayOut() throws {
+    @Test func secretsAreNotStored() throws {
         var request = URLRequest(url: URL(string: "http://ada:wonder@h/x?q=1")!)
         request.headers = [
             "Authorization": "Bearer secret1", "cookie": "secret2", "Proxy-Authorization": "secret3",
@@ -128,7 +128,7 @@ import Testing
         #expect(text.contains("\"url\":\"http://h/x?q=1\""))
     }
 
-    @Test func whatOthersHaveAddedStaysOut() throws {
+    @Test func forgedFieldsAreRemoved() throws {
         var forged = data
         forged.url = URL(string: "https://ada:wonder@example.com/a%20b?c=d")!
         forged.headers = [
@@ -143,20 +143,20 @@ import Testing
     @Test(arguments: [
         ResumeValidator.entityTag("W/\"weak\""), .entityTag("\"a\r\nX: \""), .entityTag(""), .lastModified("today"),
     ])
-    func aValidatorThatNoServerCanHaveGivenIsDamage(validator: ResumeValidator) {
+    func anInvalidValidatorIsDetectedAsDamage(validator: ResumeValidator) {
         var forged = data
         forged.validator = validator
         #expect(throws: ResumeDataError.damaged) { try ResumeData(decoding: forged.encoded()) }
     }
 
-    @Test func theOriginOfTheBytesIsKept() throws {
+    @Test func theOriginOfTheBytesIsStored() throws {
         let head = ResponseHead(status: 200, fields: [.eTag: "\"a\""], url: "https://mirror.example:8443/x")
         let data = try #require(ResumeData(head, to: URLRequest(url: URL(string: "http://h/x")!), in: Self.file))
         #expect(data.origin?.text == "https://mirror.example:8443")
         #expect(try ResumeData(decoding: data.encoded()) == data)
     }
 
-    @Test func theRestIsAskedForUnderACondition() throws {
+    @Test func theRemainingBytesAreRequestedConditionally() throws {
         var request = try data.urlRequest()
         for field in data.fields(from: 5) { request.headers.update(field) }
         #expect(request.url == data.url)

@@ -4,7 +4,7 @@ import Testing
 @testable import AfarCore
 
 @Suite struct TemporaryFileTests {
-    @Test(arguments: [true, false]) func theDirectoryOfAKeptFileGoesWhenTheFileWasTakenAway(isTaken: Bool) throws {
+    @Test(arguments: [true, false]) func theDirectoryIsRemovedIfTheFileWasMovedAway(isTaken: Bool) throws {
         let url: URL
         do {
             let file = try TemporaryFile()

@@ -127,7 +127,7 @@ struct BodyEncodingTests {
     }
 
     /// Matches the error of `JSONEncoding`.
-    @Test func aValueThatJSONRefusesIsTheErrorsCause() {
+    @Test func anInvalidJSONValueIsTheErrorsCause() {
         #expect {
             try JSONParameterEncoder.default.encode(Unwritable(), into: request)
         } throws: { error in
@@ -141,7 +141,7 @@ struct BodyEncodingTests {
         arguments: [
             PropertyListParameterEncoder.default, URLEncodedFormParameterEncoder.default,
         ] as [any ParameterEncoder])
-    func refuses(encoder: any ParameterEncoder) {
+    func rejects(encoder: any ParameterEncoder) {
         #expect {
             try encoder.encode(Unwritable(), into: request)
         } throws: { error in

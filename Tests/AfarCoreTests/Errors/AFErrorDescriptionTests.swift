@@ -177,7 +177,7 @@ struct AFErrorDescriptionTests {
     }
 
     @Test("keep an @ that isn't part of userinfo")
-    func keepsOtherAt() {
+    func keepsOtherAtSigns() {
         let error = AFError.sessionTaskFailed(error: Cause(description: "https://host/@me?mail=a@b and c@d"))
         #expect(error.localizedDescription.contains("https://host/@me?mail=a@b and c@d"))
     }
@@ -256,7 +256,7 @@ struct AFErrorDescriptionTests {
     }
 
     @Test("prefer the error underlying a system error")
-    func looksUnderneath() {
+    func includesUnderlyingErrors() {
         let error = AFError.sessionTaskFailed(error: URLError(.timedOut, userInfo: [NSUnderlyingErrorKey: Described()]))
         #expect(error.localizedDescription.contains("described-cause"))
         #expect(AFError.sessionTaskFailed(error: URLError(.timedOut)).localizedDescription.contains("-1001"))

@@ -12,23 +12,23 @@ import Testing
     /// A monitor that implements both the generic and the specific method for parsed responses.
     private final class Parsing: EventMonitor {
         let queue = DispatchQueue(label: "parsing")
-        let heard = Locked<[String]>([])
+        let reported = Locked<[String]>([])
 
         func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>) {
-            heard.withLock { $0.append("\(Value.self)") }
+            reported.withLock { $0.append("\(Value.self)") }
         }
 
         func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {
-            heard.withLock { $0.append("plain") }
+            reported.withLock { $0.append("plain") }
         }
     }
 
     private final class UnconstrainedParsing: EventMonitor {
         let queue = DispatchQueue(label: "parsing")
-        let heard = Locked<[String]>([])
+        let reported = Locked<[String]>([])
 
         func request<Value>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>) {
-            heard.withLock { $0.append("\(Value.self)") }
+            reported.withLock { $0.append("\(Value.self)") }
         }
     }
 
@@ -55,7 +55,7 @@ import Testing
         ) throws -> Data? { data }
     }
 
-    @Test func valuesOfAnyTypeAreTold() async {
+    @Test func valuesOfAnyTypeAreReported() async {
         let parsing = Parsing()
         let unconstrained = UnconstrainedParsing()
         let session = Session(
@@ -71,20 +71,20 @@ import Testing
         await over.value
         parsing.queue.sync {}
         unconstrained.queue.sync {}
-        #expect(parsing.heard.withLock { $0 } == ["plain", "Data", "Box", "Any", "Optional<Data>"])
-        #expect(unconstrained.heard.withLock { $0 } == ["Data", "Box", "Any", "Optional<Data>"])
+        #expect(parsing.reported.withLock { $0 } == ["plain", "Data", "Box", "Any", "Optional<Data>"])
+        #expect(unconstrained.reported.withLock { $0 } == ["Data", "Box", "Any", "Optional<Data>"])
     }
 
-    @Test func eachMonitorHearsOnItsQueueInOrder() async {
+    @Test func eachMonitorIsNotifiedInOrderOnItsQueue() async {
         let monitors = (0..<3).map { ClosureEventMonitor(queue: DispatchQueue(label: "monitor \($0)")) }
-        let heard = monitors.map { _ in Locked<[String]>([]) }
-        for (monitor, heard) in zip(monitors, heard) {
+        let reported = monitors.map { _ in Locked<[String]>([]) }
+        for (monitor, reported) in zip(monitors, reported) {
             monitor.requestDidResume = { [queue = monitor.queue] _ in
                 dispatchPrecondition(condition: .onQueue(queue))
-                heard.withLock { $0.append("resume") }
+                reported.withLock { $0.append("resume") }
             }
-            monitor.requestDidCreateURLRequest = { _, _ in heard.withLock { $0.append("create") } }
-            monitor.requestDidFinish = { _ in heard.withLock { $0.append("finish") } }
+            monitor.requestDidCreateURLRequest = { _, _ in reported.withLock { $0.append("create") } }
+            monitor.requestDidFinish = { _ in reported.withLock { $0.append("finish") } }
         }
         let nested = CompositeEventMonitor(monitors: [monitors[1], CompositeEventMonitor(monitors: [monitors[2]])])
         let session = Session(
@@ -93,9 +93,9 @@ import Testing
         _ = await session.request("http://mock/").serializingResponse(using: Bytes()).response
         nested.queue.sync {}
         (nested.monitors[1] as? CompositeEventMonitor)?.queue.sync {}
-        for (monitor, heard) in zip(monitors, heard) {
+        for (monitor, reported) in zip(monitors, reported) {
             monitor.queue.sync {}
-            #expect(heard.withLock { $0 } == ["resume", "create", "finish"])
+            #expect(reported.withLock { $0 } == ["resume", "create", "finish"])
         }
     }
 }

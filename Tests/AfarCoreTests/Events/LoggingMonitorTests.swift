@@ -12,7 +12,7 @@ import Testing
 /// The exact text of log entries.
 @Suite struct LoggingMonitorTests {
     /// Collects log entries, with durations and identifiers replaced.
-    private final class Paper: Sendable {
+    private final class LogRecorder: Sendable {
         private let entries = Locked<[LoggingMonitor.Entry]>([])
 
         var all: [LoggingMonitor.Entry] { entries.withLock { $0 } }
@@ -27,13 +27,13 @@ import Testing
     }
 
     /// Performs requests and returns their log entries.
-    private func paper(
+    private func recorder(
         _ level: LoggingMonitor.Level = .info, interceptor: (any RequestInterceptor)? = nil,
         answering respond: @escaping @Sendable (MockRequest) async throws -> MockResponse = { _ in .text("hello") },
         _ use: (Session) async -> Void
-    ) async -> Paper {
-        let paper = Paper()
-        let monitor = LoggingMonitor(level) { paper.write($0) }
+    ) async -> LogRecorder {
+        let recorder = LogRecorder()
+        let monitor = LoggingMonitor(level) { recorder.write($0) }
         var configuration = SessionConfiguration.default
         configuration.headers = ["User-Agent": "test"]
         configuration.sensitiveHeaders = ["x-own"]
@@ -42,17 +42,17 @@ import Testing
             transport: MockTransport(respond))
         await use(session)
         monitor.queue.sync {}
-        return paper
+        return recorder
     }
 
     private func get(_ request: DataRequest) async { _ = await request.serializingResponse(using: Bytes()).response }
 
-    @Test func aRequestIsOneLine() async throws {
-        let paper = await paper { session in
+    @Test func aRequestIsLoggedInOneLine() async throws {
+        let recorder = await recorder { session in
             await get(session.request("http://ada:hush@mock/a?token=hush&b=c"))
         }
-        #expect(paper.lines == ["GET http://***@mock/a?token=***&b=c -> 200, 5 bytes in T ms"])
-        let entry = try #require(paper.all.first)
+        #expect(recorder.lines == ["GET http://***@mock/a?token=***&b=c -> 200, 5 bytes in T ms"])
+        let entry = try #require(recorder.all.first)
         #expect(entry.level == .info)
         #expect(entry.details.isEmpty)
         #expect(
@@ -61,51 +61,51 @@ import Testing
         #expect(entry.metadata["url"] == "http://***@mock/a?token=***&b=c")
     }
 
-    @Test func aFailureIsToldInTheSameLine() async {
+    @Test func aFailureIsLoggedInTheSameLine() async {
         let interceptor = Scripted(
             retrying: { request, answer in answer(request.retryCount == 0 ? .retry : .doNotRetry) })
-        let paper = await paper(interceptor: interceptor, answering: { _ in .status(503) }) { session in
+        let recorder = await recorder(interceptor: interceptor, answering: { _ in .status(503) }) { session in
             await get(session.request("http://mock/", method: .post) { $0.httpBody = Data("abc".utf8) }.validate())
         }
-        #expect(paper.lines.count == 1)
-        let line = paper.lines.first ?? ""
+        #expect(recorder.lines.count == 1)
+        let line = recorder.lines.first ?? ""
         #expect(line.hasPrefix("POST http://mock/ -> 503, 0 bytes in T ms, "))
         #expect(line.hasSuffix("1 retry: The response was not acceptable: Its status code is 503."))
-        #expect(paper.all.first?.metadata["attempt"] == "2")
+        #expect(recorder.all.first?.metadata["attempt"] == "2")
     }
 
-    @Test func whatWasNeverSentIsToldToo() async {
-        let paper = await paper { session in
+    @Test func unsentRequestsAreLogged() async {
+        let recorder = await recorder { session in
             await get(session.request(""))
             await get(session.request("http://mock/") { $0.httpBody = Data("a body in a GET".utf8) })
             let cancelled = session.request("http://mock/").cancel()
             await get(cancelled)
         }
-        #expect(paper.lines.count == 3)
-        #expect(paper.lines[0].hasPrefix("GET without a URL -> no response, after T ms: This is not a URL: "))
+        #expect(recorder.lines.count == 3)
+        #expect(recorder.lines[0].hasPrefix("GET without a URL -> no response, after T ms: This is not a URL: "))
         #expect(
-            paper.lines[1].hasPrefix(
+            recorder.lines[1].hasPrefix(
                 "GET http://mock/ -> no response, after T ms: The request is invalid and was not sent: "))
         #expect(
-            paper.lines[2]
+            recorder.lines[2]
                 == "GET without a URL -> no response, after T ms: The request was explicitly cancelled.")
     }
 
-    @Test func aResponseThatIsNotSerializedIsToldApart() async {
+    @Test func serializationFailuresAreDistinguished() async {
         struct Odd: Error {}
-        let paper = await paper { session in
+        let recorder = await recorder { session in
             let serializer = ClosureResponseSerializer<Int> { _, _, _, _ in throw Odd() }
             _ = await session.request("http://mock/").serializingResponse(using: serializer).response
         }
         #expect(
-            paper.lines == [
+            recorder.lines == [
                 "GET http://mock/ -> 200, 5 bytes in T ms",
                 "GET http://mock/ -> 200 was not serialized: The response could not be read: Odd()",
             ])
-        #expect(paper.all.last?.metadata["error"] == "The response could not be read: Odd()")
+        #expect(recorder.all.last?.metadata["error"] == "The response could not be read: Odd()")
     }
 
-    @Test func everyStepIsToldAtDebugLevel() async {
+    @Test func everyStepIsLoggedAtDebugLevel() async {
         let interceptor = Scripted(
             adapting: { urlRequest, answer in
                 var urlRequest = urlRequest
@@ -114,7 +114,7 @@ import Testing
             },
             retrying: { request, answer in answer(request.retryCount == 0 ? .retry : .doNotRetry) })
         let attempts = Locked(0)
-        let paper = await paper(
+        let recorder = await recorder(
             .debug, interceptor: interceptor,
             answering: { _ in
                 let isFirst = attempts.withLock { attempts in
@@ -128,7 +128,7 @@ import Testing
                 .serializingResponse(using: ClosureResponseSerializer { _, _, _, _ in 7 }).response
         }
         #expect(
-            paper.lines.filter { !$0.hasPrefix("[ID] metrics") } == [
+            recorder.lines.filter { !$0.hasPrefix("[ID] metrics") } == [
                 "[ID] resumed",
                 "[ID] URLRequest created: GET http://mock/",
                 "[ID] adapted: GET http://mock/",
@@ -145,41 +145,41 @@ import Testing
                 "[ID] GET http://mock/ -> 200, 0 bytes in T ms, 1 retry",
                 "[ID] serialized as Int",
             ])
-        #expect(paper.lines.filter { $0.hasPrefix("[ID] metrics: 1 request in T ms\n  * ") }.count == 2)
+        #expect(recorder.lines.filter { $0.hasPrefix("[ID] metrics: 1 request in T ms\n  * ") }.count == 2)
     }
 
-    @Test func hostileTextStaysInItsLine() async {
-        let paper = await paper(.debug) { session in
+    @Test func hostileTextCannotStartALine() async {
+        let recorder = await recorder(.debug) { session in
             await get(
                 session.request("http://mock/") { $0.setValue("\u{1B}[2J", forHTTPHeaderField: "X-Evil") })
             await get(session.request("http://mock/\u{1B}[2J\n"))
         }
-        #expect(paper.all.allSatisfy { !$0.message.contains("\n") && !"\($0)".contains("\u{1B}") })
+        #expect(recorder.all.allSatisfy { !$0.message.contains("\n") && !"\($0)".contains("\u{1B}") })
     }
 
-    @Test func whatAValidatorSaysIsRedacted() async {
+    @Test func errorsOfValidatorsAreRedacted() async {
         struct Refusal: Error, CustomStringConvertible { let description = "see http://ada:hush@h/?token=hush" }
-        let paper = await paper(.debug) { session in
+        let recorder = await recorder(.debug) { session in
             await get(session.request("http://mock/").validate { _, _, _ in .failure(Refusal()) })
         }
-        #expect(paper.lines.contains("[ID] validation failed: see http://***@h/?token=***"))
-        #expect(!paper.all.contains { "\($0) \($0.metadata)".contains("hush") })
+        #expect(recorder.lines.contains("[ID] validation failed: see http://***@h/?token=***"))
+        #expect(!recorder.all.contains { "\($0) \($0.metadata)".contains("hush") })
     }
 
     // MARK: The environment
 
     @Test func theEnvironmentChoosesTheLevel() {
         for level in LoggingMonitor.Level.allCases {
-            #expect(LoggingMonitor.make(asked: level.rawValue)?.level == level)
-            #expect(LoggingMonitor.make(asked: level.rawValue.uppercased())?.level == level)
+            #expect(LoggingMonitor.make(value: level.rawValue)?.level == level)
+            #expect(LoggingMonitor.make(value: level.rawValue.uppercased())?.level == level)
         }
-        #expect(LoggingMonitor.make(asked: nil) == nil)
-        #expect(LoggingMonitor.make(asked: "") == nil)
+        #expect(LoggingMonitor.make(value: nil) == nil)
+        #expect(LoggingMonitor.make(value: "") == nil)
     }
 
-    @Test func anUnknownLevelIsComplainedAbout() {
+    @Test func anUnknownLevelIsReported() {
         let complaints = Locked<[String]>([])
-        let monitor = LoggingMonitor.make(asked: "verbose\n\u{1B}") { text in complaints.withLock { $0.append(text) } }
+        let monitor = LoggingMonitor.make(value: "verbose\n\u{1B}") { text in complaints.withLock { $0.append(text) } }
         #expect(monitor == nil)
         #expect(
             complaints.withLock { $0 }

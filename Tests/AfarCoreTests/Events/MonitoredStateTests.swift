@@ -153,7 +153,7 @@ private final class StateMonitor: SelectiveEventMonitor {
         for await _ in urlRequests {}
     }
 
-    private func fail(_ failure: Failure, _ session: Session, _ asked: Deferred<Void>) async throws {
+    private func fail(_ failure: Failure, _ session: Session, _ requested: Deferred<Void>) async throws {
         switch failure {
         case .invalidURL: await run(session.request(""))
         case .unsendableBody: await run(session.request("http://mock/") { $0.httpBody = Data("body".utf8) })
@@ -161,7 +161,7 @@ private final class StateMonitor: SelectiveEventMonitor {
         case .cancelledAdapter:
             let request = session.request("http://mock/")
             async let running: Void = run(request)
-            await asked.value
+            await requested.value
             request.cancel()
             await running
         case .refusingAdapter, .adapterThatMakesNonsense, .lostConnection: await run(session.request("http://mock/"))
@@ -177,7 +177,7 @@ private final class StateMonitor: SelectiveEventMonitor {
         }
     }
 
-    private func interceptor(for failure: Failure, _ asked: Deferred<Void>) -> (any RequestInterceptor)? {
+    private func interceptor(for failure: Failure, _ requested: Deferred<Void>) -> (any RequestInterceptor)? {
         switch failure {
         case .refusingAdapter: Scripted(adapting: { _, answer in answer(.failure(CocoaError(.featureUnsupported))) })
         case .adapterThatMakesNonsense:
@@ -186,22 +186,22 @@ private final class StateMonitor: SelectiveEventMonitor {
                 urlRequest.httpBody = Data("body".utf8)
                 answer(.success(urlRequest))
             })
-        case .cancelledAdapter: Scripted(adapting: { _, _ in asked.fulfill(()) })
+        case .cancelledAdapter: Scripted(adapting: { _, _ in requested.fulfill(()) })
         default: nil
         }
     }
 
     @Test(arguments: Failure.allCases) func itsErrorIsSet(_ failure: Failure) async throws {
         let monitor = StateMonitor()
-        let asked = Deferred<Void>()
+        let requested = Deferred<Void>()
         let session = Session(
-            interceptor: interceptor(for: failure, asked), eventMonitors: [monitor],
+            interceptor: interceptor(for: failure, requested), eventMonitors: [monitor],
             transport: MockTransport { _ in
                 if case .lostConnection = failure { return .failure(.connectionLost) }
                 if case .unmovableFile = failure { return .text("ok") }
                 return .text("no", status: 500)
             })
-        try await fail(failure, session, asked)
+        try await fail(failure, session, requested)
         #expect(monitor.all == failure.events + ["finish, \(failure == .cancelledAdapter ? "cancelled" : "finished")"])
     }
 
@@ -222,7 +222,7 @@ private final class StateMonitor: SelectiveEventMonitor {
                 + ["finish, resumed"])
     }
 
-    @Test func aRetryBeginsWithoutAnError() async {
+    @Test func aRetryStartsWithoutAnError() async {
         let monitor = StateMonitor()
         let interceptor = Scripted(retrying: { request, answer in
             answer(request.retryCount == 0 ? .retry : .doNotRetry)
@@ -237,7 +237,7 @@ private final class StateMonitor: SelectiveEventMonitor {
         #expect(request.tasks.allSatisfy { $0.error != nil })
     }
 
-    @Test func whoIsAddedToAFinishedRequestDoesNotSendItAgain() async {
+    @Test func addingAHandlerToAFinishedRequestDoesNotResendIt() async {
         struct Refusing: DataResponseSerializerProtocol {
             func serialize(
                 request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?

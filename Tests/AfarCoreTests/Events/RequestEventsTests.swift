@@ -73,7 +73,7 @@ import Testing
 
     // MARK: No listeners
 
-    @Test func nothingIsMadeWhenNobodyListens() async {
+    @Test func withoutMonitorsNothingIsCreated() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.request("http://mock/")
         _ = await request.serializingResponse(using: Bytes()).response
@@ -83,27 +83,29 @@ import Testing
         #expect(ExchangeEvents.make(of: request) == nil)
     }
 
-    @Test func aRequestThatIsListenedTo() async {
+    @Test func aMonitoredRequest() async {
         let request = session().request("http://mock/")
         _ = await request.serializingResponse(using: Bytes()).response
         #expect(stages.all == ["resume"] + Self.made + ["complete true", "finish"])
     }
 
-    @Test func oneTaskStandsForEachAttempt() async {
-        let told = Locked<[ObjectIdentifier]>([])
+    @Test func eachAttemptHasOneTask() async {
+        let reported = Locked<[ObjectIdentifier]>([])
         let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "tasks"))
-        monitor.requestDidCreateTask = { _, task in told.withLock { $0.append(ObjectIdentifier(task)) } }
-        monitor.taskDidComplete = { _, task, _ in told.withLock { $0.append(ObjectIdentifier(task)) } }
-        monitor.requestDidCompleteTaskWithError = { _, task, _ in told.withLock { $0.append(ObjectIdentifier(task)) } }
+        monitor.requestDidCreateTask = { _, task in reported.withLock { $0.append(ObjectIdentifier(task)) } }
+        monitor.taskDidComplete = { _, task, _ in reported.withLock { $0.append(ObjectIdentifier(task)) } }
+        monitor.requestDidCompleteTaskWithError = { _, task, _ in
+            reported.withLock { $0.append(ObjectIdentifier(task)) }
+        }
         let request = session().request("http://mock/").eventMonitor(monitor)
         _ = await request.serializingResponse(using: Bytes()).response
         monitor.queue.sync {}
-        #expect(told.withLock { $0 } == Array(repeating: request.task.map(ObjectIdentifier.init), count: 3))
+        #expect(reported.withLock { $0 } == Array(repeating: request.task.map(ObjectIdentifier.init), count: 3))
     }
 
     // MARK: One request
 
-    @Test func aRequestsOwnMonitorHearsThatRequestAfterTheSessions() async {
+    @Test func aRequestsMonitorIsNotifiedAfterTheSessions() async {
         let order = Locked<[String]>([])
         let queue = DispatchQueue(label: "order")
         func monitor(_ name: String) -> ClosureEventMonitor {
@@ -121,7 +123,7 @@ import Testing
 
     // MARK: Failures
 
-    @Test func ofAURLThatIsNone() async {
+    @Test func ofAnInvalidURL() async {
         _ = await session().request("").serializingResponse(using: Bytes()).response
         #expect(stages.all == ["resume", "no request true", "finish"])
     }
@@ -133,13 +135,13 @@ import Testing
         #expect(stages.all == ["resume", "no request true", "finish"])
     }
 
-    @Test func ofAnAdapterThatRefuses() async {
+    @Test func ofAFailingAdapter() async {
         let interceptor = Scripted(adapting: { _, answer in answer(.failure(CocoaError(.featureUnsupported))) })
         _ = await session(interceptor: interceptor).request("http://mock/").serializingResponse(using: Bytes()).response
         #expect(stages.all == ["resume", "initial", "not adapted true", "finish"])
     }
 
-    @Test func ofABodyThatCannotBeMade() async {
+    @Test func ofAFailingBody() async {
         struct Broken: UploadConvertible {
             func createUploadable() throws -> UploadRequest.Uploadable { throw CocoaError(.fileNoSuchFile) }
             func asURLRequest() throws -> URLRequest { try URLRequest(url: "http://mock/", method: .post) }
@@ -148,13 +150,13 @@ import Testing
         #expect(stages.all == ["resume", "initial", "no uploadable true", "finish"])
     }
 
-    @Test func ofAValidatorThatRefuses() async {
+    @Test func ofAFailingValidator() async {
         _ = await session { _ in .status(500) }.request("http://mock/").validate()
             .serializingResponse(using: Bytes()).response
         #expect(stages.all == ["resume"] + Self.made + ["complete true", "finish"])
     }
 
-    @Test func ofAStreamWhoseHeadIsRefused() async {
+    @Test func ofAStreamWithAnInvalidHead() async {
         let request = session { _ in .text("no", status: 500) }.streamRequest("http://mock/").validate()
         for await _ in request.streamTask().streamingData() {}
         #expect(stages.all == ["resume"] + Self.made + ["early true", "complete false", "finish"])
@@ -167,7 +169,7 @@ import Testing
         if let file = error?.sourceURL { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
     }
 
-    @Test func ofASerializerThatFailsAndIsTriedAgain() async {
+    @Test func ofARetriedSerializer() async {
         struct Refusing: DataResponseSerializerProtocol {
             func serialize(
                 request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
@@ -185,7 +187,7 @@ import Testing
 
     // MARK: States
 
-    @Test func ofACancelBeforeTheStart() async {
+    @Test func ofCancellationBeforeTheStart() async {
         let request = session().request("http://mock/", shouldAutomaticallyResume: false)
         let task = request.serializingResponse(using: Bytes())
         request.cancel()
@@ -210,7 +212,7 @@ import Testing
                 + ["complete true", "finish"])
     }
 
-    @Test func ofSuspendingBeforeThereIsATask() async {
+    @Test func ofSuspendingBeforeTheTaskExists() async {
         let adapting = Deferred<Void>()
         let proceed = Deferred<Void>()
         let interceptor = Scripted(adapting: { urlRequest, answer in
@@ -234,7 +236,7 @@ import Testing
                 + ["complete true", "finish"])
     }
 
-    @Test func whateverIsDoneNothingIsToldAfterTheFinish() async {
+    @Test func noEventFollowsTheFinish() async {
         // Cancellation races with the response.
         for _ in 0..<200 {
             let stages = Stages()
@@ -243,13 +245,13 @@ import Testing
             async let response = request.serializingResponse(using: Bytes()).response
             async let cancelled = Task.detached { request.cancel() }.value
             _ = await (response, cancelled)
-            let told = stages.all
-            #expect(told.last == "finish" || told.suffix(2) == ["finish", "cancel"], "\(told)")
-            #expect(told.count(where: { $0 == "cancel" }) == (request.isCancelled ? 1 : 0))
+            let reported = stages.all
+            #expect(reported.last == "finish" || reported.suffix(2) == ["finish", "cancel"], "\(reported)")
+            #expect(reported.count(where: { $0 == "cancel" }) == (request.isCancelled ? 1 : 0))
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aMonitorsQueueMayAskTheRequest() {
+    @Test(.timeLimit(.minutes(1))) func aMonitorsQueueCanAccessTheRequest() {
         struct Monitor: EventMonitor {
             weak let request: Request?
 

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func theyArePostedOnceSomebodyHasUsedAName() async {
+    @Test func notificationsArePostedAfterTheirNameIsUsed() async {
         await #expect(processExitsWith: .success) {
             let session = Session(transport: MockTransport { _ in .text("body") })
             let request = session.request("http://mock/", shouldAutomaticallyResume: false)
@@ -67,7 +67,7 @@ import Testing
     }
 
     /// With Foundation on Linux, posting a notification blocks until observers on the main queue have returned.
-    @Test func anObserverMayBeCalledOnTheMainQueue() async {
+    @Test func anObserverCanBeCalledOnTheMainQueue() async {
         await #expect(processExitsWith: .success) {
             let session = Session(transport: MockTransport { _ in .text("body") })
             let isCalled = Deferred<Void>()
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func aMonitorOfASessionPostsInItsPlaceOnItsQueue() async {
+    @Test func aSessionsMonitorPostsOnItsQueueInstead() async {
         await #expect(processExitsWith: .success) {
             let queue = DispatchQueue(label: "notifications")
             let session = Session(
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func theOlderNamesTellOfTasks() async {
+    @Test func theOlderNamesReportTasks() async {
         await #expect(processExitsWith: .success) {
             let gate = Deferred<Void>()
             let session = Session(

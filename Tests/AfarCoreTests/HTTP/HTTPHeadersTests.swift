@@ -84,7 +84,7 @@ struct HTTPHeadersTests {
         arguments: [
             "a\r\nb", "a\nb", "a\rb", "a\0b", "a\u{1}", "a\u{7F}",
         ])
-    func refusesValues(value: String) {
+    func rejectsValues(value: String) {
         let headers: HTTPHeaders = ["X-Fine": "1", "X-Bad": value]
         #expect {
             try headers.validate()
@@ -97,7 +97,7 @@ struct HTTPHeadersTests {
     }
 
     @Test("names are tokens", arguments: ["", "a b", "a:", "a\r\n", "é", "(a)", "a\0"])
-    func refusesNames(name: String) {
+    func rejectsNames(name: String) {
         #expect {
             try HTTPHeader(name: name, value: "v").validate()
         } throws: { error in

@@ -12,7 +12,7 @@ import Testing
 @Suite struct AsyncInterceptorTests {
     private struct Refused: Error {}
 
-    private struct Leaving: AsyncRequestAdapter {
+    private struct TrailAdapter: AsyncRequestAdapter {
         let letter: String
 
         func adapt(_ urlRequest: URLRequest, for session: Session) async throws -> URLRequest {
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    private struct Deciding: AsyncRequestRetrier {
+    private struct ClosureRetrier: AsyncRequestRetrier {
         let decide: @Sendable (Request) async throws -> RetryResult
 
         func retry(_ request: Request, for session: Session, dueTo error: any Error) async throws -> RetryResult {
@@ -30,7 +30,7 @@ import Testing
     }
 
     /// A type that is an interceptor, an async adapter and an async retrier.
-    private struct Both: RequestInterceptor, AsyncRequestAdapter, AsyncRequestRetrier {
+    private struct TrailInterceptor: RequestInterceptor, AsyncRequestAdapter, AsyncRequestRetrier {
         func adapt(_ urlRequest: URLRequest, using state: RequestAdapterState) async throws -> URLRequest {
             try await adapt(urlRequest, for: state.session).trailed(by: "+")
         }
@@ -45,7 +45,7 @@ import Testing
     }
 
     /// An interceptor that waits until it is cancelled and then records the cancellation.
-    private struct Patient: RequestInterceptor, AsyncRequestAdapter, AsyncRequestRetrier {
+    private struct WaitingInterceptor: RequestInterceptor, AsyncRequestAdapter, AsyncRequestRetrier {
         let adapts: Bool
         let entered = Deferred<Void>()
         let wasCancelled = Deferred<Void>()
@@ -67,25 +67,27 @@ import Testing
         }
     }
 
-    @Test func theyAdaptAndDecide() async {
+    @Test func asyncInterceptorsAdaptAndRetry() async {
         let transport = MockTransport { _ in .status(500) }
         let session = Session(
-            interceptor: .interceptor(adapters: [Leaving(letter: "1"), Leaving(letter: "2")], interceptors: [Both()]),
+            interceptor: .interceptor(
+                adapters: [TrailAdapter(letter: "1"), TrailAdapter(letter: "2")], interceptors: [TrailInterceptor()]),
             transport: transport)
         _ = await session.request("http://mock/").validate().serializingResponse(using: Bytes()).response
         #expect(transport.trails == ["12b+", "12b+"])
     }
 
-    @Test func whatTheyThrowEndsTheRequest() async {
-        struct Refusing: AsyncRequestAdapter {
+    @Test func thrownErrorsEndTheRequest() async {
+        struct FailingAdapter: AsyncRequestAdapter {
             func adapt(_ urlRequest: URLRequest, for session: Session) async throws -> URLRequest { throw Refused() }
         }
         let session = Session(transport: MockTransport { _ in .status(500) })
-        let adapted = await session.request("http://mock/").adapt(using: Refusing())
+        let adapted = await session.request("http://mock/").adapt(using: FailingAdapter())
             .serializingResponse(using: Bytes()).response
         #expect(adapted.error?.isRequestAdaptationError == true)
         #expect(adapted.error?.underlyingError is Refused)
-        let retried = await session.request("http://mock/").retry(using: Deciding { _ in throw Refused() }).validate()
+        let retried = await session.request("http://mock/").retry(using: ClosureRetrier { _ in throw Refused() })
+            .validate()
             .serializingResponse(using: Bytes()).response
         guard case .requestRetryFailed(let retryError, let originalError) = retried.error else {
             Issue.record("not the retrier's error: \(retried)")
@@ -96,8 +98,8 @@ import Testing
     }
 
     @Test(arguments: [true, false], [true, false])
-    func cancellingTheRequestCancelsTheirTask(adapts: Bool, isInAChain: Bool) async {
-        let patient = Patient(adapts: adapts)
+    func cancellingTheRequestCancelsTheInterceptorsTask(adapts: Bool, isInAChain: Bool) async {
+        let patient = WaitingInterceptor(adapts: adapts)
         let session = Session(
             interceptor: isInAChain ? Interceptor(interceptors: [patient]) : patient,
             transport: MockTransport { _ in .status(500) })
@@ -109,10 +111,10 @@ import Testing
         #expect(await task.response.error?.isExplicitlyCancelledError == true)
     }
 
-    @Test func oneThatDoesNotCareAboutCancellingHoldsNobodyUp() async {
+    @Test func anInterceptorThatIgnoresCancellationDoesNotBlock() async {
         let entered = Deferred<Void>()
         let door = Deferred<Void>()
-        let stubborn = Deciding { _ in
+        let stubborn = ClosureRetrier { _ in
             entered.fulfill(())
             await door.value
             return .retry
@@ -128,10 +130,10 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func theFormsWithACompletionWorkForACallerOfOnesOwn() async throws {
+    @Test func theCompletionMethodsCanBeCalledDirectly() async throws {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let urlRequest = URLRequest(url: try #require(URL(string: "http://mock/")))
-        for adapter in [Leaving(letter: "b"), Both()] as [any RequestAdapter] {
+        for adapter in [TrailAdapter(letter: "b"), TrailInterceptor()] as [any RequestAdapter] {
             let adapted = Deferred<String?>()
             adapter.adapt(urlRequest, for: session) { adapted.fulfill((try? $0.get())?.trail) }
             #expect(await adapted.value == "b")

@@ -15,12 +15,12 @@ import Testing
     private struct Refused: Error {}
 
     /// Creates an adapter that appends a letter to the header `X-Trail`.
-    private func leaving(_ letter: String) -> Adapter {
+    private func trailAdapter(_ letter: String) -> Adapter {
         Adapter { request, _, completion in completion(.success(request.trailed(by: letter))) }
     }
 
     /// Creates a retrier that logs each call and returns a fixed result.
-    private func asked(_ name: String, in log: Log, answering result: RetryResult = .doNotRetry) -> Retrier {
+    private func loggingRetrier(_ name: String, in log: Log, answering result: RetryResult = .doNotRetry) -> Retrier {
         Retrier { _, _, _, completion in
             log.append(name)
             completion(result)
@@ -38,7 +38,7 @@ import Testing
         #expect(transport.trails == ["a", "a", "a"])
     }
 
-    @Test func factoriesStandWhereAnInterceptorIsAskedFor() async {
+    @Test func factoriesCanBePassedAsInterceptors() async {
         let log = Log()
         let transport = MockTransport { _ in .status(500) }
         let session = Session(
@@ -56,13 +56,13 @@ import Testing
         #expect(log.entries == ["asked"])
     }
 
-    @Test func adaptersRunBeforeInterceptorsAndRetriersAreAskedBeforeThem() async {
+    @Test func adaptersAndRetriersRunBeforeInterceptors() async {
         let log = Log()
         let transport = MockTransport { _ in .status(500) }
         let interceptor = Interceptor(
-            adapters: [leaving("1"), leaving("2")],
-            retriers: [asked("r", in: log)],
-            interceptors: [leaving("3"), asked("i", in: log)])
+            adapters: [trailAdapter("1"), trailAdapter("2")],
+            retriers: [loggingRetrier("r", in: log)],
+            interceptors: [trailAdapter("3"), loggingRetrier("i", in: log)])
         let session = Session(interceptor: interceptor, transport: transport)
         _ = await session.request("http://mock/").validate().serializingResponse(using: Bytes()).response
         #expect(transport.trails == ["123"])
@@ -90,14 +90,16 @@ import Testing
     }
 
     @Test(arguments: [RetryResult.retry, .retryWithDelay(0), .doNotRetryWithError(Refused())])
-    func theFirstAnswerOtherThanDoNotRetryEndsTheChain(answer: RetryResult) async {
+    func theFirstResultOtherThanDoNotRetryEndsTheChain(answer: RetryResult) async {
         let log = Log()
         let once = Retrier { request, _, _, completion in
             log.append("second")
             completion(request.retryCount == 0 ? answer : .doNotRetryWithError(Refused()))
         }
         let session = Session(
-            interceptor: .interceptor(retriers: [asked("first", in: log), once, asked("third", in: log)]),
+            interceptor: .interceptor(retriers: [
+                loggingRetrier("first", in: log), once, loggingRetrier("third", in: log),
+            ]),
             transport: MockTransport { _ in .status(500) })
         let request = session.request("http://mock/").validate()
         let response = await request.serializingResponse(using: Bytes()).response
@@ -105,7 +107,7 @@ import Testing
         #expect(log.entries == Array(repeating: ["first", "second"], count: request.retryCount + 1).flatMap { $0 })
     }
 
-    @Test func aCompletionCalledTwiceRunsTheRestOnce() async {
+    @Test func aCompletionCalledTwiceRunsTheChainOnce() async {
         let log = Log()
         let twice = Interceptor(
             adaptHandler: { request, _, completion in
@@ -121,7 +123,7 @@ import Testing
                 log.append("adapt")
                 completion(.success(request))
             },
-            retrier: asked("retry", in: log))
+            retrier: loggingRetrier("retry", in: log))
         let transport = MockTransport { _ in .status(500) }
         let session = Session(interceptor: .interceptor(interceptors: [twice, next]), transport: transport)
         _ = await session.request("http://mock/").validate().serializingResponse(using: Bytes()).response
@@ -129,22 +131,22 @@ import Testing
         #expect(transport.trails == ["x"])
     }
 
-    @Test func aCancelledRequestsLaterRetriersAreNotAsked() async {
+    @Test func cancellationSkipsLaterRetriers() async {
         let log = Log()
         let cancelling = Retrier { request, _, _, completion in
             request.cancel()
             completion(.doNotRetry)
         }
         let session = Session(
-            interceptor: .interceptor(retriers: [cancelling, asked("later", in: log)]),
+            interceptor: .interceptor(retriers: [cancelling, loggingRetrier("later", in: log)]),
             transport: MockTransport { _ in .status(500) })
         let response = await session.request("http://mock/").validate().serializingResponse(using: Bytes()).response
         #expect(response.error?.isExplicitlyCancelledError == true)
         #expect(log.entries == [])
     }
 
-    @Test func theStateKnowsTheRequestAndTheSession() async {
-        struct Naming: RequestInterceptor {
+    @Test func theStateContainsTheRequestAndTheSession() async {
+        struct LoggingInterceptor: RequestInterceptor {
             let log: Log
 
             func adapt(
@@ -157,16 +159,17 @@ import Testing
         }
         let log = Log()
         let session = Session(
-            interceptor: .interceptor(interceptors: [Naming(log: log)]), transport: MockTransport { _ in .text("ok") })
-        let request = session.request("http://mock/", interceptor: Naming(log: log))
+            interceptor: .interceptor(interceptors: [LoggingInterceptor(log: log)]),
+            transport: MockTransport { _ in .text("ok") })
+        let request = session.request("http://mock/", interceptor: LoggingInterceptor(log: log))
         _ = await request.serializingResponse(using: Bytes()).response
         let expected = request.id.uuidString + session.configuration.headers.count.description
         #expect(log.entries == [expected, expected])
     }
 
-    @Test func theFormWithASessionRunsTheChainToo() async throws {
+    @Test func theMethodWithASessionRunsTheChain() async throws {
         let session = Session(transport: MockTransport { _ in .text("ok") })
-        let chain = Interceptor(adapters: [leaving("1"), leaving("2")])
+        let chain = Interceptor(adapters: [trailAdapter("1"), trailAdapter("2")])
         let urlRequest = URLRequest(url: try #require(URL(string: "http://mock/")))
         let adapted = Deferred<String?>()
         chain.adapt(urlRequest, for: session) { adapted.fulfill((try? $0.get())?.trail) }
@@ -174,7 +177,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: [true, false])
-    func whoKeepsTheAnswerForEverKeepsNoSession(adapts: Bool) async {
+    func aStoredCompletionDoesNotRetainTheSession(adapts: Bool) async {
         let kept = Locked<[@Sendable () -> Void]>([])
         let isAsked = Deferred<Void>()
         let keep: @Sendable (@escaping @Sendable () -> Void) -> Void = { answer in

@@ -30,7 +30,7 @@ struct RequestAdapterStateTests {
         }
     }
 
-    @Test func aStateTellsWhatItWasMadeOf() {
+    @Test func aStateHasItsInitialValues() {
         let identifier = UUID()
         let state = RequestAdapterState(requestID: identifier, session: session)
         #expect(state.requestID == identifier)
@@ -40,13 +40,13 @@ struct RequestAdapterStateTests {
         #expect(RequestAdapterState(request: request, session: session).requestID == request.id)
     }
 
-    @Test func anAsyncAdapterDoesWithoutARequest() async throws {
+    @Test func anAsyncAdapterRequiresNoRequest() async throws {
         let state = RequestAdapterState(requestID: UUID(), session: session)
         let adapted = try await adapt(using: Tagging(), state)
         #expect(adapted.headers["X-Request"] == state.requestID.uuidString)
     }
 
-    @Test func anAuthenticationInterceptorDoesWithoutARequest() async throws {
+    @Test func anAuthenticationInterceptorRequiresNoRequest() async throws {
         let authenticator = TokenAuthenticator { _, completion in completion(.success(Token(text: "good"))) }
         let interceptor = AuthenticationInterceptor(
             authenticator: authenticator, credential: Token(text: "expired", requiresRefresh: true))

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 @Suite struct RequestInterceptorTests {
-    @Test func theSessionsAdapterComesBeforeTheRequests() async {
+    @Test func theSessionsAdapterRunsBeforeTheRequests() async {
         let transport = MockTransport { _ in .text("ok") }
         func adding(_ letter: String) -> Scripted {
             Scripted(adapting: { request, answer in
@@ -42,7 +42,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func aCompletionCalledTwiceCountsOnce() async {
+    @Test func aSecondCompletionIsIgnored() async {
         let transport = MockTransport { _ in .status(500) }
         let interceptor = Scripted(
             adapting: { request, answer in
@@ -81,7 +81,7 @@ import Testing
         #expect(request.performedRequests.count == 3)
     }
 
-    @Test func aFailedSerializationMayRetryToo() async {
+    @Test func aFailedSerializationCanBeRetried() async {
         struct Wrong: Error {}
         let transport = MockTransport { _ in .text("ok") }
         let session = Session(
@@ -99,7 +99,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test func aRetriersOwnErrorIsReportedWithTheFirst() async {
+    @Test func aRetriersErrorIsReportedWithTheOriginalError() async {
         struct GivenUp: Error {}
         let session = Session(
             interceptor: Scripted(retrying: { _, answer in answer(.doNotRetryWithError(GivenUp())) }),
@@ -113,7 +113,7 @@ import Testing
         #expect(originalError.asAFError?.responseCode == 404)
     }
 
-    @Test func aRetriersOwnErrorIsReportedAfterAFailedSerializationToo() async {
+    @Test func aRetriersErrorIsReportedAfterAFailedSerialization() async {
         struct Wrong: Error {}
         struct GivenUp: Error {}
         let session = Session(
@@ -131,11 +131,11 @@ import Testing
         #expect(request.error == nil)
     }
 
-    @Test func aRetrierIsNotAskedAboutARequestThatWasCancelledBeforeItsTurn() async {
-        let asked = Deferred<Void>()
+    @Test func aRetrierIsNotCalledForACancelledRequest() async {
+        let requested = Deferred<Void>()
         let askedLater = Locked(false)
         let session = Session(
-            interceptor: Scripted(retrying: { _, _ in asked.fulfill(()) }),
+            interceptor: Scripted(retrying: { _, _ in requested.fulfill(()) }),
             transport: MockTransport { _ in .status(500) })
         let later = Scripted(retrying: { _, answer in
             askedLater.withLock { $0 = true }
@@ -143,14 +143,14 @@ import Testing
         })
         let request = session.request("http://mock/", interceptor: later).validate()
         let task = request.serializingResponse(using: Bytes())
-        await asked.value
+        await requested.value
         request.cancel()
         #expect(await task.response.error?.isExplicitlyCancelledError == true)
         #expect(!askedLater.withLock { $0 })
     }
 
     @Test(arguments: [0, -1, -Double.infinity, Double.nan])
-    func aDelayThatIsNoneMeansAtOnce(seconds: TimeInterval) async {
+    func anInvalidDelayRetriesImmediately(seconds: TimeInterval) async {
         let session = Session(
             interceptor: Scripted(retrying: { request, answer in
                 answer(request.retryCount == 0 ? .retryWithDelay(seconds) : .doNotRetry)
@@ -161,35 +161,35 @@ import Testing
     }
 
     @Test(arguments: [Double.infinity, .greatestFiniteMagnitude, 1e300])
-    func aDelayBeyondAllClocksCanBeCancelled(seconds: TimeInterval) async {
-        let asked = Deferred<Void>()
+    func anUnrepresentableDelayCanBeCancelled(seconds: TimeInterval) async {
+        let requested = Deferred<Void>()
         let session = Session(
             interceptor: Scripted(retrying: { _, answer in
                 answer(.retryWithDelay(seconds))
-                asked.fulfill(())
+                requested.fulfill(())
             }), transport: MockTransport { _ in .status(500) })
         let request = session.request("http://mock/").validate()
         let task = request.serializingResponse(using: Bytes())
-        await asked.value
+        await requested.value
         request.cancel()
         #expect(await task.response.error?.isExplicitlyCancelledError == true)
     }
 
-    @Test func theSessionsRetrierComesBeforeTheRequestsAndTheFirstAnswerCounts() async {
-        let asked = Locked<[String]>([])
+    @Test func theSessionsRetrierRunsFirstAndTheFirstResultIsUsed() async {
+        let requested = Locked<[String]>([])
         func retrier(_ name: String, _ result: RetryResult) -> Scripted {
             Scripted(retrying: { request, answer in
-                asked.withLock { $0.append(name) }
+                requested.withLock { $0.append(name) }
                 answer(request.retryCount == 0 ? result : .doNotRetry)
             })
         }
         let session = Session(interceptor: retrier("session", .retry), transport: MockTransport { _ in .status(500) })
         let request = session.request("http://mock/", interceptor: retrier("request", .retry)).validate()
         _ = await request.serializingResponse(using: Bytes()).response
-        #expect(asked.withLock { $0 } == ["session", "session", "request"])
+        #expect(requested.withLock { $0 } == ["session", "session", "request"])
     }
 
-    @Test func aRetryForgetsWhatTheAttemptBeforeBrought() async {
+    @Test func aRetryDiscardsThePreviousResponse() async {
         let transport = MockTransport { request in
             request.fields[.accept] == "again" ? .failure(.connectionLost) : .text("first", status: 500)
         }
@@ -213,7 +213,7 @@ import Testing
         #expect(request.requests.count == 4)
     }
 
-    @Test func aHandlerAddedBetweenAttemptsIsCalledOnceWithTheLast() async {
+    @Test func aHandlerAddedBetweenAttemptsReceivesTheLastResponseOnce() async {
         let transport = MockTransport { request in request.fields[.accept] == nil ? .status(500) : .text("second") }
         let added = Locked<DataTask<Data>?>(nil)
         let session = Session(

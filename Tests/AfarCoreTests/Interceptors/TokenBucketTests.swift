@@ -15,7 +15,7 @@ struct TokenBucketTests {
         return (time * 1e6).rounded() / 1e6
     }
 
-    @Test func aBurstIsAllowedAndThenOneAfterTheOther() {
+    @Test func aBurstIsAllowedBeforeRequestsAreSpaced() {
         var bucket = TokenBucket(rate: 10, capacity: 3, at: 0)
         #expect((0..<5).map { _ in take(&bucket, at: 0) } == [0, 0, 0, 0.1, 0.2])
         // The previous token was taken at 0.2.
@@ -23,7 +23,7 @@ struct TokenBucketTests {
         #expect(take(&bucket, at: 100) == 100)
     }
 
-    @Test func aRestFillsItToItsCapacityOnly() {
+    @Test func idleTimeFillsTheBucketUpToItsCapacity() {
         var bucket = TokenBucket(rate: 1, capacity: 2, at: 0)
         _ = take(&bucket, at: 0)
         #expect(!bucket.isFull(at: 0.5))
@@ -31,14 +31,14 @@ struct TokenBucketTests {
         #expect((0..<3).map { _ in take(&bucket, at: 1_000) } == [1_000, 1_000, 1_001])
     }
 
-    @Test func aTokenThatIsNotTakenStays() {
+    @Test func queryingTheDelayConsumesNoToken() {
         var bucket = TokenBucket(rate: 10, capacity: 1, at: 0)
         _ = take(&bucket, at: 0)
         for _ in 0..<200 { #expect(bucket.delay(at: 0.05) > 0) }
         #expect(take(&bucket, at: 0.05) == 0.1)
     }
 
-    @Test func aLaterPauseHoldsWhoWaits() {
+    @Test func aLaterPauseDelaysWaitingRequests() {
         var bucket = TokenBucket(rate: 10, capacity: 1, at: 0)
         _ = take(&bucket, at: 1)
         bucket.pause(for: 2, at: 1)
@@ -49,7 +49,7 @@ struct TokenBucketTests {
         #expect(take(&bucket, at: 3) == 4.1)
     }
 
-    @Test func aPauseHoldsAll() {
+    @Test func aPauseDelaysAllRequests() {
         var bucket = TokenBucket(rate: 10, capacity: 5, at: 0)
         bucket.pause(for: 2, at: 1)
         bucket.pause(for: 0.5, at: 1)

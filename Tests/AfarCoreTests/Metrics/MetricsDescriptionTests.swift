@@ -62,7 +62,7 @@ import Testing
                 """)
     }
 
-    @Test func aTaskTellsAllItsRequests() {
+    @Test func aTaskDescribesAllItsRequests() {
         #expect(task([reused]).description == "1 request in 150.0 ms | \(reused)")
         #expect(task([]).description == "0 requests in 150.0 ms")
         #expect(

@@ -14,14 +14,14 @@ import Testing
         #expect(MIMETypes.type(ofFileNamed: name) == type)
     }
 
-    @Test func everyTypeInTheTableIsOne() {
+    @Test func everyTypeInTheTableIsValid() {
         for (pathExtension, type) in MIMETypes.common {
             #expect(pathExtension == pathExtension.lowercased())
             #expect(MIMETypes.parse("\(type) x") == ["x": type])
         }
     }
 
-    @Test func aListIsReadWithoutItsCommentsAndItsNonsense() {
+    @Test func commentsAndInvalidLinesOfAListAreIgnored() {
         let list = """
             # types
             text/x-a\ta aa  # not b
@@ -38,7 +38,7 @@ import Testing
             MIMETypes.parse(list) == ["a": "text/x-a", "aa": "text/x-a", "e": "text/x-late", "g": "text/X-G"])
     }
 
-    @Test func theSystemsListIsAskedForOtherExtensions() throws {
+    @Test func otherExtensionsAreInTheSystemsList() throws {
         let list = MIMETypes.list(in: URL(fileURLWithPath: "/etc/mime.types"))
         // For extensions such as "pcf.z", only the part after the dot is looked up.
         let other = list.first { MIMETypes.common[$0.key] == nil && !$0.key.contains(".") }
@@ -46,7 +46,7 @@ import Testing
         #expect(MIMETypes.type(ofFileNamed: "x.\(pathExtension)") == type)
     }
 
-    @Test func aListMayBeALink() throws {
+    @Test func aListCanBeASymbolicLink() throws {
         let scratch = Scratch()
         let link = scratch.url.appendingPathComponent("link")
         try FileManager.default.createSymbolicLink(
@@ -55,11 +55,11 @@ import Testing
     }
 
     @Test(arguments: ["/no/such/file", "/dev/zero", "/"])
-    func aListThatIsNoFileIsEmpty(path: String) {
+    func anUnreadableListIsEmpty(path: String) {
         #expect(MIMETypes.list(in: URL(fileURLWithPath: path)).isEmpty)
     }
 
-    @Test func aListInNoEncodingIsReadAsFarAsItGoes() throws {
+    @Test func aListWithMalformedBytesIsReadPartially() throws {
         let scratch = Scratch()
         let file = try scratch.file("mime.types", Data([0xFF, 0x0A]) + Data("x/y z\n".utf8) + Data([0xC3]))
         #expect(MIMETypes.list(in: file) == ["z": "x/y"])

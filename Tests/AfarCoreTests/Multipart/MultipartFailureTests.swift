@@ -25,7 +25,7 @@ import Testing
     // MARK: Files that are appended
 
     @Test(arguments: ["https://example.com/a.png", "data:,x"])
-    func whatIsNoFileURL(text: String) throws {
+    func aNonFileURL(text: String) throws {
         let url = try #require(URL(string: text))
         for name in [nil, "x"] {
             let reason = try reason { form in
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatIsNotThere() throws {
+    @Test func aMissingFile() throws {
         let dangling = scratch.url.appendingPathComponent("dangling")
         try FileManager.default.createSymbolicLink(
             at: dangling, withDestinationURL: scratch.url.appendingPathComponent("gone"))
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func whatHasNoLength() throws {
+    @Test(.timeLimit(.minutes(1))) func aFileWithoutALength() throws {
         let fifo = scratch.url.appendingPathComponent("fifo")
         #expect(mkfifo(fifo.path, 0o600) == 0)
         for url in [fifo, URL(fileURLWithPath: "/dev/zero")] {
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")))
-    func aFileWhoseLengthNobodyTells() throws {
+    func aFileWithAnUnknownLength() throws {
         let file = try scratch.file("removed")
         let descriptor = open(file.path, O_RDONLY)
         defer { close(descriptor) }
@@ -123,7 +123,7 @@ import Testing
         #expect((error as? POSIXError)?.code == .ENOENT)
     }
 
-    @Test func aFileManagerThatRefuses() throws {
+    @Test func aFailingFileManager() throws {
         final class Refusing: FileManager, @unchecked Sendable {
             override func attributesOfItem(atPath path: String) throws -> [FileAttributeKey: Any] {
                 throw CocoaError(.fileReadNoPermission)
@@ -142,7 +142,7 @@ import Testing
 
     // MARK: Files that changed
 
-    @Test func aFileThatIsGoneWhenItIsRead() throws {
+    @Test func aFileRemovedBeforeItIsRead() throws {
         let file = try scratch.file("file")
         let reason = try reason { form in
             form.append(file, withName: "a")
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(arguments: [3, 11])
-    func aFileThatHasAnotherLengthWhenItIsRead(length: Int) throws {
+    func aFileWhoseLengthHasChanged(length: Int) throws {
         let file = try scratch.file("file", Data(count: 7))
         let reason = try reason { form in
             form.append(file, withName: "a")
@@ -164,7 +164,7 @@ import Testing
         try expectLengths(reason, expected: 7, read: UInt64(length))
     }
 
-    @Test(.timeLimit(.minutes(1))) func aPipeInAFilesPlaceDoesNotHang() throws {
+    @Test(.timeLimit(.minutes(1))) func aPipeThatReplacesAFileDoesNotBlock() throws {
         let file = try scratch.file("file", Data(count: 7))
         let reason = try reason { form in
             form.append(file, withName: "a")
@@ -204,7 +204,7 @@ import Testing
             Issue.record("\(String(describing: reason))")
             return
         }
-        #expect(error is ScriptedStream.Torn)
+        #expect(error is ScriptedStream.ReadError)
     }
 
     @Test func aStreamOfFoundationsThatFails() throws {
@@ -229,7 +229,7 @@ import Testing
 
     // MARK: The file written to
 
-    @Test func aDestinationInNoDirectory() throws {
+    @Test func aDestinationInAMissingDirectory() throws {
         let url = scratch.url.appendingPathComponent("no/such/form")
         let reason = try reason { try MultipartFormData().writeEncodedData(to: url) }
         guard case .outputStreamCreationFailed(url) = reason else {
@@ -238,7 +238,7 @@ import Testing
         }
     }
 
-    @Test func aDestinationThatIsThereAlreadyIsLeftAlone() throws {
+    @Test func anExistingDestinationIsKept() throws {
         let file = try scratch.file("precious")
         let dangling = scratch.url.appendingPathComponent("dangling")
         let elsewhere = scratch.url.appendingPathComponent("elsewhere")
@@ -254,7 +254,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: elsewhere.path))
     }
 
-    @Test func aDestinationThatIsNoFile() throws {
+    @Test func aDestinationThatIsNotAFile() throws {
         let url = try #require(URL(string: "https://example.com/form"))
         let reason = try reason { try MultipartFormData().writeEncodedData(to: url) }
         guard case .outputStreamURLInvalid(url) = reason else {
@@ -296,7 +296,7 @@ import Testing
 
     // MARK: Order of errors
 
-    @Test func theFirstFailureIsTheOneThatIsThrown() throws {
+    @Test func theFirstFailureIsThrown() throws {
         let missing = scratch.url.appendingPathComponent("missing")
         let url = scratch.url.appendingPathComponent("form")
         let form = MultipartFormData()

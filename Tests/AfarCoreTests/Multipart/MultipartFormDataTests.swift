@@ -16,7 +16,7 @@ import Testing
         return try #require(String(data: data, encoding: .utf8))
     }
 
-    @Test func aFieldHasANameAndNothingMore() throws {
+    @Test func aFieldHasOnlyAName() throws {
         let form = MultipartFormData(boundary: "b")
         form.append(Data("Ada".utf8), withName: "user")
         #expect(
@@ -30,7 +30,7 @@ import Testing
                 """)
     }
 
-    @Test func partsStandInTheOrderAppended() throws {
+    @Test func partsAreWrittenInOrder() throws {
         let form = MultipartFormData(boundary: "b")
         form.append(Data("1".utf8), withName: "one", mimeType: "text/x-one")
         form.append(Data("2".utf8), withName: "two", fileName: "2.bin", mimeType: "x/y")
@@ -89,10 +89,10 @@ import Testing
 
     @Test(arguments: [0, 1, 65_536, 1_000_000] as [UInt64], [true, false])
     func aStreamIsReadUpToTheAnnouncedLength(length: UInt64, isInMemory: Bool) throws {
-        let asked = Locked(UInt64(0))
+        let requested = Locked(UInt64(0))
         let endless = ScriptedStream { buffer, capacity in
             buffer.update(repeating: UInt8(ascii: "x"), count: capacity)
-            asked.withLock { $0 += UInt64(capacity) }
+            requested.withLock { $0 += UInt64(capacity) }
             return capacity
         }
         let form = MultipartFormData(boundary: "b")
@@ -109,10 +109,10 @@ import Testing
         }
         let content = String(repeating: "x", count: Int(length))
         #expect(bytes.starts(with: Data("--b\r\nA: b\r\n\r\n\(content)\r\n--b\r\n".utf8)))
-        #expect(asked.withLock { $0 } == length)
+        #expect(requested.withLock { $0 } == length)
     }
 
-    @Test func aFileWithoutATypeGetsTheOneThatItsNameSuggests() throws {
+    @Test func aFilesTypeIsDerivedFromItsName() throws {
         let form = MultipartFormData(boundary: "b")
         form.append(Data(), withName: "a", fileName: "a.PNG")
         form.append(Data(), withName: "b", fileName: "nothing")
@@ -121,11 +121,11 @@ import Testing
         #expect(text.contains("filename=\"nothing\"\r\nContent-Type: application/octet-stream\r\n\r\n"))
     }
 
-    @Test func aFormWithoutPartsIsItsEnd() throws {
+    @Test func anEmptyFormIsTheClosingBoundary() throws {
         #expect(try text(of: MultipartFormData(boundary: "b")) == "--b--\r\n")
     }
 
-    @Test func aLinkToAFileIsTheFile() throws {
+    @Test func symbolicLinksAreFollowed() throws {
         let file = try scratch.file("long.bin", Data(count: 1_000))
         let link = scratch.url.appendingPathComponent("l.csv")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
@@ -135,7 +135,7 @@ import Testing
         #expect(try text(of: form).contains("filename=\"l.csv\"\r\nContent-Type: text/csv\r\n\r\n\0\0"))
     }
 
-    @Test func whatIsEncodedHasTheLengthForetold() throws {
+    @Test func theEncodedLengthMatchesThePrediction() throws {
         let form = MultipartFormData()
         #expect(try form.encoder().length == UInt64(form.encode().count))
         form.append(Data(count: 70_000), withName: "ü", fileName: "\"\r\n")
@@ -143,14 +143,14 @@ import Testing
         #expect(try form.encoder().length == UInt64(form.encode().count))
     }
 
-    @Test func lengthsBeyondAllNumbersAreNoTrap() throws {
+    @Test func overflowingLengthsDoNotTrap() throws {
         let form = MultipartFormData()
         for _ in 0..<2 { form.append(InputStream(data: Data()), withLength: .max, headers: [:]) }
         #expect(form.contentLength == .max)
         #expect(throws: AFError.self) { try form.encode() }
     }
 
-    @Test func filesAndStreamsAreReadInSmallPieces() throws {
+    @Test func filesAndStreamsAreReadInSmallChunks() throws {
         let capacities = Locked<[Int]>([])
         let bytes = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 256) }
         var given = 0
@@ -193,7 +193,7 @@ import Testing
 
     // MARK: Boundaries
 
-    @Test func everyFormHasABoundaryOfItsOwn() {
+    @Test func everyFormHasAUniqueBoundary() {
         let boundaries = (0..<100).map { _ in MultipartFormData().boundary }
         #expect(Set(boundaries).count == 100)
         #expect(boundaries.allSatisfy { MultipartBoundary($0) != nil && $0.isHTTPToken })
@@ -219,7 +219,7 @@ import Testing
             "", " ", "x ", "a\r\nX-Evil: 1", "a\nb", "a\0b", "a\"b", "a;b", "ü", "a\tb",
             String(repeating: "x", count: 71),
         ])
-    func anyOtherBoundaryIsUsedNowhereAndReported(boundary: String) throws {
+    func anInvalidBoundaryIsReplacedAndReported(boundary: String) throws {
         let form = MultipartFormData(boundary: boundary)
         #expect(MultipartBoundary(form.boundary) != nil)
         #expect(form.contentType == "multipart/form-data; boundary=\(form.boundary)")

@@ -23,14 +23,14 @@ import Testing
     ]
 
     @Test(arguments: names)
-    func namesAreQuotedAsTheHTMLStandardSays(given: String, name: String, fileName: String) throws {
+    func namesAreQuotedAsInTheHTMLStandard(given: String, name: String, fileName: String) throws {
         let form = MultipartFormData(boundary: "b")
         form.append(Data("x".utf8), withName: given, fileName: given, mimeType: "x/y")
         let head = "--b\r\nContent-Disposition: form-data; name=\"\(name)\"; filename=\"\(fileName)\"\r\n"
         #expect(try form.encode() == Data("\(head)Content-Type: x/y\r\n\r\nx\r\n--b--\r\n".utf8))
     }
 
-    @Test func aFilesOwnNameIsQuotedToo() throws {
+    @Test func fileNamesFromURLsAreQuoted() throws {
         let scratch = Scratch()
         let form = MultipartFormData(boundary: "b")
         form.append(try scratch.file("a\"\r\nX: y.txt"), withName: "f")
@@ -57,7 +57,7 @@ import Testing
     ]
 
     @Test(arguments: refused)
-    func whatWouldEndAHeaderEarlyIsRefused(header: String, append: Append) throws {
+    func headerInjectionIsRejected(header: String, append: Append) throws {
         let form = MultipartFormData()
         append(form)
         let error = #expect(throws: AFError.self) { try form.encode() }

@@ -32,7 +32,7 @@ import Testing
 
     // MARK: Memory or file
 
-    @Test func upToTheThresholdAFormStaysInMemory() async throws {
+    @Test func aFormUpToTheThresholdIsEncodedInMemory() async throws {
         let transport = MockTransport { _ in .text("ok") }
         let session = Session(transport: transport)
         let form = form()
@@ -48,7 +48,7 @@ import Testing
         #expect(MultipartFormData.encodingMemoryThreshold == 10_000_000)
     }
 
-    @Test func beyondItAPrivateFileLivesAsLongAsTheRequestRuns() async throws {
+    @Test func aLargerFormIsAPrivateFileUntilTheRequestEnds() async throws {
         let seen = Locked<[URL]>([])
         let session = Session(
             transport: MockTransport { request in
@@ -86,7 +86,7 @@ import Testing
         #expect(!exists(urls.first))
     }
 
-    @Test func theContentTypeTakesTheCallersPlaceAndNothingElseDoes() async throws {
+    @Test func onlyTheContentTypeReplacesTheCallersHeader() async throws {
         let transport = MockTransport { _ in .text("ok") }
         let session = Session(transport: transport)
         let form = form()
@@ -102,7 +102,7 @@ import Testing
         #expect(sent.exchange.options.idleTimeout == 7)
     }
 
-    @Test func theFormHasTheLastWordOnItsType() async throws {
+    @Test func theFormDeterminesItsContentType() async throws {
         let transport = MockTransport { _ in .text("ok") }
         let session = Session(transport: transport)
         let form = form()
@@ -132,7 +132,7 @@ import Testing
         #expect(try await task.value == Data("ok".utf8))
     }
 
-    @Test func aSessionsRequestQueueEncodes() async throws {
+    @Test func formsAreEncodedOnTheRequestQueue() async throws {
         let key = DispatchSpecificKey<Bool>()
         let queue = DispatchQueue(label: "making requests")
         queue.setSpecific(key: key, value: true)
@@ -149,7 +149,7 @@ import Testing
         #expect(wasThere.withLock { $0 } == true)
     }
 
-    @Test func whatIsNeverStartedIsNeverEncoded() async {
+    @Test func anUnstartedUploadIsNotEncoded() async {
         let reads = Locked(0)
         let session = Session(startRequestsImmediately: false, transport: MockTransport { _ in .text("ok") })
         let stream = ScriptedStream { buffer, _ in
@@ -167,7 +167,7 @@ import Testing
         #expect(reads.withLock { $0 } == 0)
     }
 
-    @Test func streamsThatATaskFeedsDoNotKeepItFromFeeding() async {
+    @Test func encodingDoesNotBlockTheTaskThatFillsTheStream() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let fed = DispatchSemaphore(value: 0)
         let stream = {
@@ -207,7 +207,7 @@ import Testing
     }
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")))
-    func aFailureAmidTheEncodingLeavesNoFile() async {
+    func aFailureDuringEncodingLeavesNoFile() async {
         let written = Locked<[URL]>([])
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let stream = ScriptedStream { _, _ in
@@ -219,12 +219,12 @@ import Testing
             usingThreshold: 0)
         let error = await request.serializingResponse(using: Bytes()).response.error
         #expect(error?.isMultipartEncodingError == true)
-        #expect(error?.underlyingError is ScriptedStream.Torn)
+        #expect(error?.underlyingError is ScriptedStream.ReadError)
         #expect(written.withLock { $0.count } == 1)
         #expect(!exists(written.withLock { $0.first }))
     }
 
-    @Test func aContentTypeThatWouldEndItsHeaderEarlyIsRefused() async {
+    @Test func headerInjectionInTheContentTypeIsRejected() async {
         let transport = MockTransport { _ in .text("ok") }
         let session = Session(transport: transport)
         let form = form()
@@ -235,7 +235,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func aURLThatIsNoneLeavesNoFile() async {
+    @Test func anInvalidURLLeavesNoFile() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.upload(multipartFormData: form(), to: "no URL", usingThreshold: 0)
         #expect(await request.serializingResponse(using: Bytes()).response.error?.isInvalidURLError == true)
@@ -249,7 +249,7 @@ import Testing
     @Test(
         .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")),
         arguments: [nil, DispatchQueue(label: "making requests")])
-    func aCancelEndsTheEncodingAndLeavesNoFile(requestQueue: DispatchQueue?) async {
+    func cancellationEndsTheEncodingAndLeavesNoFile(requestQueue: DispatchQueue?) async {
         let written = Locked<[URL]>([])
         let running = Locked<UploadRequest?>(nil)
         let transport = MockTransport { _ in .text("ok") }
@@ -276,7 +276,7 @@ import Testing
     enum Ending: CaseIterable { case cancel, release, invalidate }
 
     @Test(arguments: Ending.allCases)
-    func anEndWhileItIsSentLeavesNoFile(ending: Ending) async {
+    func endingDuringSendingLeavesNoFile(ending: Ending) async {
         let sent = Deferred<URL?>()
         var session: Session? = Session(
             transport: MockTransport { request in
@@ -297,7 +297,7 @@ import Testing
         #expect(!exists(url))
     }
 
-    @Test func anEagerFormWaitsAndGoesWithTheSession() async throws {
+    @Test func anEagerFormIsRemovedWithTheSession() async throws {
         let transport = MockTransport { _ in .text("ok") }
         let encoded = Deferred<Void>()
         let monitor = ClosureEventMonitor()

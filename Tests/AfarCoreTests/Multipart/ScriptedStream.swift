@@ -11,9 +11,9 @@ final class ScriptedStream: InputStream {
 
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int { reading(buffer, len) }
 
-    override var streamError: (any Error)? { Torn() }
+    override var streamError: (any Error)? { ReadError() }
 
-    struct Torn: Error {}
+    struct ReadError: Error {}
 }
 
 /// A temporary directory that is removed when the object is deallocated.

@@ -74,7 +74,7 @@ import Testing
         return noted.withLock { $0 }
     }
 
-    @Test func everyCombinationOfAtOnceAndLaterComesToTheSame() async {
+    @Test func synchronousAndAsynchronousStepsAreEquivalent() async {
         let attempt = ["modifier", "adapter", "send", "head", "validator", "retrier"]
         for rawValue in Later.all {
             #expect(await steps(later: Later(rawValue: rawValue)) == attempt + attempt + ["serializer"], "\(rawValue)")
@@ -93,7 +93,7 @@ import Testing
     }
 
     /// User code can acquire locks that the caller of `resume()` holds.
-    @Test(arguments: [false, true]) func nothingOfAUsersRunsInsideResume(hasStage: Bool) async {
+    @Test(arguments: [false, true]) func resumeCallsNoUserCode(hasStage: Bool) async {
         struct Locking: ExchangeStage {
             let lock: NSLock
 
@@ -122,7 +122,7 @@ import Testing
     }
 
     /// The same holds if no asynchronous step precedes the failure.
-    @Test func nothingOfAUsersRunsInsideResumeWhenTheRequestFailsAtOnce() async {
+    @Test func resumeCallsNoUserCodeIfTheRequestFailsImmediately() async {
         let session = Session(startRequestsImmediately: false, transport: MockTransport { _ in .text("ok") })
         let isInside = "isInsideResume"
         let serializer = ClosureResponseSerializer<Bool> { _, _, _, _ in
@@ -142,7 +142,7 @@ import Testing
     }
 
     /// Cancellation doesn't wait for the session's queues.
-    @Test func aCancelEndsTheWaitForAnAdapterWhoseQueueStandsStill() async {
+    @Test func cancellationEndsTheWaitForAnAdapterOnABlockedQueue() async {
         let queue = DispatchQueue(label: "requests")
         let session = Session(requestQueue: queue, transport: MockTransport { _ in .text("ok") })
         let isAsked = Deferred<Void>()
@@ -160,24 +160,24 @@ import Testing
     }
 
     /// A listener that ignores its cancellation doesn't block the request.
-    @Test func aCancelEndsTheWaitForAListenerThatIgnoresIt() async {
-        let (asked, answered) = (Deferred<Void>(), Deferred<Void>())
+    @Test func cancellationEndsTheWaitForAListenerThatIgnoresIt() async {
+        let (requested, answered) = (Deferred<Void>(), Deferred<Void>())
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.request("http://mock/").onHTTPResponse { (_: HTTPURLResponse) async -> Void in
-            asked.fulfill(())
+            requested.fulfill(())
             await answered.value
         }
         let task = request.serializingResponse(using: Bytes())
-        await asked.value
+        await requested.value
         request.cancel()
         #expect(await task.response.error?.isExplicitlyCancelledError == true)
         answered.fulfill(())
     }
 
     /// A late result is not released under a lock.
-    @Test func whatALateAnswerHoldsMayAskTheRequest() async {
+    @Test func aLateResultCanAccessTheRequestWhenReleased() async {
         struct Held: Error {
-            final class Asking: Sendable {
+            final class ReleaseProbe: Sendable {
                 let request: Request
                 let state: Deferred<Request.State>
 
@@ -189,13 +189,13 @@ import Testing
                 deinit { state.fulfill(request.state) }
             }
 
-            let asking: Asking
+            let probe: ReleaseProbe
         }
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let state = Deferred<Request.State>()
         let retrier = Retrier { request, _, _, completion in
             completion(.doNotRetry)
-            completion(.doNotRetryWithError(Held(asking: Held.Asking(request, state))))
+            completion(.doNotRetryWithError(Held(probe: Held.ReleaseProbe(request, state))))
         }
         _ = await session.request("no URL at all", interceptor: retrier).serializingResponse(using: Bytes()).response
         #expect(await state.value == .resumed)

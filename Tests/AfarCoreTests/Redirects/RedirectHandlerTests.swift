@@ -44,7 +44,7 @@ import Testing
             transport: transport)
     }
 
-    @Test func aRequestShowsItsOwnHandlerOnly() async {
+    @Test func aRequestReturnsOnlyItsOwnHandler() async {
         let session = session(MockTransport(Self.chain), redirectHandler: Redirector.doNotFollow)
         let request = session.request("http://one/a")
         #expect(request.redirectHandler == nil)
@@ -72,7 +72,7 @@ import Testing
         #expect(task.currentRequest?.url?.absoluteString == "http://two/c#part")
     }
 
-    @Test func aTaskShowsTheHopThatRuns() async throws {
+    @Test func aTaskDescribesTheCurrentHop() async throws {
         let (arrived, mayAnswer) = (Deferred<Bool>(), Deferred<Bool>())
         let mock = MockTransport { request in
             if request.path == "/c" {
@@ -113,7 +113,7 @@ import Testing
         #expect(request.allMetrics.map(\.redirectCount) == [2, 2])
     }
 
-    @Test func theConfigurationsRulesHold() async throws {
+    @Test func theConfigurationsRulesApply() async throws {
         let mock = MockTransport { request in
             request.exchange.request.scheme == "https" ? .redirect(to: "http://one/") : .text("there")
         }
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aCancelBetweenTwoHopsEndsTheRequest(isPlain: Bool) async throws {
+    func cancellationBetweenTwoHopsEndsTheRequest(isPlain: Bool) async throws {
         let arrived = Deferred<Bool>()
         let mock = MockTransport { request in
             guard request.path == "/c" else { return try await Self.chain(request) }
@@ -149,7 +149,7 @@ import Testing
         #expect(request.metrics?.redirectCount == 2)
     }
 
-    @Test func manyCancelsEndEachRequestOnce() async throws {
+    @Test func cancellationEndsEachRequestOnce() async throws {
         let session = session(MockTransport(Self.chain))
         let queue = DispatchQueue(label: "handlers")
         let calls = Locked(Array(repeating: 0, count: 300))
@@ -176,7 +176,7 @@ import Testing
 
     // MARK: Handlers
 
-    @Test func aRequestsHandlerComesBeforeTheSessions() async throws {
+    @Test func aRequestsHandlerOverridesTheSessions() async throws {
         let session = session(MockTransport(Self.chain), redirectHandler: .doNotFollow)
         let request = session.request("http://one/a")
         let response = await request.serializingResponse(using: Bytes()).response
@@ -187,7 +187,7 @@ import Testing
         #expect(try await other.serializingResponse(using: Bytes()).value == Data("there".utf8))
     }
 
-    @Test func aHandlerIsAskedWithTheTaskAndTheRequestThatWouldBeSent() async throws {
+    @Test func aHandlerReceivesTheTaskAndTheProposedRequest() async throws {
         let log = Log()
         let mock = MockTransport(Self.chain)
         let session = session(mock)
@@ -213,7 +213,7 @@ import Testing
             ])
     }
 
-    @Test func aHandlerSeesABodyThatIsSentAgain() async throws {
+    @Test func aHandlerReceivesTheBodyOfAResentRequest() async throws {
         let mock = MockTransport { request in
             request.path == "/a" ? .redirect(307, to: "/b") : .text("there")
         }
@@ -236,7 +236,7 @@ import Testing
         #expect(mock.requests.map(\.body) == ["body", "body", "file", "file"].map { Data($0.utf8) })
     }
 
-    @Test func aHandlerMaySendSomethingElseButNoSecretElsewhere() async throws {
+    @Test func aHandlerCanChangeTheRequestButNotLeakSecrets() async throws {
         let mock = MockTransport(Self.chain)
         let session = session(mock)
         let modifying = Redirector.modify { _, request, _ in
@@ -262,7 +262,7 @@ import Testing
         #expect(sent["Authorization"] == nil)
     }
 
-    @Test func aHandlerThatPutsASecretBackOnALaterHopSendsItNowhere() async throws {
+    @Test func aHandlerCannotRestoreASecretOnALaterHop() async throws {
         let mock = MockTransport { request in
             switch request.url {
             case "http://one/a": .redirect(302, to: "http://two/b")
@@ -284,7 +284,7 @@ import Testing
         #expect(mock.requests.map { $0["X-Mine"] } == ["yes", "yes", "yes", "yes"])
     }
 
-    @Test func aHandlerMayKeepAPOST() async throws {
+    @Test func aHandlerCanKeepAPOST() async throws {
         let mock = MockTransport { request in request.path == "/a" ? .redirect(302, to: "/b") : .text("there") }
         let session = session(mock)
         let handler = Redirector.modify { task, request, _ in
@@ -301,7 +301,7 @@ import Testing
         #expect(mock.requests.last?["Content-Type"] == "text/x")
     }
 
-    @Test func whatAHandlerWantsToSendIsCheckedLikeAnyRequest() async throws {
+    @Test func aHandlersRequestIsValidated() async throws {
         let session = session(MockTransport(Self.chain))
         let changes: [@Sendable (inout URLRequest) -> Void] = [
             { $0.url = URL(string: "ftp://one/") }, { $0.httpMethod = "NO WAY" }, { $0.httpBody = Data("x".utf8) },
@@ -321,7 +321,7 @@ import Testing
         }
     }
 
-    @Test func aSecondAnswerDoesNothing() async throws {
+    @Test func aSecondCompletionIsIgnored() async throws {
         let session = session(MockTransport(Self.chain))
         let handler = Handler { _, request, _, answer in
             answer(nil)
@@ -332,18 +332,18 @@ import Testing
         #expect(request.response?.statusCode == 302)
     }
 
-    @Test func aHandlerThatNeverAnswersLosesToACancel() async throws {
-        let asked = Deferred<Bool>()
+    @Test func cancellationEndsTheWaitForAHandler() async throws {
+        let requested = Deferred<Bool>()
         let session = session(MockTransport(Self.chain))
-        let request = session.request("http://one/a").redirect(using: Handler { _, _, _, _ in asked.fulfill(true) })
+        let request = session.request("http://one/a").redirect(using: Handler { _, _, _, _ in requested.fulfill(true) })
         async let response = request.serializingResponse(using: Bytes(), automaticallyCancelling: false).response
-        _ = await asked.value
+        _ = await requested.value
         request.cancel()
         #expect(await response.error?.isExplicitlyCancelledError == true)
     }
 
     @Test(arguments: ["myapp://callback?code=1", "mailto:ada", "http:two", "/a\\b"])
-    func aPlaceThatNobodyCanAskIsNoMatterToARefusal(location: String) async throws {
+    func anInvalidLocationIsIgnoredIfNotFollowed(location: String) async throws {
         let session = session(MockTransport { _ in .redirect(to: location) })
         let request = session.request("http://one/a").redirect(using: .doNotFollow)
         let response = await request.serializingResponse(using: Bytes()).response
@@ -351,7 +351,7 @@ import Testing
         #expect(request.response?.statusCode == 302)
     }
 
-    @Test func aHandlerIsAskedAboutOtherSchemes() async throws {
+    @Test func aHandlerIsCalledForOtherSchemes() async throws {
         let log = Log()
         let session = session(MockTransport { _ in .redirect(to: "myapp://callback?code=1") })
         let handler = Redirector.modify { _, request, _ in
@@ -363,7 +363,7 @@ import Testing
         #expect(log.entries == ["myapp://callback?code=1"])
     }
 
-    @Test func aHandlerKeepsNoRequestAlive() async throws {
+    @Test func aHandlerDoesNotRetainTheRequest() async throws {
         let session = session(MockTransport(Self.chain))
         weak var weakRequest: Request?
         do {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct RedirectedRequestTests {
     /// Without an observer, the bytes of a discarded body aren't counted.
     @Test(arguments: [true, false])
-    func aRedirectWithALongBodyIsFollowedWhetherOrNotAnybodyWatches(isWatched: Bool) async {
+    func aRedirectWithALongBodyIsFollowedWithAndWithoutObservers(isWatched: Bool) async {
         let session = Session(
             transport: MockTransport { request in
                 guard request.path == "/a" else { return .text("there") }

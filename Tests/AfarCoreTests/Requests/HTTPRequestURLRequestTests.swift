@@ -13,7 +13,7 @@ import Testing
         return #expect(throws: AFError.self) { try HTTPRequest(request, bodyLength: nil) }
     }
 
-    @Test func aURLThatCanBeReadInSeveralWaysIsRefusedWithItsReason() throws {
+    @Test func anAmbiguousURLIsRejectedWithItsReason() throws {
         let error = try refusal(of: "http://0x7f.1/")
         guard case .urlRequestValidationFailed(.ambiguousURL(let url, let reason)) = error else {
             Issue.record("unexpected error: \(String(describing: error))")
@@ -28,7 +28,7 @@ import Testing
         ("http://exam$ple.com/", "characters"),
         ("http://[::zz]/", "IPv6"), ("http://ada:%FF@example.com/", "UTF-8"),
     ])
-    func aURLThatBreaksTheRulesIsRefusedWithTheReason(url: String, reason: String) throws {
+    func aMalformedURLIsRejectedWithItsReason(url: String, reason: String) throws {
         guard URL(string: url) != nil else { return }
         let error = try refusal(of: url)
         guard case .urlRequestValidationFailed(.malformedURL(let url, let found)) = error else {
@@ -45,12 +45,12 @@ import Testing
         ("http://example.com:x/", "port"), ("http://example.com:-1/", "port"), ("http://example.com:80:80/", "port"),
         ("http://[::1/", "bracket"),
     ])
-    func textThatIsNoURLIsRefusedWithTheReason(text: String, reason: String) throws {
+    func invalidTextIsRejectedWithItsReason(text: String, reason: String) throws {
         let error = #expect(throws: AFError.self) { try text.asURL() }
         #expect(error?.localizedDescription.contains(reason) == true, "\(error?.localizedDescription ?? "")")
     }
 
-    @Test func anotherSchemeIsRefusedByName() throws {
+    @Test func anUnsupportedSchemeIsNamed() throws {
         let error = try refusal(of: "ftp://example.com/")
         guard case .urlRequestValidationFailed(.unsupportedScheme("ftp")) = error else {
             Issue.record("unexpected error: \(String(describing: error))")

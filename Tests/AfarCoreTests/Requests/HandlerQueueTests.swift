@@ -5,14 +5,14 @@ import Testing
 @Suite struct HandlerQueueTests {
     private var queue = HandlerQueue()
 
-    @Test mutating func handlersAddedBeforeTheEndWaitForIt() {
+    @Test mutating func handlersAddedBeforeTheEndAreDeferred() {
         let drains1 = queue.append(ResponseHandler())
         #expect(!drains1)
         queue.open()
         guard case .makeResponse = queue.step() else { Issue.record("the handler was not called"); return }
     }
 
-    @Test mutating func responsesAreHandedOverTogetherAndOnce() {
+    @Test mutating func responsesAreDeliveredTogetherOnce() {
         for _ in 0..<2 { _ = queue.append(ResponseHandler()) }
         queue.open()
         for _ in 0..<2 {
@@ -28,7 +28,7 @@ import Testing
         guard case .done = queue.step() else { Issue.record("a handler was called again"); return }
     }
 
-    @Test mutating func aHandlerAddedWhileDrainingIsTakenByTheDrain() {
+    @Test mutating func aHandlerAddedDuringADrainIsIncluded() {
         _ = queue.append(ResponseHandler())
         queue.open()
         _ = queue.step()
@@ -37,7 +37,7 @@ import Testing
         guard case .makeResponse = queue.step() else { Issue.record("the second handler was lost"); return }
     }
 
-    @Test mutating func aHandlerAddedWhileResponsesAreHandedOverComesAfterThem() {
+    @Test mutating func aHandlerAddedDuringDeliveryIsCalledAfterward() {
         _ = queue.append(ResponseHandler())
         queue.open()
         _ = queue.step()
@@ -47,7 +47,7 @@ import Testing
         guard case .makeResponse = queue.step() else { Issue.record("the late handler was lost"); return }
     }
 
-    @Test mutating func aLateHandlerNeedsADrainOfItsOwn() {
+    @Test mutating func aLateHandlerRequiresAnotherDrain() {
         queue.open()
         while case .makeResponse = queue.step() {}
         let drains3 = queue.append(ResponseHandler())
@@ -56,11 +56,11 @@ import Testing
         #expect(!drains4)
     }
 
-    @Test mutating func rewindingRunsAllHandlersAgainAndForgetsTheirResults() {
+    @Test mutating func rewindingRunsAllHandlersAgain() {
         _ = queue.append(ResponseHandler())
         queue.open()
         _ = queue.step()
-        _ = queue.rewind()
+        _ = queue.prepareForRetry()
         let drains5 = queue.append(ResponseHandler())
         #expect(!drains5)
         queue.open()

@@ -19,7 +19,7 @@ import Testing
         #expect(request.isCancelled, sourceLocation: sourceLocation)
     }
 
-    @Test func beforeItWasStarted() async {
+    @Test func beforeTheStart() async {
         let transport = MockTransport { _ in .text("ok") }
         let session = Session(startRequestsImmediately: false, transport: transport)
         let request = session.request("http://mock/")
@@ -65,27 +65,27 @@ import Testing
     }
 
     @Test func whileARetrierNeverAnswers() async {
-        let asked = Deferred<Void>()
-        let interceptor = Scripted(retrying: { _, _ in asked.fulfill(()) })
+        let requested = Deferred<Void>()
+        let interceptor = Scripted(retrying: { _, _ in requested.fulfill(()) })
         let session = Session(interceptor: interceptor, transport: MockTransport { _ in .status(500) })
         let request = session.request("http://mock/").validate()
         let task = request.serializingResponse(using: Bytes())
-        await asked.value
+        await requested.value
         request.cancel()
         await expectCancelled(request, task)
     }
 
     @Test func betweenAttempts() async {
-        let asked = Deferred<Void>()
+        let requested = Deferred<Void>()
         let interceptor = Scripted(retrying: { _, answer in
             answer(.retryWithDelay(60))
-            asked.fulfill(())
+            requested.fulfill(())
         })
         let transport = MockTransport { _ in .status(500) }
         let session = Session(interceptor: interceptor, transport: transport)
         let request = session.request("http://mock/").validate()
         let task = request.serializingResponse(using: Bytes())
-        await asked.value
+        await requested.value
         request.cancel()
         await expectCancelled(request, task)
         #expect(transport.requests.count == 1)
@@ -126,7 +126,7 @@ import Testing
         #expect(request.isCancelled)
     }
 
-    @Test func automaticCancellingCanBeSwitchedOff() async {
+    @Test func automaticCancellationCanBeDisabled() async {
         let entered = Deferred<Void>()
         let proceed = Deferred<Void>()
         let session = Session(
@@ -145,14 +145,14 @@ import Testing
         #expect(await waiting.value.value == Data("ok".utf8))
     }
 
-    @Test func aHandlerAddedToACancelledRequestGetsTheError() async {
+    @Test func aHandlerAddedToACancelledRequestReceivesTheError() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.request("http://mock/")
         request.cancel()
         await expectCancelled(request, request.serializingResponse(using: Bytes()))
     }
 
-    @Test func theErrorOfACancelledRequestIsTheCancelWhateverElseHappened() async {
+    @Test func theErrorOfACancelledRequestIsAlwaysTheCancellation() async {
         let session = Session(
             transport: MockTransport { _ in
                 await Task.yield()
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func suspendingAndResumingFromManyThreadsNeverLeavesARequestHeld() async {
+    @Test func suspendingAndResumingConcurrentlyNeverBlocksARequest() async {
         let session = Session(
             transport: MockTransport { _ in
                 await Task.yield()
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func thousandsCancelledAtRandomCompleteOnceEach() async {
+    @Test func thousandsOfRandomCancellationsCompleteOnce() async {
         let session = Session(
             transport: MockTransport { _ in
                 await Task.yield()

@@ -10,7 +10,7 @@ import Testing
 
 /// Descriptions of requests before, during and after they run.
 @Suite struct RequestDescriptionTests {
-    @Test func aRequestThatIsNotMadeYetSaysSo() {
+    @Test func anUncreatedURLRequestIsReported() {
         let request = Session(transport: MockTransport { _ in .text("ok") }).request("http://mock/")
         #expect(request.description == "A request without a URLRequest")
         #expect(
@@ -22,7 +22,7 @@ import Testing
                 """)
     }
 
-    @Test func aFinishedRequestTellsWhatCameOfIt() async {
+    @Test func aFinishedRequestDescribesItsOutcome() async {
         let interceptor = Scripted(
             retrying: { request, answer in answer(request.retryCount == 0 ? .retry : .doNotRetry) })
         let session = Session(interceptor: interceptor, transport: MockTransport { _ in .text("no", status: 404) })
@@ -43,7 +43,7 @@ import Testing
         #expect(!text.contains("hush"))
     }
 
-    @Test func aHostileHeaderStaysInItsLine() async {
+    @Test func aHostileHeaderCannotStartALine() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.request("http://mock/") {
             $0.setValue("\u{1B}[2J", forHTTPHeaderField: "X-Evil")

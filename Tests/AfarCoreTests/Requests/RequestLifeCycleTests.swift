@@ -39,7 +39,7 @@ import Testing
         #expect(await task.response.value == Data("ok".utf8))
     }
 
-    @Test func handlersAreCalledInOrderOnTheirQueueOnceEach() async {
+    @Test func handlersAreCalledOnceInOrderOnTheirQueue() async {
         let (session, _) = session()
         let order = Locked<[Int]>([])
         let done = Deferred<Void>()
@@ -77,7 +77,7 @@ import Testing
         #expect(events.withLock { $0 } == ["serialized", "serialized", "serialized", "called", "called", "called"])
     }
 
-    @Test func handlersAddedFromInsideHandlersComeAfterAllOthers() async {
+    @Test func handlersAddedByHandlersAreCalledLast() async {
         for _ in 0..<50 {
             let (session, transport) = session(startRequestsImmediately: false)
             let order = Locked<[Int]>([])
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func noQueueMeansMain() async {
+    @Test func theMainQueueIsTheDefault() async {
         let (session, _) = session()
         let called = Deferred<Void>()
         session.request("http://mock/").response(queue: nil) { _ in
@@ -111,7 +111,7 @@ import Testing
         await called.value
     }
 
-    @Test func aSerializerThatCanDoWithoutAResponseSucceeds() async {
+    @Test func aSerializerThatRequiresNoResponseSucceeds() async {
         let (session, _) = session { _ in .failure(.connectionLost) }
         let serializer = ClosureResponseSerializer<String> { _, _, _, error in error == nil ? "fresh" : "kept" }
         let request = session.request("http://mock/")
@@ -119,7 +119,7 @@ import Testing
         #expect(request.error?.isSessionTaskError == true)
     }
 
-    @Test func aFailedSerializationIsNoErrorOfTheRequest() async {
+    @Test func aFailedSerializationDoesNotSetTheRequestsError() async {
         struct Wrong: Error {}
         let (session, _) = session()
         let request = session.request("http://mock/")
@@ -131,7 +131,7 @@ import Testing
         #expect(request.error == nil)
     }
 
-    @Test func theStatesThatACallMayLeadTo() {
+    @Test func validStateTransitions() {
         let states: [Request.State] = [.initialized, .resumed, .suspended, .cancelled, .finished]
         let allowed: [Request.State: [Request.State]] = [
             .initialized: [.resumed, .suspended, .cancelled, .finished],
@@ -145,8 +145,8 @@ import Testing
         }
     }
 
-    @Test func nothingIsMadeBeforeTheStart() async {
-        struct Noting: URLRequestConvertible {
+    @Test func nothingIsCreatedBeforeTheStart() async {
+        struct RecordingConvertible: URLRequestConvertible {
             let made: Locked<Bool>
             func asURLRequest() throws -> URLRequest {
                 made.withLock { $0 = true }
@@ -155,7 +155,7 @@ import Testing
         }
         let (session, _) = session(startRequestsImmediately: false)
         let made = Locked(false)
-        let request = session.request(Noting(made: made))
+        let request = session.request(RecordingConvertible(made: made))
         let task = request.serializingResponse(using: Bytes())
         #expect(!made.withLock { $0 })
         #expect(request.requests.isEmpty)
@@ -174,7 +174,7 @@ import Testing
         await called.value
     }
 
-    @Test func aLateHandlerWorksOnTheStoredDataWithoutANewCall() async {
+    @Test func aLateHandlerReceivesTheStoredDataWithoutANewRequest() async {
         let (session, transport) = session()
         let request = session.request("http://mock/")
         _ = await request.serializingResponse(using: Bytes()).response
@@ -203,7 +203,7 @@ import Testing
         #expect(await wasFinished.value)
     }
 
-    @Test func handlersAreLetGoWhenTheyHaveBeenCalled() async {
+    @Test func handlersAreReleasedAfterTheirCall() async {
         final class Held: Sendable {}
         let (session, _) = session()
         let request = session.request("http://mock/")
@@ -229,14 +229,14 @@ import Testing
         #expect(await task.response.value == Data("ok".utf8))
     }
 
-    @Test func anInvalidURLStillMakesARequestWhoseHandlersGetTheError() async {
+    @Test func anInvalidURLReportsTheErrorToItsHandlers() async {
         let (session, transport) = session()
         let response = await session.request("no url at all").serializingResponse(using: Bytes()).response
         #expect(response.error?.isInvalidURLError == true)
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func metricsAndTimelineAreThere() async throws {
+    @Test func metricsAndTimelineAreAvailable() async throws {
         let (session, _) = session()
         let request = session.request("http://mock/")
         let response = await request.serializingResponse(using: Bytes()).response
@@ -248,7 +248,7 @@ import Testing
         #expect(timeline.requestCompletedTime <= timeline.serializationCompletedTime)
     }
 
-    @Test func theQueueGivenForSerializationIsUsed() async {
+    @Test func theSerializationQueueIsUsed() async {
         let serialization = DispatchQueue(label: "serialization")
         let session = Session(
             serializationQueue: serialization, transport: MockTransport { _ in .text("ok") })
@@ -277,7 +277,7 @@ import Testing
         }
     }
 
-    @Test func anInvalidatedSessionRefusesNewRequestsAndSaysWhy() async {
+    @Test func anInvalidatedSessionRejectsNewRequestsWithItsReason() async {
         struct Reason: Error {}
         let (session, transport) = session()
         session.invalidate(with: Reason())
@@ -291,7 +291,7 @@ import Testing
     }
 
     /// A serializer that accesses its request during deallocation, as user code can.
-    private final class LookingBack: DataResponseSerializerProtocol {
+    private final class RetainingSerializer: DataResponseSerializerProtocol {
         let request = Locked<DataRequest?>(nil)
         /// Whether the request was accessible.
         let seen: Deferred<Bool>
@@ -312,19 +312,19 @@ import Testing
         func serialize(request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?) throws {}
     }
 
-    @Test func noSerializerIsReleasedUnderALock() async {
+    @Test func serializersAreReleasedOutsideTheLock() async {
         let (session, _) = session()
         let seen = Deferred<Bool>()
         let request = session.request("http://mock/")
         do {
-            let serializer = LookingBack(seen: seen)
+            let serializer = RetainingSerializer(seen: seen)
             serializer.request.withLock { $0 = request }
             request.response(queue: queue, responseSerializer: serializer) { _ in }
         }
         #expect(await seen.value)
     }
 
-    @Test func anErrorThatACancelOutranksIsReleasedWithoutTheLock() async {
+    @Test func anErrorReplacedByACancellationIsReleasedOutsideTheLock() async {
         struct Reason: Error {
             let probe: DeinitProbe
         }

@@ -31,7 +31,7 @@ import Testing
             data: data, metrics: nil, serializationDuration: 0, result: result)
     }
 
-    @Test func aDataResponseIsReadAtAGlance() throws {
+    @Test func aDataResponseHasAReadableDescription() throws {
         let response = try response(Data("one\ntwo\u{1B}[2J".utf8), .success("one"))
         #expect(response.description == #"success("one")"#)
         #expect(
@@ -52,7 +52,7 @@ import Testing
                 """)
     }
 
-    @Test func aResultSteersNoTerminalAndAFailureShowsNoSecret() throws {
+    @Test func controlCharactersAndSecretsAreHidden() throws {
         let hostile = "a\u{1B}[2J\u{9B}\u{202E}\u{200F}b"
         let response = try response(Data(), .success(hostile))
         for text in [response.description, response.debugDescription] {
@@ -74,7 +74,7 @@ import Testing
         #expect(!"\(download) \(download.debugDescription)".contains("hush"))
     }
 
-    @Test func headersThatTheSessionCallsSecretAreHidden() async {
+    @Test func theSessionsSensitiveHeadersAreHidden() async {
         var configuration = SessionConfiguration.default
         configuration.sensitiveHeaders = ["x-own"]
         let session = Session(configuration: configuration, transport: MockTransport { _ in .text("ok") })
@@ -84,7 +84,7 @@ import Testing
         #expect(!response.debugDescription.contains("hush"))
     }
 
-    @Test func whatIsMissingIsSaid() {
+    @Test func missingPartsAreNamed() {
         let response = AFDataResponse<String>(
             request: nil, response: nil, data: nil, metrics: nil, serializationDuration: 0,
             result: .failure(.explicitlyCancelled))
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: [Data([0xFF, 0xD8, 0xFF, 0]), Data(repeating: 0, count: 5000), Data([0xC3, 0x28])])
-    func binaryBodiesAreNumbersOfBytes(body: Data) throws {
+    func binaryBodiesAreDescribedByTheirSize(body: Data) throws {
         let lines = try response(body, .success("")).debugDescription.split(separator: "\n")
         let index = try #require(lines.lastIndex { $0.hasPrefix("  Body: ") })
         #expect(lines[index] == "  Body: \(body.count == 5000 ? "5.0 kB" : "\(body.count) bytes")")
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: ["a", "ü", "日", "\u{1F600}"])
-    func longBodiesAreCut(character: String) throws {
+    func longBodiesAreTruncated(character: String) throws {
         let body = Data(String(repeating: character, count: 100_000).utf8)
         let text = try response(body, .success(String(repeating: "x", count: 100_000))).debugDescription
         #expect(text.count < 4000)
@@ -115,7 +115,7 @@ import Testing
         #expect(!text.contains("\u{FFFD}"))
     }
 
-    @Test func aDownloadTellsItsPlaces() throws {
+    @Test func aDownloadDescribesItsFiles() throws {
         let file = URL(filePath: "/tmp/map")
         let response = AFDownloadResponse<URL>(
             request: try URLRequest(url: "https://example.com/map", method: .get), response: try head(), fileURL: file,

@@ -9,7 +9,7 @@ import Testing
     private let one = Subject()
     private let other = Subject()
 
-    @Test mutating func thoseThatWereInsertedAreThereUntilTheyAreRemoved() {
+    @Test mutating func insertedRequestsRemainUntilRemoved() {
         running.insert(one)
         running.insert(one)
         running.insert(other)
@@ -18,7 +18,7 @@ import Testing
         #expect(running.all.map(ObjectIdentifier.init) == [ObjectIdentifier(other)])
     }
 
-    @Test mutating func whoWaitsIsCalledOnceWhenTheLastIsOver() {
+    @Test mutating func waitersAreCalledOnceAfterTheLastRequest() {
         running.insert(one)
         running.insert(other)
         let atOnce = running.whenFinished([one, other]) {}
@@ -28,7 +28,7 @@ import Testing
         #expect([atOnce.count, afterOne.count, afterAll.count, afterwards.count] == [0, 0, 1, 0])
     }
 
-    @Test mutating func whoWaitsForSomeIsNotKeptByOthers() {
+    @Test mutating func waitersIgnoreOtherRequests() {
         running.insert(one)
         running.insert(other)
         let atOnce = running.whenFinished([one]) {}
@@ -38,7 +38,7 @@ import Testing
         #expect([atOnce.count, afterOther.count, afterOne.count] == [0, 0, 1])
     }
 
-    @Test mutating func nothingToWaitForMeansAtOnce() {
+    @Test mutating func withoutRequestsWaitersAreCalledImmediately() {
         let forNone = running.whenFinished([]) {}
         running.insert(other)
         let forOneThatIsOver = running.whenFinished([one]) {}

@@ -22,11 +22,11 @@ import Testing
         return session
     }
 
-    private var told: [String] { notes.told }
+    private var reported: [String] { notes.reported }
 
     // MARK: Notifications
 
-    @Test func aDelegateHearsOnTheRootQueueBesideWhatHappensAnyway() async {
+    @Test func aDelegateIsNotifiedOnTheRootQueue() async {
         delegate.taskDidSendBodyData = { [notes] _, _, sent, all, expected in
             notes.add("sent \(sent) \(all) \(expected)")
         }
@@ -42,11 +42,11 @@ import Testing
         // A request is removed from the list after its response.
         await session?.whenIdle()
         session = nil
-        #expect(told == ["sent 5 5 5", "complete true 200", "invalid true"])
+        #expect(reported == ["sent 5 5 5", "complete true 200", "invalid true"])
         #expect(delegate.runningRequests.isEmpty)
     }
 
-    @Test func aDelegateHearsOfDownloads() async throws {
+    @Test func aDelegateIsNotifiedOfDownloads() async throws {
         delegate.downloadTaskDidWriteData = { [notes] _, _, written, all, expected in
             notes.add("wrote \(written) \(all) \(expected)")
         }
@@ -56,30 +56,30 @@ import Testing
         let place = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         let file = try await session().download("http://mock/", to: { _, _ in (place, []) })
             .serializingDownloadedFileURL().value
-        #expect(told == ["wrote 4 4 4", "finished four"])
+        #expect(reported == ["wrote 4 4 4", "finished four"])
         #expect(try String(contentsOf: file, encoding: .utf8) == "four")
         try FileManager.default.removeItem(at: place)
     }
 
-    @Test func aTaskLeadsToItsRequest() async {
+    @Test func aTaskIsMappedToItsRequest() async {
         let request = session().request("http://mock/")
         _ = await request.serializingResponse(using: Bytes()).response
         #expect(request.task.flatMap { delegate[$0] } === request)
     }
 
-    @Test func anInvalidSessionSaysWhy() {
+    @Test func anInvalidatedSessionReportsItsReason() {
         delegate.sessionDidBecomeInvalidWithError = { [notes] _, error in
             notes.add("\((error as? CocoaError)?.code == .featureUnsupported)")
         }
         let session = session()
         session.invalidate(with: CocoaError(.featureUnsupported))
         session.invalidate()
-        #expect(told == ["true"])
+        #expect(reported == ["true"])
     }
 
     // MARK: Decisions
 
-    @Test func bodiesGoToTheClosureInPlaceOfTheRequests() async {
+    @Test func theClosureReceivesBodiesInsteadOfTheRequests() async {
         delegate.dataTaskDidReceiveData = { [notes, unowned delegate] _, task, data in
             notes.add("\(String(decoding: data, as: UTF8.self)) \(delegate[task] is DataStreamRequest)")
         }
@@ -94,10 +94,10 @@ import Testing
             chunks.withLock { $0 += 1 }
         }
         #expect(chunks.withLock { $0 } == 0)
-        #expect(told == ["four false", "four true"])
+        #expect(reported == ["four false", "four true"])
     }
 
-    @Test func aResponseIsAllowedOrCancelled() async {
+    @Test func responsesCanBeAllowedOrCancelled() async {
         delegate.dataTaskDidReceiveResponse = { [notes] _, _, response in
             notes.add("\((response as? HTTPURLResponse)?.statusCode ?? 0)")
             return (response as? HTTPURLResponse)?.statusCode == 200 ? .allow : .cancel
@@ -107,10 +107,10 @@ import Testing
         #expect(good.value == Data("good".utf8))
         let bad = await session.request("http://mock/bad").serializingResponse(using: Bytes()).response
         #expect(bad.error?.isExplicitlyCancelledError == true)
-        #expect(told == ["200", "404"])
+        #expect(reported == ["200", "404"])
     }
 
-    @Test func aClosureWithACompletionOutranksTheOther() async {
+    @Test func theClosureWithACompletionTakesPrecedence() async {
         delegate.dataTaskDidReceiveResponse = { [notes] _, _, _ in
             notes.add("never")
             return .cancel
@@ -122,20 +122,20 @@ import Testing
         }
         let response = await session().request("http://mock/").serializingResponse(using: Bytes()).response
         #expect(response.error == nil)
-        #expect(told == ["asked"])
+        #expect(reported == ["asked"])
     }
 
-    @Test func aCompletionThatIsNeverCalledLosesToCancelling() async {
-        let asked = Deferred<Void>()
-        delegate.dataTaskDidReceiveResponseWithCompletion = { _, _, _, _ in asked.fulfill(()) }
+    @Test func cancellationEndsTheWaitForACompletion() async {
+        let requested = Deferred<Void>()
+        delegate.dataTaskDidReceiveResponseWithCompletion = { _, _, _, _ in requested.fulfill(()) }
         let request = session().request("http://mock/")
         let task = request.serializingResponse(using: Bytes())
-        await asked.value
+        await requested.value
         request.cancel()
         #expect(await task.response.error?.isExplicitlyCancelledError == true)
     }
 
-    @Test func redirectsAreDecidedOn() async {
+    @Test func redirectsCanBeDecided() async {
         delegate.taskWillPerformHTTPRedirection = { [notes] _, _, response, request in
             notes.add("\(response.statusCode) \(request.url?.path ?? "")")
             return request.url?.path == "/refused" ? nil : request
@@ -151,7 +151,7 @@ import Testing
         #expect(followed.value == Data("there".utf8))
         let refused = await session.request("http://mock/").response(withoutSerializer: ())
         #expect(refused.response?.statusCode == 302)
-        #expect(told == ["302 /there", "302 /refused"])
+        #expect(reported == ["302 /there", "302 /refused"])
     }
 }
 
@@ -165,7 +165,7 @@ private final class Notes: Sendable {
         events.withLock { $0.append(event) }
     }
 
-    var told: [String] {
+    var reported: [String] {
         rootQueue.sync {}
         return events.withLock { $0 }
     }

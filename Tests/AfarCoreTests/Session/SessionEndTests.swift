@@ -28,46 +28,46 @@ import Testing
     }
 
     @Test func releasedWhileARetrierNeverAnswers() async {
-        let asked = Deferred<Void>()
+        let requested = Deferred<Void>()
         var session: Session? = Session(
-            interceptor: Scripted(retrying: { _, _ in asked.fulfill(()) }), transport: transport)
+            interceptor: Scripted(retrying: { _, _ in requested.fulfill(()) }), transport: transport)
         let task = session?.request("http://mock/").validate().serializingResponse(using: Bytes())
-        await asked.value
+        await requested.value
         session = nil
         await expectDeinitialized(task)
     }
 
     @Test func releasedBetweenAttempts() async {
-        let asked = Deferred<Void>()
+        let requested = Deferred<Void>()
         var session: Session? = Session(
             interceptor: Scripted(retrying: { _, answer in
                 answer(.retryWithDelay(60))
-                asked.fulfill(())
+                requested.fulfill(())
             }), transport: transport)
         let task = session?.request("http://mock/").validate().serializingResponse(using: Bytes())
-        await asked.value
+        await requested.value
         session = nil
         await expectDeinitialized(task)
         #expect(transport.requests.count == 1)
     }
 
     @Test func releasedWhileAHeadsHandlerNeverAnswers() async {
-        let asked = Deferred<Void>()
+        let requested = Deferred<Void>()
         var session: Session? = Session(transport: transport)
         let task = session?.request("http://mock/")
-            .onHTTPResponse(on: DispatchQueue(label: "heads")) { _, _ in asked.fulfill(()) }
+            .onHTTPResponse(on: DispatchQueue(label: "heads")) { _, _ in requested.fulfill(()) }
             .serializingResponse(using: Bytes())
-        await asked.value
+        await requested.value
         session = nil
         await expectDeinitialized(task)
     }
 
     @Test func invalidatedWhileARetrierDecides() async {
         struct Reason: Error {}
-        let asked = Deferred<Void>()
-        let session = Session(interceptor: Scripted(retrying: { _, _ in asked.fulfill(()) }), transport: transport)
+        let requested = Deferred<Void>()
+        let session = Session(interceptor: Scripted(retrying: { _, _ in requested.fulfill(()) }), transport: transport)
         let task = session.request("http://mock/").validate().serializingResponse(using: Bytes())
-        await asked.value
+        await requested.value
         session.invalidate(with: Reason())
         let error = await task.response.error
         #expect(error?.isSessionInvalidatedError == true, "\(String(describing: error))")
@@ -90,7 +90,7 @@ import Testing
         #expect(request.isFinished)
     }
 
-    @Test func aRequestThatIsOverIsLeftAlone() async {
+    @Test func aFinishedRequestIsNotChanged() async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.request("http://mock/")
         _ = await request.serializingResponse(using: Bytes()).response
@@ -100,7 +100,7 @@ import Testing
         #expect(await request.serializingResponse(using: Bytes()).response.value == Data("ok".utf8))
     }
 
-    @Test func aCancelIsNotOverwritten() async {
+    @Test func aCancellationIsNotOverwritten() async {
         let session = Session(startRequestsImmediately: false, transport: transport)
         let request = session.request("http://mock/").cancel()
         session.invalidate()

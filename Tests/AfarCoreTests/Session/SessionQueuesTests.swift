@@ -36,7 +36,7 @@ struct SessionQueuesTests {
         return noted.withLock { $0 }
     }
 
-    @Test func queuesThatWereNotGivenAreShownOnTopOfTheRootQueue() {
+    @Test func defaultQueuesTargetTheRootQueue() {
         let session = Session(rootQueue: queue("root"), transport: MockTransport { _ in .text("ok") })
         #expect(session.requestQueue.label == "root.requestQueue")
         #expect(session.serializationQueue.label == "root.serializationQueue")
@@ -45,13 +45,13 @@ struct SessionQueuesTests {
         #expect(session.request("http://mock/").serializationQueue === session.serializationQueue)
     }
 
-    @Test func nothingRunsOnQueuesThatWereNotGiven() async {
+    @Test func defaultQueuesAreNotUsed() async {
         let session = Session(rootQueue: queue("root"), transport: MockTransport { _ in .text("ok") })
         #expect(await places(session) == [nil, nil])
         #expect(session.state.queues.request == nil && session.state.queues.serialization == nil)
     }
 
-    @Test func thoseThatWereGivenAreUsedAndShown() async {
+    @Test func customQueuesAreUsedAndReturned() async {
         let (requests, serializers) = (queue("requests"), queue("serializers"))
         let session = Session(
             requestQueue: requests, serializationQueue: serializers, transport: MockTransport { _ in .text("ok") })
@@ -61,18 +61,18 @@ struct SessionQueuesTests {
         #expect(request.serializationQueue === serializers && request.underlyingQueue === session.rootQueue)
     }
 
-    @Test func aRequestShowsWhoListensToIt() async {
+    @Test func aRequestReturnsItsEventMonitor() async {
         let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "monitor"))
         let own = ClosureEventMonitor(queue: DispatchQueue(label: "own"))
         let session = Session(eventMonitors: [monitor], transport: MockTransport { _ in .text("ok") })
         let request = session.request("http://mock/").eventMonitor(own)
-        let told = Locked<[String]>([])
-        monitor.requestDidFinish = { _ in told.withLock { $0.append("session's") } }
-        own.requestDidFinish = { _ in told.withLock { $0.append("own") } }
+        let reported = Locked<[String]>([])
+        monitor.requestDidFinish = { _ in reported.withLock { $0.append("session's") } }
+        own.requestDidFinish = { _ in reported.withLock { $0.append("own") } }
         request.eventMonitor?.requestDidFinish(request)
         monitor.queue.sync {}
         own.queue.sync {}
-        #expect(told.withLock { $0.sorted() } == ["own", "session's"])
+        #expect(reported.withLock { $0.sorted() } == ["own", "session's"])
         #expect(session.request("http://mock/").eventMonitor != nil)
     }
 }

@@ -25,7 +25,7 @@ import Testing
         return await all.value
     }
 
-    @Test func theStartedOnesAreShown() async {
+    @Test func startedRequestsAreListed() async {
         let session = session()
         let waiting = session.request("http://mock/waiting", shouldAutomaticallyResume: false)
         let running = (1...3).map { session.request("http://mock/\($0)").resume() }
@@ -54,7 +54,7 @@ import Testing
         #expect(requests.allSatisfy { $0.isCancelled })
     }
 
-    @Test func withNothingToCancelTheCompletionIsCalledAtOnce() async {
+    @Test func withoutRequestsTheCompletionIsCalledImmediately() async {
         let session = session()
         let done = Deferred<Void>()
         session.cancelAllRequests(completingOnQueue: queue) { done.fulfill(()) }
@@ -62,7 +62,7 @@ import Testing
         session.cancelAllRequests()
     }
 
-    @Test func thoseOfAnotherSessionAreLeftAlone() async {
+    @Test func requestsOfAnotherSessionAreNotCancelled() async {
         let delegate = SessionDelegate()
         let transport = MockTransport { _ in .text("ok") }
         let (one, other) = (
@@ -77,7 +77,7 @@ import Testing
         #expect(await task.response.error == nil)
     }
 
-    @Test func aDelegateKnowsTheRequestsOfAllItsSessions() async {
+    @Test func aDelegateListsTheRequestsOfAllItsSessions() async {
         let delegate = SessionDelegate()
         let transport = MockTransport { _ in
             try await Task.sleep(for: .seconds(60))

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 @Suite struct SessionTests {
-    @Test func defaultHeadersGoOutWithEveryRequestAndYieldToItsOwn() async throws {
+    @Test func defaultHeadersAreSentUnlessTheRequestOverridesThem() async throws {
         let transport = MockTransport { _ in .text("ok") }
         var configuration = SessionConfiguration()
         configuration.headers = ["X-Default": "session", "User-Agent": "Tester/1"]
@@ -22,7 +22,7 @@ import Testing
         #expect(fields[try #require(HTTPField.Name("X-Default"))] == "session")
     }
 
-    @Test func acceptEncodingNamesWhatTheTransportDecodes() throws {
+    @Test func acceptEncodingListsTheTransportsCodings() throws {
         var capabilities = TransportCapabilities.mock
         capabilities.contentCodings = ["br", "gzip"]
         let transport = MockTransport(capabilities: capabilities) { _ in .text("ok") }
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: ["a\r\nX-Injected: 1", "a\nb", "a\u{0}b", "a\rb"])
-    func aHeaderValueThatBreaksTheLineIsRefused(value: String) async {
+    func aHeaderValueWithALineBreakIsRejected(value: String) async {
         let transport = MockTransport { _ in .text("ok") }
         let session = Session(transport: transport)
         let response = await session.request("http://mock/", headers: ["X-Own": value])
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: ["", "A B", "X:", "Ä", "a\r\n"])
-    func aHeaderNameThatIsNoTokenIsRefused(name: String) async {
+    func anInvalidHeaderNameIsRejected(name: String) async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let response = await session.request("http://mock/", headers: HTTPHeaders([.init(name: name, value: "1")]))
             .serializingResponse(using: Bytes()).response
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: ["", "GET /x", "A\r\nB", "é"])
-    func aMethodThatIsNoTokenIsRefused(method: String) async {
+    func anInvalidMethodIsRejected(method: String) async {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let response = await session.request("http://mock/", method: HTTPMethod(rawValue: method))
             .serializingResponse(using: Bytes()).response
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: ["4", "+5", "05", "5, 5", "five", ""])
-    func aContentLengthThatContradictsTheBodyIsRefused(length: String) async throws {
+    func aContradictoryContentLengthIsRejected(length: String) async throws {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         var urlRequest = URLRequest(url: try #require(URL(string: "http://mock/")))
         urlRequest.httpMethod = "POST"
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func userinfoInTheURLBecomesAHeaderAndLeavesTheURL() async throws {
+    @Test func userinfoInTheURLIsMovedToAHeader() async throws {
         let transport = MockTransport { _ in .text("ok") }
         let session = Session(transport: transport)
         _ = await session.request("http://ada:secret@mock/x").serializingResponse(using: Bytes()).response
@@ -114,7 +114,7 @@ import Testing
         #expect(request.fields[.authorization] == "Basic YWRhOnNlY3JldA==")
     }
 
-    @Test func whatTheTransportCannotDoIsRefusedBeforeAByteIsSent() async throws {
+    @Test func unsupportedFeaturesAreRejectedBeforeSending() async throws {
         var configuration = SessionConfiguration()
         configuration.tlsMinimumSupportedProtocolVersion = .v13
         let transport = MockTransport(capabilities: TransportCapabilities(name: "small", features: [])) { _ in
@@ -127,7 +127,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func aBackgroundSessionIsRefusedBeforeAByteIsSent() async throws {
+    @Test func aBackgroundSessionIsRejectedBeforeSending() async throws {
         var configuration = SessionConfiguration()
         configuration.identifier = "org.example.background"
         let transport = MockTransport { _ in .text("ok") }
@@ -140,7 +140,7 @@ import Testing
     }
 
     /// A request that should use a proxy must not bypass it.
-    @Test func proxiesAreRefusedByWhoWouldGoAroundThem() async throws {
+    @Test func transportsWithoutProxySupportRejectProxies() async throws {
         let foundation = URLSessionConfiguration.ephemeral
         foundation.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "proxy", "HTTPPort": 3128]
         let features = TransportCapabilities.mock.features.subtracting([.proxies, .networkSettings])
@@ -158,7 +158,7 @@ import Testing
         #expect(await other.request("http://mock/").serializingResponse(using: Bytes()).response.error == nil)
     }
 
-    @Test func protocolClassesAreRefusedByWhoHandsNothingToThem() async throws {
+    @Test func transportsWithoutProtocolClassesRejectThem() async throws {
         final class Stub: URLProtocol {}
         let foundation = URLSessionConfiguration.ephemeral
         foundation.protocolClasses = [Stub.self]
@@ -171,7 +171,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func foundationsConfigurationBringsItsClassesAndItsIdentifier() throws {
+    @Test func foundationsClassesAndIdentifierAreConverted() throws {
         final class Stub: URLProtocol {}
         let foundation = URLSessionConfiguration.default
         #expect(SessionConfiguration(foundation).identifier == nil)
@@ -186,7 +186,7 @@ import Testing
         #endif
     }
 
-    @Test func theRequestsOwnTimeoutIsTheIdleTimeout() async throws {
+    @Test func theRequestsTimeoutIsTheIdleTimeout() async throws {
         let transport = MockTransport { _ in .text("ok") }
         let session = Session(transport: transport)
         // A timeout of 0 means the default timeout.
@@ -216,7 +216,7 @@ import Testing
         request.cancel()
     }
 
-    @Test func whatAnEagerRequestIsToldBeforeItIsResumedCounts() async {
+    @Test func settingsOfAnEagerRequestApplyBeforeItIsResumed() async {
         let transport = MockTransport { request in
             request.path == "/here" ? .redirect(302, to: "/there") : .text("arrived")
         }

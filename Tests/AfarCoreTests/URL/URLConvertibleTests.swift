@@ -33,12 +33,12 @@ struct URLConvertibleTests {
     }
 
     @Test("the error contains the invalid URL", arguments: ["", "http://[::1", "http://a b/", "http://a|b/%20|"])
-    func refuses(text: String) {
+    func rejects(text: String) {
         #expect { try text.asURL() } throws: { $0.asAFError?.urlConvertible as? String == text }
     }
 
     @Test("the error contains the invalid components")
-    func refusesComponents() {
+    func rejectsComponents() {
         var components = URLComponents()
         components.host = "example.com"
         components.path = "no-slash"

@@ -19,7 +19,7 @@ struct DownloadResumeTaskTests {
         ).encoded()
     }
 
-    @Test func aTaskShowsTheRequestForTheRest() throws {
+    @Test func aTaskHasTheRequestForTheRemainingBytes() throws {
         let download = session.download("http://mock/")
         let task = download.task(forResumeData: try resumeData(), using: .shared)
         #expect(task is URLSessionDownloadTask)
@@ -30,7 +30,7 @@ struct DownloadResumeTaskTests {
         #expect(request.headers["If-Range"] == "\"tag\"")
     }
 
-    @Test func aTaskActsOnItsDownload() throws {
+    @Test func aTaskControlsItsDownload() throws {
         let download = session.download("http://mock/")
         let task = download.task(forResumeData: try resumeData(), using: .shared)
         #expect(download.tasks.isEmpty)
@@ -40,7 +40,7 @@ struct DownloadResumeTaskTests {
         #expect(download.isCancelled)
     }
 
-    @Test func dataThatCannotBeUsedGivesATaskWithoutARequest() {
+    @Test func invalidResumeDataReturnsATaskWithoutARequest() {
         let download = session.download("http://mock/")
         let task = download.task(forResumeData: Data("damaged".utf8), using: .shared)
         #expect(task is URLSessionDownloadTask)

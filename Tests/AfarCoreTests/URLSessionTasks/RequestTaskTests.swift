@@ -40,7 +40,7 @@ import Testing
         return Session(interceptor: interceptor, transport: transport)
     }
 
-    @Test func noneIsMadeUnlessSomebodyAsks() async {
+    @Test func tasksAreCreatedLazily() async {
         let session = retryingSession()
         let request = session.request("http://mock/")
         _ = await request.serializingResponse(using: Bytes()).response
@@ -48,7 +48,7 @@ import Testing
         #expect(request.tasks.count == 2)
     }
 
-    @Test func thereIsNoneBeforeTheStart() {
+    @Test func noTaskExistsBeforeTheStart() {
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let request = session.request("http://mock/")
         #expect(request.tasks.isEmpty)
@@ -56,11 +56,11 @@ import Testing
         #expect(request.firstTask == nil)
     }
 
-    @Test func oneStandsForEachAttempt() async throws {
+    @Test func eachAttemptHasOneTask() async throws {
         let session = retryingSession()
-        let told = Locked<[URLSessionTask]>([])
+        let reported = Locked<[URLSessionTask]>([])
         let request = session.request("http://mock/").onURLSessionTaskCreation(on: queue) { task in
-            told.withLock { $0.append(task) }
+            reported.withLock { $0.append(task) }
         }
         var iterator = request.urlSessionTasks().makeAsyncIterator()
         let response = request.serializingResponse(using: Bytes())
@@ -70,7 +70,7 @@ import Testing
         queue.sync {}
 
         #expect(tasks.count == 2)
-        #expect(told.withLock { $0 } == tasks)
+        #expect(reported.withLock { $0 } == tasks)
         #expect(request.tasks == tasks)
         #expect(request.firstTask == tasks.first)
         #expect(request.task == tasks.last)
@@ -86,7 +86,7 @@ import Testing
         #expect(tasks[1].progress.fractionCompleted == 1)
     }
 
-    @Test func whoAsksAtTheEndIsToldWhatIsKnown() async {
+    @Test func aTaskCreatedAtTheEndHasTheFinalValues() async {
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
         let request = session.upload(Data("12345".utf8), to: "http://mock/")
         _ = await request.serializingResponse(using: Bytes()).response
@@ -97,14 +97,14 @@ import Testing
         #expect(task?.countOfBytesSent == 5)
         #expect(task?.countOfBytesReceived == 10)
         #expect(task === request.lastTask)
-        let told = Locked<URLSessionTask?>(nil)
-        request.onURLSessionTaskCreation(on: queue) { task in told.withLock { $0 = task } }
+        let reported = Locked<URLSessionTask?>(nil)
+        request.onURLSessionTaskCreation(on: queue) { task in reported.withLock { $0 = task } }
         queue.sync {}
-        #expect(told.withLock { $0 } === task)
+        #expect(reported.withLock { $0 } === task)
         #expect(await request.urlSessionTasks().reduce(into: []) { $0.append($1) } == [task])
     }
 
-    @Test func aTaskOfAnAttemptLongOverIsWhatItWas() async {
+    @Test func aTaskOfAnEarlierAttemptKeepsItsValues() async {
         let session = retryingSession()
         let request = session.request("http://mock/")
         _ = await request.serializingResponse(using: Bytes()).response
@@ -113,7 +113,7 @@ import Testing
         #expect((request.tasks.last?.response as? HTTPURLResponse)?.statusCode == 200)
     }
 
-    @Test func tasksAndRequestsAreOne() async throws {
+    @Test func tasksControlTheirRequests() async throws {
         let session = Session(
             transport: MockTransport { _ in
                 try await Task.sleep(for: .seconds(60))
@@ -140,7 +140,7 @@ import Testing
         #expect(await tasks.next() == nil)
     }
 
-    @Test func whatValidatorsSayIsNoErrorOfTheTask() async {
+    @Test func validationErrorsDoNotSetTheTasksError() async {
         let session = Session(transport: MockTransport { _ in .status(500) })
         let request = session.request("http://mock/").validate()
         let response = await request.serializingResponse(using: Bytes()).response
@@ -149,7 +149,7 @@ import Testing
         #expect((request.task?.response as? HTTPURLResponse)?.statusCode == 500)
     }
 
-    @Test func aTaskDoesNotKeepItsRequestAndOutlivesIt() async {
+    @Test func aTaskDoesNotRetainItsRequest() async {
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
         weak var weakRequest: Request?
         var task: URLSessionTask?
@@ -170,7 +170,7 @@ import Testing
         #expect(task?.error == nil)
     }
 
-    @Test func whatIsSetOnATaskStays() async {
+    @Test func aTasksPropertiesCanBeSet() async {
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
         let request = session.request("http://mock/")
         _ = await request.serializingResponse(using: Bytes()).response
@@ -180,7 +180,7 @@ import Testing
         #expect(request.task?.priority == URLSessionTask.highPriority)
     }
 
-    @Test func allWhoAskAtOnceGetTheSameTask() async {
+    @Test func concurrentCallersGetTheSameTask() async {
         let session = Session(transport: MockTransport { _ in Self.tenBytes })
         let request = session.request("http://mock/")
         _ = await request.serializingResponse(using: Bytes()).response

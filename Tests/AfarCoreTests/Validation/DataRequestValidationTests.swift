@@ -19,7 +19,7 @@ import Testing
             .serializingResponse(using: Bytes()).response
     }
 
-    @Test func nothingIsValidatedUnasked() async {
+    @Test func validationIsOffByDefault() async {
         #expect(await response(to: .status(500)) { $0 }.error == nil)
     }
 
@@ -42,11 +42,11 @@ import Testing
         #expect((response.error == nil) == passes)
     }
 
-    @Test func anEmptyBodyIsOfEveryType() async {
+    @Test func anEmptyBodyMatchesEveryType() async {
         #expect(await response(to: .status(200)) { $0.validate(contentType: ["image/png"]) }.error == nil)
     }
 
-    @Test func aMissingContentTypePassesOnlyIfAnythingDoes() async {
+    @Test func aMissingContentTypePassesOnlyAWildcard() async {
         let answer = MockResponse(body: Data("x".utf8))
         #expect(await response(to: answer) { $0.validate(contentType: ["*/*"]) }.error == nil)
         #expect(await response(to: answer) { $0.validate(contentType: ["text/plain"]) }.error != nil)
@@ -68,7 +68,7 @@ import Testing
         #expect(error?.responseContentType == "text/html")
     }
 
-    @Test func ofSeveralContentTypesTheLastCountsAsItDoesForText() async {
+    @Test func theLastOfSeveralContentTypesIsUsed() async {
         var answer = MockResponse(fields: [.contentType: "text/html"], body: Data("x".utf8))
         answer.fields.append(HTTPField(name: .contentType, value: "application/json"))
         #expect(await response(to: answer) { $0.validate(contentType: ["application/json"]) }.error == nil)
@@ -76,20 +76,20 @@ import Testing
         #expect(error?.responseContentType == "application/json")
     }
 
-    @Test func aCommaInQuotesEndsNoMediaRange() async {
+    @Test func quotedCommasDoNotSeparateMediaRanges() async {
         let accept = #"application/json;profile="a, text/*;b", image/png"#
         let error = await response(to: .text("x"), accept: accept) { $0.validate() }.error
         #expect(error?.acceptableContentTypes == [#"application/json;profile="a, text/*;b""#, "image/png"])
     }
 
-    @Test func plainValidateGoesByTheAcceptHeader() async {
+    @Test func validateWithoutArgumentsUsesTheAcceptHeader() async {
         #expect(await response(to: .text("x"), accept: "application/json") { $0.validate() }.error != nil)
         #expect(await response(to: .text("x"), accept: "image/png, text/*;q=0.5") { $0.validate() }.error == nil)
         #expect(await response(to: .text("x")) { $0.validate() }.error == nil)
         #expect(await response(to: .status(304)) { $0.validate() }.error?.responseCode == 304)
     }
 
-    @Test func aCustomValidatorSeesTheDataAndTheFirstFailureWins() async {
+    @Test func aCustomValidatorReceivesTheDataAndTheFirstFailureWins() async {
         struct TooShort: Error {}
         let later = Locked(false)
         let response = await response(to: .text("x")) { request in
@@ -109,7 +109,7 @@ import Testing
         #expect(response.data == Data("x".utf8))
     }
 
-    @Test func validatorsAreSkippedWhenThereIsAnErrorAlready() async {
+    @Test func validatorsAreSkippedAfterAnError() async {
         let called = Locked(false)
         let response = await response(to: .failure(.connectionLost)) { request in
             request.validate { _, _, _ in

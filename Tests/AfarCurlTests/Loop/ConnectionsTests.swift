@@ -10,7 +10,7 @@ struct ConnectionsTests {
 
     private func id(_ user: User) -> ObjectIdentifier { ObjectIdentifier(user) }
 
-    @Test func useIsCounted() {
+    @Test func usesAreCounted() {
         var connections = Connections()
         connections.open(5, to: "h", by: id(first))
         connections.open(9, to: "i", by: id(second))
@@ -28,7 +28,7 @@ struct ConnectionsTests {
         #expect(connections.isEmpty)
     }
 
-    @Test func theLastOfSeveralLeavesASharedConnectionIdle() {
+    @Test func theLastUserLeavesASharedConnectionIdle() {
         var connections = Connections()
         connections.open(5, to: "h", by: id(first))
         connections.take(5, by: id(first), isShared: true)
@@ -47,7 +47,7 @@ struct ConnectionsTests {
     }
 
     /// The system reuses a descriptor's number as soon as it is closed.
-    @Test func whoHadANumberBeforeHasNoSayInIt() {
+    @Test func thePreviousUserOfADescriptorIsForgotten() {
         var connections = Connections()
         connections.open(5, to: "h", by: id(first))
         connections.close(5)
@@ -56,7 +56,7 @@ struct ConnectionsTests {
         #expect(connections.isUsed(5, by: id(second)))
     }
 
-    @Test func whatIsNotThereIsNoMatter() {
+    @Test func unknownSocketsAreIgnored() {
         var connections = Connections()
         for socket: Int32 in [0, 1, 1_000_000] {
             connections.setUse(.ended, of: socket)

@@ -31,7 +31,7 @@ import Testing
         #expect(route != nil)
         let made = [
             pools.pool(for: nil), pools.pool(for: nil, over: route),
-            pools.pool(for: nil, isHTTP1Beside2: true),
+            pools.pool(for: nil, isSeparateHTTP1: true),
             pools.pool(for: security, over: route),
         ]
         #expect(Set(made.compactMap { $0.map { ObjectIdentifier($0) } }).count == 4)

@@ -34,14 +34,14 @@ struct HostLimiterTests {
         #expect(drain(&limiter) == ["d"])
     }
 
-    @Test func aHostMayHaveALimitOfItsOwn() {
+    @Test func aHostCanHaveADifferentLimit() {
         var limiter = Limiter(limitPerHost: 1)
         for name in ["a", "b", "c"] { _ = limiter.enqueue(Waiter(name), host: "2 h", limit: 2) }
         enqueue("de", "h", &limiter)
         #expect(drain(&limiter) == ["a", "d", "b"])
     }
 
-    @Test func allWaitersOfAHostCanBeTakenOut() throws {
+    @Test func allWaitersOfAHostCanBeRemoved() throws {
         var limiter = Limiter(limitPerHost: 1)
         let slot = try #require(enqueue("abcd", "h", &limiter))
         #expect(drain(&limiter) == ["a"])
@@ -57,7 +57,7 @@ struct HostLimiterTests {
         #expect(drain(&limiter) == ["f"])
     }
 
-    @Test func hostsDoNotHoldEachOtherUp() throws {
+    @Test func hostsDoNotBlockEachOther() throws {
         var limiter = Limiter(limitPerHost: 1)
         enqueue("ab", "h", &limiter)
         enqueue("cd", "i", &limiter)
@@ -77,7 +77,7 @@ struct HostLimiterTests {
         #expect(drain(&limiter) == ["a"])
     }
 
-    @Test func whoWithdrawsIsNotAdmitted() throws {
+    @Test func aWithdrawnWaiterIsNotAdmitted() throws {
         var limiter = Limiter(limitPerHost: 1)
         let first = try #require(enqueue("a", "h", &limiter))
         #expect(drain(&limiter) == ["a"])
@@ -89,7 +89,7 @@ struct HostLimiterTests {
         #expect(drain(&limiter) == ["b"])
     }
 
-    @Test func theLastToWithdrawLeavesNothingToAdmit() throws {
+    @Test func withdrawingTheLastWaiterLeavesNothingToAdmit() throws {
         var limiter = Limiter(limitPerHost: 1)
         let slot = try #require(enqueue("w", "h", &limiter))
         limiter.withdraw(slot)
@@ -100,7 +100,7 @@ struct HostLimiterTests {
         #expect(drain(&limiter) == ["a"])
     }
 
-    @Test func unusedHostsAreForgotten() throws {
+    @Test func unusedHostsAreRemoved() throws {
         var limiter = Limiter(limitPerHost: 1)
         let first = try #require(enqueue("a", "h", &limiter))
         #expect(drain(&limiter) == ["a"])
@@ -112,7 +112,7 @@ struct HostLimiterTests {
         #expect(limiter.hostCount == 0)
     }
 
-    @Test func withdrawingAtRandomKeepsTheOrder() {
+    @Test func randomWithdrawalsPreserveTheOrder() {
         var generator = SeededGenerator(seed: 1)
         var limiter = Limiter(limitPerHost: 2)
         var waiting: [(name: String, slot: Limiter.Slot)] = []
@@ -137,7 +137,7 @@ struct HostLimiterTests {
         #expect(limiter.hostCount == 0)
     }
 
-    @Test func orderHoldsForALongQueue() throws {
+    @Test func aLongQueueIsOrdered() throws {
         var limiter = Limiter(limitPerHost: 1)
         var names: [String] = []
         for number in 0..<500 { _ = limiter.enqueue(Waiter("\(number)"), host: "h") }
@@ -149,7 +149,7 @@ struct HostLimiterTests {
         #expect(names == (0..<500).map(String.init) + ["z"])
     }
 
-    @Test func whoHasBeenAdmittedIsNotKept() {
+    @Test func admittedWaitersAreReleased() {
         var limiter = Limiter(limitPerHost: 9)
         weak var admitted: Waiter?
         do {

@@ -21,7 +21,7 @@ struct LookupLimiterTests {
         return names
     }
 
-    @Test func someRunAndTheRestWaitInOrder() {
+    @Test func lookupsBeyondTheLimitWaitInOrder() {
         var limiter = Limiter(limit: 2)
         let running = enter("abcd", &limiter)
         #expect(running.count == 2)
@@ -34,7 +34,7 @@ struct LookupLimiterTests {
 
     /// A slot can become free while libcurl is running, and a new waiter can arrive before the loop admits the next
     /// one.
-    @Test func nobodyOvertakesThoseWhoWait() {
+    @Test func newWaitersDoNotOvertakeOthers() {
         var limiter = Limiter(limit: 1)
         let running = enter("ab", &limiter)
         limiter.release(running[0])
@@ -42,7 +42,7 @@ struct LookupLimiterTests {
         #expect(drain(&limiter) == "b")
     }
 
-    @Test func whoWithdrawsIsNotAdmitted() {
+    @Test func aWithdrawnWaiterIsNotAdmitted() {
         var limiter = Limiter(limit: 1)
         let running = enter("a", &limiter)
         let slot = limiter.enter(Waiter("b")).slot
@@ -52,7 +52,7 @@ struct LookupLimiterTests {
         #expect(drain(&limiter) == "c")
     }
 
-    @Test func abandonedLookupsMakeRoomUpToALimit() {
+    @Test func abandonedLookupsFreeSlotsUpToALimit() {
         var limiter = Limiter(limit: 2)
         for number in 0..<3 {
             let running = enter("ab", &limiter)
@@ -61,12 +61,12 @@ struct LookupLimiterTests {
         }
         #expect(limiter.abandonedCount == 6)
         #expect(enter("xyz", &limiter).isEmpty)
-        limiter.abandonedEnded()
+        limiter.abandonedLookupEnded()
         #expect(drain(&limiter) == "xy")
     }
 
     @Test(arguments: [0, -1, .min, .max])
-    func anyLimitHasRoomForOne(_ limit: Int) {
+    func anyLimitAllowsOneLookup(_ limit: Int) {
         var limiter = Limiter(limit: limit)
         #expect(enter("a", &limiter).count == 1)
     }

@@ -9,93 +9,93 @@ struct SocketInterestsTests {
         return changes
     }
 
-    @Test func changesAreHandedOutOnce() {
+    @Test func changesAreReturnedOnce() {
         var interests = SocketInterests()
-        interests.want(1, of: 7)
+        interests.setInterest(1, of: 7)
         #expect(changes(&interests) == [.add(7, 1)])
         #expect(changes(&interests).isEmpty)
-        interests.want(5, of: 7)
+        interests.setInterest(5, of: 7)
         #expect(changes(&interests) == [.modify(7, 5)])
     }
 
-    @Test func watchingEndsWithTheFirstEventThatNobodyWants() {
+    @Test func anUnwantedEventEndsWatching() {
         var interests = SocketInterests()
-        interests.want(1, of: 7)
+        interests.setInterest(1, of: 7)
         _ = changes(&interests)
-        #expect(interests.dismiss(7) == nil)
-        interests.want(0, of: 7)
+        #expect(interests.removeUnwanted(7) == nil)
+        interests.setInterest(0, of: 7)
         #expect(changes(&interests).isEmpty)
-        #expect(interests.dismiss(7) == .remove(7))
-        #expect(interests.dismiss(7) == nil)
-        interests.want(1, of: 7)
+        #expect(interests.removeUnwanted(7) == .remove(7))
+        #expect(interests.removeUnwanted(7) == nil)
+        interests.setInterest(1, of: 7)
         #expect(changes(&interests) == [.add(7, 1)])
     }
 
-    @Test func theLastOfSeveralChangesCounts() {
+    @Test func onlyTheLastChangeIsApplied() {
         var interests = SocketInterests()
-        interests.want(1, of: 7)
-        interests.want(0, of: 7)
-        interests.want(4, of: 7)
+        interests.setInterest(1, of: 7)
+        interests.setInterest(0, of: 7)
+        interests.setInterest(4, of: 7)
         #expect(changes(&interests) == [.add(7, 4)])
     }
 
-    @Test func whatComesOutTheSameCostsNothing() {
+    @Test func changesWithoutANetEffectAreOmitted() {
         var interests = SocketInterests()
-        interests.want(1, of: 7)
+        interests.setInterest(1, of: 7)
         _ = changes(&interests)
-        interests.want(0, of: 7)
-        interests.want(1, of: 7)
+        interests.setInterest(0, of: 7)
+        interests.setInterest(1, of: 7)
         #expect(changes(&interests).isEmpty)
-        interests.want(0, of: 9)
+        interests.setInterest(0, of: 9)
         #expect(changes(&interests).isEmpty)
     }
 
-    @Test func aNumberThatComesBackIsAnotherSocket() {
+    @Test func aReusedDescriptorIsAnotherSocket() {
         var interests = SocketInterests()
-        interests.want(1, of: 7)
+        interests.setInterest(1, of: 7)
         _ = changes(&interests)
-        interests.want(0, of: 7)
-        interests.forget(7)
-        interests.want(1, of: 7)
+        interests.setInterest(0, of: 7)
+        interests.reset(7)
+        interests.setInterest(1, of: 7)
         #expect(changes(&interests) == [.add(7, 1)])
     }
 
-    @Test func aClosedSocketIsNotTakenOut() {
+    @Test func aClosedSocketIsNotRemoved() {
         var interests = SocketInterests()
-        interests.want(1, of: 7)
+        interests.setInterest(1, of: 7)
         _ = changes(&interests)
-        interests.want(0, of: 7)
-        interests.forget(7)
+        interests.setInterest(0, of: 7)
+        interests.reset(7)
         #expect(changes(&interests).isEmpty)
         #expect(!interests.isWanted(7))
     }
 
-    @Test func whatIsNotWatchedHasNoEvents() {
+    @Test func unwatchedSocketsHaveNoEvents() {
         var interests = SocketInterests()
-        #expect(!interests.isWatched(7))
-        interests.want(1, of: 7)
+        #expect(!interests.isRegistered(7))
+        interests.setInterest(1, of: 7)
         #expect(interests.isWanted(7))
-        #expect(!interests.isWatched(7))
+        #expect(!interests.isRegistered(7))
         _ = changes(&interests)
-        #expect(interests.isWatched(7))
-        interests.forget(7)
-        interests.want(4, of: 7)
-        #expect(!interests.isWatched(7))
+        #expect(interests.isRegistered(7))
+        interests.reset(7)
+        interests.setInterest(4, of: 7)
+        #expect(!interests.isRegistered(7))
     }
 
-    @Test func numbersThatAreNoneAreIgnored() {
+    @Test func invalidDescriptorsAreIgnored() {
         var interests = SocketInterests()
-        interests.want(1, of: -1)
-        interests.forget(-1)
-        interests.forget(1_000)
-        #expect(!interests.isWatched(-1))
+        interests.setInterest(1, of: -1)
+        interests.reset(-1)
+        interests.reset(1_000)
+        #expect(!interests.isRegistered(-1))
         #expect(!interests.isWanted(-1))
         #expect(changes(&interests).isEmpty)
     }
 
-    @Test func socketsAreHandedOutInTheOrderOfTheirChanges() {
+    @Test func socketsAreReturnedInTheOrderOfTheirChanges() {
         var interests = SocketInterests()
-        for socket: Int32 in [9, 3, 5] { interests.want(1, of: socket) }
+        for socket: Int32 in [9, 3, 5] { interests.setInterest(1, of: socket) }
         #expect(changes(&interests) == [.add(9, 1), .add(3, 1), .add(5, 1)])
     }
 }

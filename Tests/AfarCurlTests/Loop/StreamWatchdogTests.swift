@@ -3,7 +3,7 @@ import Testing
 @testable import AfarCurl
 
 struct StreamWatchdogTests {
-    @Test func itCallsMoreRarelyAsLongAsNothingHappens() {
+    @Test func theIntervalGrowsWhileTheStreamIsIdle() {
         var watchdog = StreamWatchdog(at: 0)
         var moments: [UInt64] = []
         for _ in 0..<9 {

@@ -15,7 +15,7 @@ struct HTTPVersionTests {
         exchange.options.httpVersion = wanted
         exchange.options.connectionAuthentication = authentication
         var library = CurlLibrary.shared
-        (library.speaksHTTP2, library.pausesStreams, library.sendsBodiesOverHTTP2) = (true, true, true)
+        (library.supportsHTTP2, library.pausesStreams, library.sendsBodiesOverHTTP2) = (true, true, true)
         change(&library)
         return HTTPVersion(Hop(exchange), isSecure: isSecure, library: library)
     }

@@ -35,7 +35,7 @@ struct RequestPlanTests {
             (nil, "http", false), (nil, "https", false), ("http://p", "http", true), ("http://p", "https", false),
             ("https://p", "http", true), ("socks5://p", "http", false), ("socks5h://p", "https", false),
         ] as [(String?, String, Bool)])
-    func aFieldForTheProxyIsForTheProxy(proxy: String?, scheme: String, isSent: Bool) throws {
+    func proxyFieldsAreSentOnlyToTheProxy(proxy: String?, scheme: String, isSent: Bool) throws {
         var exchange = exchange(scheme: scheme, fields: [("Proxy-Authorization", "Basic x"), ("A", "b")])
         exchange.options.defaultFields = defaults([("Proxy-Authorization", "Basic y")])
         if let proxy { exchange.options.network.proxies = ProxySettings(try Proxy(proxy)) }
@@ -53,7 +53,7 @@ struct RequestPlanTests {
 
     // MARK: The URL
 
-    @Test func theURLIsPutTogether() throws {
+    @Test func theURLIsAssembled() throws {
         let plan = try plan(exchange("host:81", path: "/a/../b?c=%20"))
         #expect(plan.url == "http://host:81/a/../b?c=%20")
         #expect(!plan.isSecure)
@@ -61,20 +61,20 @@ struct RequestPlanTests {
     }
 
     @Test(arguments: ["ftp", "file", "HTTP", "ws", ""])
-    func otherSchemesAreRefused(_ scheme: String) {
+    func otherSchemesAreRejected(_ scheme: String) {
         let error = #expect(throws: TransportError.self) { try plan(exchange(scheme: scheme)) }
         #expect(error?.code == .unsupportedURL)
     }
 
     @Test(arguments: [nil, "", "user@host", "host/path", "host?q", "host#f", "ho st", "host\\x", "ho\r\nst", "ho\0st"])
-    func misleadingHostsAreRefused(_ authority: String?) {
+    func misleadingHostsAreRejected(_ authority: String?) {
         let error = #expect(throws: TransportError.self) { try plan(exchange(authority)) }
         #expect(error?.code == .invalidURL)
     }
 
     /// Appended to "http://host", these paths would change the host.
     @Test(arguments: ["", "*", "x", ".evil.example/", "@evil.example/", ":81/", "?q", "/a b", "/a\r\nX: y", "/a\0b"])
-    func misleadingPathsAreRefused(_ path: String) {
+    func misleadingPathsAreRejected(_ path: String) {
         let error = #expect(throws: TransportError.self) { try plan(exchange(path: path)) }
         #expect(error?.code == .invalidURL)
     }
@@ -103,7 +103,7 @@ struct RequestPlanTests {
         #expect(try plan(exchange()).headers.lines.isEmpty)
     }
 
-    @Test func libcurlsOwnFieldsAreHeldBack() throws {
+    @Test func libcurlsFieldsAreSuppressed() throws {
         let body = RequestBody.data(Data("x".utf8))
         let plan = try plan(exchange(.some("host"), .post, body: body))
         #expect(plan.headers.lines.sorted() == ["Content-Type:", "Expect:"])
@@ -118,7 +118,7 @@ struct RequestPlanTests {
         #expect(plan.headers.lines.filter { $0.hasPrefix("Transfer-Encoding") } == ["Transfer-Encoding: chunked"])
     }
 
-    @Test func theFramingIsNobodyElsesBusiness() throws {
+    @Test func framingFieldsCannotBeOverridden() throws {
         let fields = [("content-length", "7"), ("Transfer-Encoding", "gzip"), ("A", "b")]
         var exchange = exchange(.some("host"), .post, fields: fields, body: .data(Data("x".utf8)))
         exchange.options.defaultFields = defaults([("Content-Length", "9"), ("transfer-encoding", "x"), ("C", "d")])
@@ -128,7 +128,7 @@ struct RequestPlanTests {
         #expect(lines.contains("C: d"))
     }
 
-    @Test func ownFieldsOverrideDefaults() throws {
+    @Test func theRequestsFieldsOverrideDefaults() throws {
         var exchange = exchange(fields: [("user-agent", "mine"), ("X", "1")])
         exchange.options.defaultFields = defaults([("User-Agent", "theirs"), ("Accept-Language", "de"), ("x", "2")])
         let lines = try plan(exchange).headers.lines

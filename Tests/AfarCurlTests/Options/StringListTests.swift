@@ -23,16 +23,16 @@ struct StringListTests {
         pairs.compactMap { pair in HTTPField.Name(pair.0).map { HTTPField(name: $0, value: pair.1) } }
     }
 
-    @Test func linesKeepTheirOrderAndRepeat() {
+    @Test func linesKeepTheirOrderAndDuplicates() {
         let list = StringList(fields: fields([("B", "2"), ("A", "1"), ("B", "3")]))
         #expect(list.lines == ["B: 2", "A: 1", "B: 3"])
     }
 
-    @Test func anEmptyValueHasAFormOfItsOwn() {
+    @Test func anEmptyValueEndsWithASemicolon() {
         #expect(StringList(fields: fields([("A", ""), ("B", "x")])).lines == ["A;", "B: x"])
     }
 
-    @Test func nothingIsNoList() {
+    @Test func anEmptyListIsNil() {
         #expect(StringList(fields: []).first == nil)
     }
 
@@ -42,7 +42,7 @@ struct StringListTests {
         #expect(StringList(fields: [], extra: ["Expect:"]).lines == ["Expect:"])
     }
 
-    @Test func bytesArriveAsTheyAre() {
+    @Test func bytesAreUnchanged() {
         let long = String(repeating: "ü", count: 40_000)
         #expect(StringList(fields: fields([("A", long), ("B", "日本語")])).lines == ["A: " + long, "B: 日本語"])
     }

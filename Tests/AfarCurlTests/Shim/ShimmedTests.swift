@@ -12,12 +12,12 @@ extension TransportTests {
             .enabled(if: Shim.compiler != nil, "no C compiler is installed"),
             .enabled(if: !Shim.isLoaded, "this process has already loaded the shim"),
             arguments: [
-                "aKeptConnectionNeedsNoLookup", "cancelledLookupsAreLimited", "lookupsThatTimedOutAreLimited",
-                "failingLookupsAreNoticedAtOnce", "aLateSecondLookupLeavesTheLoopAlone",
-                "whoWaitsGoesOnWhenTheHostIsKnown", "withoutDescriptorsRequestsFailUntilThereAreSome",
+                "aReusedConnectionRequiresNoLookup", "cancelledLookupsAreLimited", "lookupsThatTimedOutAreLimited",
+                "failedLookupsAreDetectedImmediately", "aLateSecondLookupDoesNotAffectTheLoop",
+                "aWaitingRequestContinuesWhenTheHostIsResolved", "withoutDescriptorsRequestsFailUntilThereAreSome",
                 "withoutDescriptorsAConnectionFails", "withoutThreadsRequestsFailUntilThereAreSome",
             ])
-        func inAProcessOfItsOwn(_ test: String) async throws {
+        func inASeparateProcess(_ test: String) async throws {
             let (output, isGood) = try await Shim.run(test: "ShimmedTests.*\(test)")
             #expect(isGood && output.contains("Test run with 1 test "), "\(output)")
         }
@@ -41,7 +41,7 @@ struct ShimmedTests {
         return Shim.lookupCount
     }
 
-    @Test func aKeptConnectionNeedsNoLookup() async throws {
+    @Test func aReusedConnectionRequiresNoLookup() async throws {
         try await withServer { server in
             let fast = Exchange(try url("fast", server)).with { $0.totalTimeout = 10 }
             _ = try await transport.send(fast)
@@ -108,7 +108,7 @@ struct ShimmedTests {
     }
 
     /// libcurl polls for lookup results only occasionally, so the loop must always receive the event from the kernel.
-    @Test func failingLookupsAreNoticedAtOnce() async throws {
+    @Test func failedLookupsAreDetectedImmediately() async throws {
         Shim.setDelay(milliseconds: 100)
         var times: [Double] = []
         for number in 0..<10 {
@@ -125,7 +125,7 @@ struct ShimmedTests {
 
     /// libcurl can use the address from another transfer's lookup. Its own lookup then completes when no transfer waits
     /// for it.
-    @Test func aLateSecondLookupLeavesTheLoopAlone() async throws {
+    @Test func aLateSecondLookupDoesNotAffectTheLoop() async throws {
         try await withServer { server in
             Shim.setDelay(milliseconds: 300)
             let port = try #require(server.url.port)
@@ -151,7 +151,7 @@ struct ShimmedTests {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    @Test func whoWaitsGoesOnWhenTheHostIsKnown() async throws {
+    @Test func aWaitingRequestContinuesWhenTheHostIsResolved() async throws {
         try await withServer { server in
             var configuration = CurlTransport.Configuration()
             configuration.maximumLookups = 1

@@ -41,18 +41,18 @@ struct BodyPumpTests {
     }
 
     @Test(arguments: [1, 2, 3, 100])
-    func chunksArriveWholeAndInOrder(_ room: Int) async throws {
+    func chunksArriveCompletelyAndInOrder(_ room: Int) async throws {
         var line = Line([Data([1, 2, 3]), Data(), Data([4]), Data([5, 6])])
         #expect(try await line.readAll(room) == [1, 2, 3, 4, 5, 6])
         #expect(try await line.read(room).isEmpty)
     }
 
-    @Test func aBodyOfNoChunksEndsAtOnce() async throws {
+    @Test func aBodyWithoutChunksEndsImmediately() async throws {
         var line = Line([])
         #expect(try await line.read(9).isEmpty)
     }
 
-    @Test func anErrorOfTheMakersIsTheCause() async throws {
+    @Test func anErrorOfTheProducerIsTheCause() async throws {
         var line = Line([Data([1])], failing: Intended())
         #expect(try await line.read(9) == [1])
         let fault = await #expect(throws: Fault.self) { try await line.read(9) }
@@ -64,18 +64,18 @@ struct BodyPumpTests {
         [Data([1, 2, 3])], [Data([1, 2]), Data([3])], [Data([1, 2]), Data(), Data([3])],
         [Data([1]), Data([2]), Data([3])],
     ])
-    func moreThanAnnouncedIsAFault(_ chunks: [Data]) async throws {
+    func aBodyLongerThanAnnouncedFails(_ chunks: [Data]) async throws {
         var line = Line(chunks, length: 2)
         let fault = await #expect(throws: Fault.self) { try await line.readAll(9) }
         #expect(fault?.code == .requestBodyFailed)
     }
 
-    @Test func whatWasAnnouncedIsGood() async throws {
+    @Test func aBodyOfTheAnnouncedLengthSucceeds() async throws {
         var line = Line([Data([1]), Data([2]), Data()], length: 2)
         #expect(try await line.readAll(9) == [1, 2])
     }
 
-    @Test func theNextChunkIsMadeWhenTheLastIsTaken() async throws {
+    @Test func theNextChunkIsProducedAfterThePreviousOneIsRead() async throws {
         let (made, continuation) = AsyncStream.makeStream(of: Int.self)
         let numbers = ChunkSource((0..<3).map { Data([UInt8($0), 9]) })
         let (calls, ready) = AsyncStream.makeStream(of: Void.self)
@@ -101,7 +101,7 @@ struct BodyPumpTests {
         pump.cancel()
     }
 
-    @Test func cancellingLetsTheMakerGo() async throws {
+    @Test func cancellingReleasesTheProducer() async throws {
         let (ended, continuation) = AsyncStream.makeStream(of: Bool.self)
         let hasBegun = Deferred<Void>()
         let pump = BodyPump {}
@@ -123,7 +123,7 @@ struct BodyPumpTests {
         #expect(await iterator.next() == true)
     }
 
-    @Test func aPumpThatWasCancelledBeforeItBeganLeavesTheBodyUnread() async {
+    @Test func aPumpCancelledBeforeItsStartDoesNotReadTheBody() async {
         /// Signals when the pump has released the body.
         final class Witness: Sendable {
             let isGone: Deferred<Void>
@@ -147,7 +147,7 @@ struct BodyPumpTests {
         #expect(!wasRead.withLock { $0 })
     }
 
-    @Test func aCancelledPumpKeepsNothingAlive() {
+    @Test func aCancelledPumpRetainsNothing() {
         final class Owner: Sendable {}
         weak var owner: Owner?
         let pump: BodyPump

@@ -19,7 +19,7 @@ struct CurlFailureTests {
             CURLE_FTP_BAD_FILE_LIST, CURLE_RECURSIVE_API_CALL,
         ].map(\.rawValue))
 
-    @Test func everyCodeOfThisLibcurlHasAMeaning() {
+    @Test func everyCodeOfLibcurlIsMapped() {
         let unknown = String(cString: curl_easy_strerror(CURL_LAST))
         for value in 1..<CURL_LAST.rawValue {
             let text = String(cString: curl_easy_strerror(CURLcode(value)))
@@ -43,17 +43,17 @@ struct CurlFailureTests {
         (19, .certificateHasUnknownRoot), (20, .certificateHasUnknownRoot), (0, .certificateUntrusted),
         (62, .certificateUntrusted),
     ])
-    func certificatesFailForAReason(_ verifyResult: Int, _ code: TransportError.Code) {
+    func certificateErrorsHaveAReason(_ verifyResult: Int, _ code: TransportError.Code) {
         #expect(failure(CURLE_PEER_FAILED_VERIFICATION, verifyResult: verifyResult).transportCode == code)
     }
 
     @Test(arguments: [ENETUNREACH, EHOSTUNREACH, ENETDOWN])
-    func noRouteIsNoConnectionToTheNetwork(_ systemError: Int32) {
+    func aMissingRouteIsNotConnected(_ systemError: Int32) {
         #expect(failure(CURLE_COULDNT_CONNECT, systemError: systemError).transportCode == .notConnected)
         #expect(failure(CURLE_COULDNT_CONNECT, systemError: ECONNREFUSED).transportCode == .cannotConnect)
     }
 
-    @Test func theStageTellsCodesApart() {
+    @Test func theStageDistinguishesCodes() {
         #expect(failure(CURLE_UNSUPPORTED_PROTOCOL).transportCode == .malformedResponse)
         #expect(failure(CURLE_UNSUPPORTED_PROTOCOL, isConnected: false).transportCode == .unsupportedURL)
         #expect(failure(CURLE_OUT_OF_MEMORY).transportCode == .headTooLarge)
@@ -69,7 +69,7 @@ struct CurlFailureTests {
         #expect(failure(CURLE_RECV_ERROR, "reset", systemError: ECONNRESET).transportCode == .connectionLost)
     }
 
-    @Test func thereIsAlwaysAText() {
+    @Test func everyFailureHasAMessage() {
         #expect(failure(CURLE_COULDNT_CONNECT, "in detail").text == "in detail")
         #expect(!failure(CURLE_COULDNT_CONNECT).text.isEmpty)
     }

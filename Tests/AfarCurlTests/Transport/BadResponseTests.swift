@@ -142,7 +142,7 @@ extension TransportTests {
         }
 
         /// If a body is longer than its Content-Length, only the declared bytes count, and the connection is closed.
-        @Test func aBodyThatIsLongerEndsWhereItShould() async throws {
+        @Test func aLongBodyEndsAtItsContentLength() async throws {
             try await withRawServer(
                 [.respond(Self.ok + "Content-Length: 4\r\n\r\nabcdefgh")], [.respond(Self.ok + "\r\n"), .close]
             ) { server in
@@ -154,7 +154,7 @@ extension TransportTests {
             }
         }
 
-        @Test func bytesInTheHeadThatAreNoTextDoNoHarm() async throws {
+        @Test func nonTextBytesInTheHeadAreAccepted() async throws {
             let head =
                 Array((Self.ok + "A: ").utf8) + [0x80, 0xFF, 0xC3, 0x28, 0x01]
                 + Array("\r\nContent-Length: 2\r\n\r\nok".utf8)
@@ -165,7 +165,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aTransferCodingOutranksTheLength() async throws {
+        @Test func aTransferCodingOverridesTheLength() async throws {
             let head = Self.ok + "Content-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n"
             try await withRawServer([.respond(head + "3\r\nabc\r\n0\r\n\r\n")]) { server in
                 let text = try await makeTransport().text(of: Exchange(server.url))

@@ -41,7 +41,7 @@ extension TransportTests {
         @Test(arguments: [
             "http://[::1", "http://a..b/", "http://127.0.0.1:99999/", "http://127.0.0.1:x/", "http://%00/",
         ])
-        func anAuthorityThatCannotBeReadFails(_ text: String) async throws {
+        func anInvalidAuthorityFails(_ text: String) async throws {
             let rest = text.dropFirst(7)
             let request = HTTPRequest(
                 method: .get, scheme: "http", authority: String(rest.prefix { $0 != "/" }), path: "/")
@@ -77,7 +77,7 @@ extension TransportTests {
             }
         }
 
-        @Test func anAnswerBeforeTheBodysEndIsTaken() async throws {
+        @Test func aResponseBeforeTheBodysEndIsAccepted() async throws {
             let answer = "HTTP/1.1 413 Too large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig"
             try await withRawServer([.respond(answer), .receiveAll]) { server in
                 let body = RequestBody.data(Data(count: 50_000_000))
@@ -94,7 +94,7 @@ extension TransportTests {
                 "413 X\r\nContent-Length: 3", "303 X\r\nLocation: /\r\nContent-Length: 3", "413 X\r\nConnection: close",
                 "413 X\r\nConnection: close\r\nContent-Length: 3", "307 X",
             ])
-        func anAnswerEndsAnUploadWhoseMakerWaits(_ hasBegun: Bool, _ head: String) async throws {
+        func aResponseEndsAnUploadWithABlockedProducer(_ hasBegun: Bool, _ head: String) async throws {
             let ending: [RawServer.Step] = head.contains("Length") ? [.receiveAll] : [.halfClose, .receiveAll]
             let answer: [RawServer.Step] = [.respond("HTTP/1.1 \(head)\r\n\r\n"), .wait(0.05), .send("big")]
             try await withRawServer(answer + ending) { server in
@@ -115,7 +115,7 @@ extension TransportTests {
 
         // MARK: Timeouts
 
-        @Test func aServerThatNeverAnswersMeetsTheIdleTimeout() async throws {
+        @Test func aServerThatNeverRespondsTriggersTheIdleTimeout() async throws {
             try await withRawServer([.receiveHead, .waitForever]) { server in
                 let exchange = Exchange(server.url).with { $0.idleTimeout = 0.3 }
                 var error: TransportError?
@@ -129,7 +129,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aServerThatStopsReadingMeetsTheIdleTimeout() async throws {
+        @Test func aServerThatStopsReadingTriggersTheIdleTimeout() async throws {
             try await withRawServer([.receiveHead, .waitForever]) { server in
                 let exchange = Exchange(server.url, .post, body: .data(Data(count: 50_000_000)))
                 let error = try await transportError {
@@ -140,7 +140,7 @@ extension TransportTests {
             }
         }
 
-        @Test func connectingHasItsTimeout() async throws {
+        @Test func theConnectTimeoutEndsConnecting() async throws {
             let port = try UnacceptingPort()
             let exchange = Exchange(port.url).with { $0.connectTimeout = 0.3 }
             var error: TransportError?
@@ -159,7 +159,7 @@ extension TransportTests {
             #expect(error.message.contains("total"))
         }
 
-        @Test func aServerThatDripsMeetsTheTotalTimeout() async throws {
+        @Test func aSlowServerTriggersTheTotalTimeout() async throws {
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"
             try await withRawServer([.respond(head), .repeat("a", every: 0.02, times: 100_000)]) { server in
                 let exchange = Exchange(server.url).with { ($0.idleTimeout, $0.totalTimeout) = (5, 0.4) }
@@ -172,7 +172,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aServerThatOnlyDripsIsIdle() async throws {
+        @Test func aServerBelowTheMinimumRateIsIdle() async throws {
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
             let steps: [RawServer.Step] = [.loop([.respond(head), .repeat("a", every: 0.02, times: 100)])]
             try await withRawServer(steps) { server in

@@ -28,7 +28,7 @@ extension TransportTests {
             #expect(time < 2)
         }
 
-        @Test func beforeItIsSent() async throws {
+        @Test func beforeSending() async throws {
             try await withServer { server in
                 let (opened, continuation) = AsyncStream.makeStream(of: Void.self)
                 let task = Task {
@@ -44,7 +44,7 @@ extension TransportTests {
             }
         }
 
-        @Test func whatIsNeverStartedIsReleased() throws {
+        @Test func anUnstartedExchangeIsReleased() throws {
             weak var owner: (any TestableTransport)?
             weak var exchange: (any PreparedExchange)?
             do {
@@ -59,7 +59,7 @@ extension TransportTests {
             #expect(owner == nil)
         }
 
-        @Test func whileItWaitsForItsTurn() async throws {
+        @Test func whileItIsQueued() async throws {
             let transport = makeTransport { $0.maximumConnectionsPerHost = 1 }
             let gate = RawServer.Gate()
             try await withRawServer([.receiveHead, .hold(gate), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")])
@@ -85,7 +85,7 @@ extension TransportTests {
 
         /// Data is always available, but neither the cancellation nor another exchange has to wait for the end of the
         /// body.
-        @Test(.timeLimit(.minutes(1))) func whileTheServerSendsFasterThanIsRead() async throws {
+        @Test(.timeLimit(.minutes(1))) func whileTheServerSendsFasterThanTheReader() async throws {
             try await withServer { server in
                 let piece = Data(repeating: 1, count: 1 << 18)
                 server.route("/endless") { _ in ServerResponse { body in while true { try body.write(piece) } } }
@@ -106,7 +106,7 @@ extension TransportTests {
             try await expectCancellation(of: Exchange(port.url), in: .connecting) { try await transport.catchUp() }
         }
 
-        @Test(.onlyOverCurl("TLS")) func whileTLSIsAgreedOn() async throws {
+        @Test(.onlyOverCurl("TLS")) func duringTheTLSHandshake() async throws {
             try await withRawServer([.receive(1), .waitForever]) { server in
                 let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
                 try await expectCancellation(of: Exchange(url), in: .tlsHandshake) {
@@ -128,7 +128,7 @@ extension TransportTests {
             }
         }
 
-        @Test func whileTheBodysMakerWaits() async throws {
+        @Test func whileTheBodysProducerWaits() async throws {
             try await withRawServer([.receiveHead, .receiveAll]) { server in
                 let (started, ended) = (Deferred<Void>(), Deferred<Void>())
                 let body = RequestBodyStream(isReplayable: false) {
@@ -176,7 +176,7 @@ extension TransportTests {
             }
         }
 
-        @Test func cancellingLateChangesNothing() async throws {
+        @Test func cancellingAfterTheEndHasNoEffect() async throws {
             try await withServer { server in
                 let task = Task { try await transport.send(Exchange(server.url("/get"))) }
                 _ = try await task.value
@@ -188,7 +188,7 @@ extension TransportTests {
         }
 
         /// libcurl resolves names in threads that can't be cancelled.
-        @Test func whileTheNameIsLookedUp() async throws {
+        @Test func whileTheNameIsResolved() async throws {
             let url = try #require(URL(string: "http://slow.invalid/"))
             var generator = SeededGenerator(seed: 3)
             for _ in 0..<50 {

@@ -14,7 +14,7 @@ extension TransportTests {
             "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
         }
 
-        @Test func connectionsAreUsedAgain() async throws {
+        @Test func connectionsAreReused() async throws {
             try await withServer { server in
                 var reused: [Bool?] = []
                 for _ in 0..<5 {
@@ -26,7 +26,7 @@ extension TransportTests {
             }
         }
 
-        @Test func theServersWishToCloseIsKept() async throws {
+        @Test func aCloseRequestOfTheServerIsHonored() async throws {
             let answer = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"
             try await withRawServer([.loop([.respond(answer)])]) { server in
                 for _ in 0..<2 {
@@ -37,7 +37,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aConnectionThatTheServerClosedIsReplaced() async throws {
+        @Test func aConnectionClosedByTheServerIsReplaced() async throws {
             try await withRawServer([.respond(Self.ok("one")), .close], [.respond(Self.ok("two"))]) { server in
                 let text = try await transport.text(of: Exchange(server.url))
                 #expect(text == "one")
@@ -46,7 +46,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aBodyThatWasNotReadIsNotTakenForTheNextAnswer() async throws {
+        @Test func anUnreadBodyIsNotUsedAsTheNextResponse() async throws {
             try await withRawServer(
                 [.respond(Self.ok("good") + Self.ok("evil"))], [.respond(Self.ok("fresh"))]
             ) { server in
@@ -58,7 +58,7 @@ extension TransportTests {
 
         /// Unsolicited bytes on an idle connection aren't used as the response to the next request.
         @Test(arguments: ["GET", "POST"])
-        func anAnswerThatNobodyAskedForIsNotTaken(_ method: String) async throws {
+        func anUnsolicitedResponseIsIgnored(_ method: String) async throws {
             let gate = RawServer.Gate()
             try await withRawServer(
                 [.respond(Self.ok("good")), .hold(gate), .send(Self.ok("evil")), .mark("sent")],
@@ -94,7 +94,7 @@ extension TransportTests {
 
         /// libcurl assigns a connection to the next request before it reports the end of the previous one.
         @Test(arguments: ["GET", "POST"])
-        func anAnswerThatNobodyAskedForIsNotTakenInTheSameTurn(_ method: String) async throws {
+        func anUnsolicitedResponseInTheSameTurnIsIgnored(_ method: String) async throws {
             let gate = RawServer.Gate()
             let script: [RawServer.Step] = [
                 .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"), .mark("head"), .hold(gate),
@@ -122,7 +122,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aConnectionIsInUseFromTheMomentItIsGivenOn() async throws {
+        @Test func aReassignedConnectionIsInUseImmediately() async throws {
             let gate = RawServer.Gate()
             let hold = RawServer.Gate()
             let script: [RawServer.Step] = [
@@ -147,7 +147,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aConnectionThatTheServerClosedIsNotKept() async throws {
+        @Test func aConnectionClosedByTheServerIsRemoved() async throws {
             try await withRawServer([.respond(Self.ok("ok")), .close]) { server in
                 _ = try await transport.send(Exchange(server.url))
                 // libcurl closes it at the transport's request a second later.
@@ -157,7 +157,7 @@ extension TransportTests {
 
         // MARK: Limits
 
-        @Test func aHostHasSixConnectionsAndTheRestWait() async throws {
+        @Test func aHostHasSixConnectionsAndOtherRequestsWait() async throws {
             let gate = RawServer.Gate()
             try await withRawServer([.receiveHead, .hold(gate), .send(Self.ok("")), .loop([.respond(Self.ok(""))])]) {
                 server in
@@ -177,7 +177,7 @@ extension TransportTests {
             }
         }
 
-        @Test func theLimitIsASetting() async throws {
+        @Test func theLimitIsConfigurable() async throws {
             let transport = makeTransport { $0.maximumConnectionsPerHost = 2 }
             try await withServer { server in
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -191,7 +191,7 @@ extension TransportTests {
         }
 
         @Test(arguments: [0, -1])
-        func noIdleConnectionMeansNone(_ limit: Int) async throws {
+        func aLimitOfZeroIdleConnectionsKeepsNone(_ limit: Int) async throws {
             let transport = makeTransport { $0.maximumIdleConnections = limit }
             try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { server in
                 _ = try await transport.send(Exchange(server.url))
@@ -199,7 +199,7 @@ extension TransportTests {
             }
         }
 
-        @Test func theOldestIdleConnectionMakesRoom() async throws {
+        @Test func theOldestIdleConnectionIsClosedForANewOne() async throws {
             let transport = Self.transport { $0.maximumIdleConnections = 1 }
             try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { first in
                 _ = try await transport.send(Exchange(first.url))
@@ -212,7 +212,7 @@ extension TransportTests {
             }
         }
 
-        @Test func hundredsOfExchangesRunAtOnce() async throws {
+        @Test func hundredsOfExchangesRunConcurrently() async throws {
             try await withServer { server in
                 let sum = try await withThrowingTaskGroup(of: Int.self) { group in
                     for number in 0..<200 {
@@ -259,7 +259,7 @@ extension TransportTests {
             }
         }
 
-        @Test func manyConnectionsToAHostAreAllUsedAgain() async throws {
+        @Test func manyConnectionsToAHostAreReused() async throws {
             let transport = Self.transport {
                 $0.maximumConnectionsPerHost = Self.many
                 $0.maximumIdleConnections = Self.many
@@ -282,7 +282,7 @@ extension TransportTests {
             }
         }
 
-        @Test func theLimitOfIdleConnectionsHoldsForAllPoolsTogether() async throws {
+        @Test func theLimitOfIdleConnectionsAppliesToAllPoolsTogether() async throws {
             let transport = Self.transport {
                 $0.maximumConnectionsPerHost = Self.many
                 $0.maximumIdleConnections = 100
@@ -315,7 +315,7 @@ extension TransportTests {
             }
         }
 
-        @Test func hostsHaveThreadsOfTheirOwn() async throws {
+        @Test func hostsAreDistributedAcrossThreads() async throws {
             let transport = Self.transport { $0.maximumThreads = 4 }
             var servers: [RawServer] = []
             for _ in 0..<8 { servers.append(try await RawServer.start([.loop([.respond(Self.ok("ok"))])])) }
@@ -338,7 +338,7 @@ extension TransportTests {
 
         // MARK: Closing idle connections
 
-        @Test func connectionsAreNotKeptForLongerThanTheyMay() async throws {
+        @Test func connectionsAreClosedAfterTheMaximumIdleTime() async throws {
             let transport = Self.transport { $0.maximumIdleTime = 1 }
             try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { server in
                 _ = try await transport.send(Exchange(server.url))
@@ -351,7 +351,7 @@ extension TransportTests {
         }
 
         @Test(arguments: [0, -1, Int.min, Int.max])
-        func anyLimitIsALimit(_ limit: Int) async throws {
+        func limitsCanHaveAnyValue(_ limit: Int) async throws {
             let transport = Self.transport {
                 $0.maximumConnectionsPerHost = limit
                 $0.maximumIdleConnections = limit
@@ -368,7 +368,7 @@ extension TransportTests {
         }
 
         /// Using a connection resets its idle time.
-        @Test func aConnectionThatIsUsedIsKept() async throws {
+        @Test func aConnectionInUseIsKept() async throws {
             let transport = Self.transport { $0.maximumIdleTime = 1 }
             try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { server in
                 for _ in 0..<6 {
@@ -380,7 +380,7 @@ extension TransportTests {
         }
 
         @Test(arguments: [0, -1, .nan])
-        func noTimeToBeKeptMeansNoIdleConnections(_ time: TimeInterval) async throws {
+        func aMaximumIdleTimeOfZeroKeepsNoConnections(_ time: TimeInterval) async throws {
             let transport = Self.transport { $0.maximumIdleTime = time }
             try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { server in
                 _ = try await transport.send(Exchange(server.url))
@@ -388,7 +388,7 @@ extension TransportTests {
             }
         }
 
-        @Test func connectionsMayBeKeptForEver() async throws {
+        @Test func connectionsCanBeKeptIndefinitely() async throws {
             let transport = Self.transport { $0.maximumIdleTime = .infinity }
             try await withRawServer([.loop([.respond(Self.ok("ok"))])]) { server in
                 for _ in 0..<2 { _ = try await transport.send(Exchange(server.url)) }
@@ -438,7 +438,7 @@ extension TransportTests {
             }
         }
 
-        @Test func closingIdleConnectionsDisturbsNobody() async throws {
+        @Test func closingIdleConnectionsDoesNotAffectOthers() async throws {
             try await withServer { server in
                 try await withThrowingTaskGroup(of: Int.self) { group in
                     for _ in 0..<100 {

@@ -17,7 +17,7 @@ extension TransportTests {
         // MARK: Bytes on the wire
 
         /// Bytes beyond the announced length would be parsed as the next request.
-        @Test func aBodyIsSentOnceAfterARefusedExpectation() async throws {
+        @Test func aBodyIsSentOnceAfterARejectedExpectation() async throws {
             let refusal = "HTTP/1.1 417 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
             let script: [RawServer.Step] = [
                 .receiveHead, .receive(5), .send(Self.ok("", "Connection: close\r\n")), .receiveAll,
@@ -35,7 +35,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aFileThatDisappearsWhileItsRequestWaitsIsNoEmptyBody() async throws {
+        @Test func aFileRemovedWhileQueuedIsNotAnEmptyBody() async throws {
             let file = FileManager.default.temporaryDirectory.appending(path: "afar-\(UUID().uuidString)")
             try Data("value".utf8).write(to: file)
             let gate = RawServer.Gate()
@@ -58,7 +58,7 @@ extension TransportTests {
         // MARK: Decisions
 
         @Test(arguments: ["204 No", "304 Same", "200 OK\r\nContent-Length: 0"], [true, false])
-        func aResponseWithoutABodyEndsWhenItIsDecided(_ head: String, _ isTaken: Bool) async throws {
+        func aResponseWithoutABodyEndsWithItsDecision(_ head: String, _ isTaken: Bool) async throws {
             try await withRawServer([.loop([.respond("HTTP/1.1 \(head)\r\n\r\n")])]) { server in
                 for method in [HTTPRequest.Method.get, .head] {
                     var exchange = Exchange(server.url, method).with { $0.idleTimeout = 20 }
@@ -66,9 +66,9 @@ extension TransportTests {
                         let pending = PendingHeadDecision()
                         Task {
                             try await Task.sleep(for: .milliseconds(20))
-                            pending.give(isTaken ? .take() : .discard(upTo: 1_000))
+                            pending.fulfill(isTaken ? .take() : .discard(upTo: 1_000))
                         }
-                        return .ask(pending)
+                        return .deferred(pending)
                     }
                     let clock = ContinuousClock.now
                     _ = try await transport.send(exchange)
@@ -81,7 +81,7 @@ extension TransportTests {
         // MARK: Waiters
 
         /// The connections of resent requests must not all go to requests that arrived earlier.
-        @Test func requestsOfAServerThatRestartsDoNotStarve() async throws {
+        @Test func resentRequestsAreNotStarved() async throws {
             let transport = makeTransport { $0.maximumConnectionsPerHost = 2 }
             let gate = RawServer.Gate()
             let both = RawServer.Gate()
@@ -120,7 +120,7 @@ extension TransportTests {
 
         /// Bytes after a response aren't used as the response to the next request.
         @Test(arguments: [Self.ok("evil"), ""])
-        func aWaiterGetsNoConnectionThatHasMoreOrHasEnded(_ surplus: String) async throws {
+        func connectionsWithSurplusBytesOrAnEndAreNotReused(_ surplus: String) async throws {
             let gate = RawServer.Gate()
             let end: [RawServer.Step] = surplus.isEmpty ? [.close] : [.waitForever]
             let script: [RawServer.Step] = [
@@ -144,7 +144,7 @@ extension TransportTests {
 
         @Test(
             .onlyOverHTTP("libcurl treats the failed write as the end"), arguments: [200, 413], [true, false])
-        func aCompleteResponseIsTheResponseAlthoughTheServerCloses(_ status: Int, _ isReset: Bool) async throws {
+        func aCompleteResponseIsAcceptedAlthoughTheServerCloses(_ status: Int, _ isReset: Bool) async throws {
             let answer = "HTTP/1.1 \(status) S\r\nContent-Length: 2\r\n\r\nok"
             let end: RawServer.Step = isReset ? .reset : .close
             try await withRawServer([.receiveHead, .receive(100_000), .send(answer), .mark("sent"), .wait(0.1), end]) {
@@ -156,7 +156,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aLargeUploadLeavesOthersTheirTurn() async throws {
+        @Test func aLargeUploadDoesNotBlockOthers() async throws {
             let transport = makeTransport { $0.maximumThreads = 1 }
             let body = Data(count: 200_000_000)
             let ok = Self.ok("")
@@ -179,7 +179,7 @@ extension TransportTests {
             arguments: [
                 ResponseDelivery.collect(), .stream(),
             ])
-        func aHeadThatDripsHasADeadline(_ delivery: ResponseDelivery) async throws {
+        func aSlowHeadHasADeadline(_ delivery: ResponseDelivery) async throws {
             let steps: [RawServer.Step] = [.receiveHead, .repeat("HTTP/1.1 103 H\r\n\r\n", every: 0.3, times: 3)]
             try await withRawServer(steps + [.send("HTTP/1.1 200 OK\r\n"), .repeat("x", every: 0.05, times: 200)]) {
                 server in
@@ -193,7 +193,7 @@ extension TransportTests {
         }
 
         @Test(.onlyOverHTTP("libcurl ignores the field before 7.88 and closes late"))
-        func theServersKeepAliveTimeoutIsObeyed() async throws {
+        func theServersKeepAliveTimeoutIsHonored() async throws {
             let short = Self.ok("a", "Keep-Alive: timeout=1\r\n")
             try await withRawServer([.respond(short), .waitForever], [.loop([.respond(Self.ok("b"))])]) { server in
                 #expect(try await transport.text(of: Exchange(server.url)) == "a")
@@ -203,7 +203,7 @@ extension TransportTests {
         }
 
         @Test(.onlyOverHTTP("libcurl delivers the 408"), arguments: [HTTPRequest.Method.get, .post])
-        func aLateTimeoutOfAKeptConnectionIsNoResponse(_ method: HTTPRequest.Method) async throws {
+        func aLate408OnAnIdleConnectionIsIgnored(_ method: HTTPRequest.Method) async throws {
             let late = "HTTP/1.1 408 Late\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
             let script: [RawServer.Step] = [.respond(Self.ok("a")), .respond(late), .close]
             try await withRawServer(script, [.loop([.respond(Self.ok("b"))])]) { server in

@@ -30,7 +30,7 @@ extension TransportTests {
         }
 
         @Test(arguments: ["utf-8", "aws-chunked", "binary", "text", "zipzap", "gzip, zipzap"])
-        func aBodyInAnUnknownCodingIsDeliveredAsItIs(_ coding: String) async throws {
+        func aBodyInAnUnknownCodingIsDeliveredUnchanged(_ coding: String) async throws {
             try await withRawServer([.loop(Self.answer(coding, Data("abc".utf8)))]) { server in
                 for decodesContent in [true, false] {
                     let exchange = Exchange(server.url).with { $0.decodesContent = decodesContent }
@@ -102,7 +102,7 @@ extension TransportTests {
         }
 
         /// Part of a compressed body can't be decoded separately (RFC 9110, section 14.4).
-        @Test func aPartOfABodyIsDeliveredAsItIs() async throws {
+        @Test func aPartialBodyIsDeliveredUnchanged() async throws {
             let part = Self.hello.dropFirst(5).prefix(7)
             let fields = "Content-Encoding: gzip\r\nContent-Range: bytes 5-11/25\r\nContent-Length: 7\r\n"
             try await withRawServer([.respond("HTTP/1.1 206 Part\r\n\(fields)\r\n"), .send(Data(part))]) { server in
@@ -188,7 +188,7 @@ extension TransportTests {
             }
         }
 
-        @Test func moreCodingsThanFiveFail() async throws {
+        @Test func moreThanFiveCodingsFail() async throws {
             let codings = Array(repeating: "gzip", count: 30).joined(separator: ", ")
             let answer = "HTTP/1.1 200 OK\r\nContent-Encoding: \(codings)\r\nContent-Length: 3\r\n\r\nabc"
             try await withRawServer([.loop([.respond(answer)])]) { server in
@@ -221,7 +221,7 @@ extension TransportTests {
         }
 
         @Test(arguments: [ResponseDelivery.collect(limit: nil), .file(descriptor: -1), .stream()], [false, true])
-        func aBombStopsWhereverItGoes(delivery: ResponseDelivery, isChunked: Bool) async throws {
+        func aBombStopsForEveryDelivery(delivery: ResponseDelivery, isChunked: Bool) async throws {
             let file = FileManager.default.temporaryDirectory.appending(path: "bomb-\(UUID().uuidString)")
             let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             defer {
@@ -246,7 +246,7 @@ extension TransportTests {
         }
 
         @Test(arguments: [false, true])
-        func aDenseBodyIsNoBomb(isChunked: Bool) async throws {
+        func aDenseBodyIsNotABomb(isChunked: Bool) async throws {
             try await withRawServer([.loop(Self.answer(Self.bomb, isChunked: isChunked))]) { server in
                 let limits: [DecompressionLimit?] = [
                     DecompressionLimit(size: 1_000_000, ratio: 1_050), DecompressionLimit(size: 200_000_000, ratio: 1),
@@ -261,7 +261,7 @@ extension TransportTests {
             }
         }
 
-        @Test func whatIsNotDecodedIsNoBomb() async throws {
+        @Test func anUndecodedBodyIsNotABomb() async throws {
             try await withRawServer([.respond("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nplain")]) { server in
                 let exchange = Exchange(server.url).with {
                     $0.decompressionLimit = DecompressionLimit(size: 0, ratio: 0)

@@ -65,7 +65,7 @@ extension TransportTests {
             try await body(descriptor, url)
         }
 
-        @Test func aFileGetsTheBodyAtItsPosition() async throws {
+        @Test func aFileReceivesTheBodyAtItsPosition() async throws {
             try await withServer { server in
                 try await withDescriptor { descriptor, url in
                     _ = write(descriptor, "start", 5)
@@ -103,7 +103,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aDescriptorThatIsNoneFails() async throws {
+        @Test func anInvalidDescriptorFails() async throws {
             try await withServer { server in
                 let exchange = Exchange(server.url("/large/100000"), delivery: .file(descriptor: 1_000_000))
                 let error = try await transportError { try await transport.send(exchange) }
@@ -128,15 +128,15 @@ extension TransportTests {
 
         // MARK: Head notification
 
-        private final class Seen: Sendable {
+        private final class HeadRecorder: Sendable {
             let statuses = Locked<[Int]>([])
         }
 
-        @Test func theHookSeesTheFinalHead() async throws {
+        @Test func theHookReceivesTheFinalHead() async throws {
             try await withRawServer([.respond("HTTP/1.1 103 H\r\n\r\nHTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno")])
             {
                 server in
-                let seen = Seen()
+                let seen = HeadRecorder()
                 var exchange = Exchange(server.url)
                 exchange.decide = { head in
                     seen.statuses.withLock { $0.append(head.status) }

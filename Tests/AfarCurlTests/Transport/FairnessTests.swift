@@ -77,7 +77,7 @@ extension TransportTests {
         }
 
         @Test(arguments: Flood.allCases)
-        func othersGoOnBesideIt(flood: Flood) async throws {
+        func otherExchangesContinueDuringAFlood(flood: Flood) async throws {
             try await withFlood(flood) { server, exchange, counter in
                 try await withServer { other in
                     let task = Task { try await transport.send(exchange) }
@@ -113,7 +113,7 @@ extension TransportTests {
         }
 
         /// Records how much of the flood had arrived before each response.
-        private final class Notes: ExchangeObserver {
+        private final class ChunkRecorder: ExchangeObserver {
             let counts = Locked<[Int64]>([])
             private let flood: Blocker
 
@@ -142,7 +142,7 @@ extension TransportTests {
         @Test(
             .onlyOverHTTP("libcurl determines how much it reads per iteration"),
             arguments: [Flood.plain, .plainOfKnownLength], [true, false])
-        func aKeptConnectionReadsALimitedNumberOfBytesInOneTurn(flood: Flood, isCollected: Bool) async throws {
+        func aReusedConnectionReadsALimitedNumberOfBytesPerTurn(flood: Flood, isCollected: Bool) async throws {
             let transport = makeTransport { $0.maximumThreads = 1 }
             let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
             defer { close(null) }
@@ -156,7 +156,7 @@ extension TransportTests {
                     _ = try await transport.send(Exchange(server.url))
                     let blocker = Blocker()
                     defer { blocker.open() }
-                    let notes = Notes(blocker)
+                    let notes = ChunkRecorder(blocker)
                     var small = Exchange(other.url)
                     small.observer = notes
                     let responses = (0..<3).map { [small] _ in Task { try await transport.send(small) } }
@@ -184,7 +184,7 @@ extension TransportTests {
         }
 
         @Test(arguments: Flood.allCases)
-        func itTimesOut(flood: Flood) async throws {
+        func aFloodTimesOut(flood: Flood) async throws {
             try await withFlood(flood) { _, exchange, _ in
                 let exchange = exchange.with { $0.totalTimeout = 1 }
                 let error = try await transportError { try await transport.send(exchange) }
@@ -192,7 +192,7 @@ extension TransportTests {
             }
         }
 
-        @Test func whatStoodBackIsWhole() async throws {
+        @Test func aDeferredBodyIsComplete() async throws {
             let body = PatternBytes.bytes(200_000)
             let chunks =
                 body.reduce(into: Data()) { $0 += [0x31, 0x0D, 0x0A, $1, 0x0D, 0x0A] } + Data("0\r\n\r\n".utf8)
@@ -213,7 +213,7 @@ extension TransportTests {
         }
 
         /// The upload's response arrives in two pieces. The second one completes it.
-        @Test func aRefusedUploadIsLetGo() async throws {
+        @Test func aRejectedUploadIsReleased() async throws {
             /// Signals when the transport has released the observer.
             final class Owner: ExchangeObserver {
                 let isGone: Deferred<Void>

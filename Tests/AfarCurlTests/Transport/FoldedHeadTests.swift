@@ -57,7 +57,7 @@ extension TransportTests {
         }
 
         /// libcurl resends a request if a reused connection has been closed.
-        @Test func aResponseToARequestThatWasSentAgain() async throws {
+        @Test func aResponseToAResentRequest() async throws {
             try await withRawServer([.respond(Self.ok), .receiveHead, .close], [.respond(Self.folded())]) { server in
                 try await expectGood(server.url)
                 try await expectRefusal(of: Exchange(server.url))
@@ -73,8 +73,8 @@ extension TransportTests {
         }
 
         @Test func aResponseAfterAskingForTheBody() async throws {
-            let goOn = "HTTP/1.1 100 Continue\r\nA: b\r\n\r\n"
-            let script: [RawServer.Step] = [.respond(goOn), .receive(100), .send(Self.folded())]
+            let informational = "HTTP/1.1 100 Continue\r\nA: b\r\n\r\n"
+            let script: [RawServer.Step] = [.respond(informational), .receive(100), .send(Self.folded())]
             try await withRawServer(script) { server in
                 try await expectRefusal(
                     of: Exchange(
@@ -85,7 +85,7 @@ extension TransportTests {
         @Test(
             .onlyOverCurl(
                 "HTTPTransport sends the request again over another connection: the body that it announced is missing"))
-        func aResponseAfterARefusedExpectation() async throws {
+        func aResponseAfterARejectedExpectation() async throws {
             let refusal = "HTTP/1.1 417 No\r\nContent-Length: 7\r\nA: b\r\n\r\nrefused"
             let script: [RawServer.Step] = [.respond(refusal), .respond(Self.folded())]
             try await withRawServer(script) { server in
@@ -112,7 +112,7 @@ extension TransportTests {
         }
 
         @Test(arguments: ["", "HTTP/1.1 200 OK\r\nA: b\r\n\r\n"])
-        func aResponseOfAProxy(_ answer: String) async throws {
+        func aProxysResponse(_ answer: String) async throws {
             try await withRawServer([.loop([.respond(Self.ok)])]) { server in
                 try await withRawServer([.respond(answer + Self.folded()), .close]) { proxy in
                     try await expectGood(server.url)

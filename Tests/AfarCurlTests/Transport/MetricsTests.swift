@@ -11,7 +11,7 @@ extension TransportTests {
     @Suite struct MetricsTests {
         private let transport = makeTransport()
 
-        @Test func momentsFollowEachOther() async throws {
+        @Test func timestampsAreOrdered() async throws {
             try await withServer { server in
                 let before = Date()
                 let response = try await transport.send(Exchange(server.url("/delay/0.05")))
@@ -37,7 +37,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aKeptConnectionHasNoConnectPhases() async throws {
+        @Test func aReusedConnectionHasNoConnectPhases() async throws {
             try await withServer { server in
                 _ = try await transport.send(Exchange(server.url("/get")))
                 let response = try await transport.send(Exchange(server.url("/get")))
@@ -85,7 +85,7 @@ extension TransportTests {
             }
         }
 
-        @Test func failuresHaveMetricsToo() async throws {
+        @Test func failuresHaveMetrics() async throws {
             try await withRawServer([.respond("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), .close]) { server in
                 let error = try await transportError { try await transport.send(Exchange(server.url)) }
                 let metrics = try #require(error.report.transactions.first)
@@ -121,7 +121,7 @@ extension TransportTests {
             private func note(_ event: String) { events.withLock { $0.append(event) } }
         }
 
-        @Test func theObserverSeesEverythingInOrder() async throws {
+        @Test func theObserverIsNotifiedInOrder() async throws {
             let answer = "HTTP/1.1 103 Hints\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
             try await withRawServer([.receiveHead, .receive(3), .send(answer)]) { server in
                 let recorder = Recorder()
@@ -136,7 +136,7 @@ extension TransportTests {
             }
         }
 
-        @Test func progressGrowsToTheWhole() async throws {
+        @Test func progressReachesTheTotal() async throws {
             try await withServer { server in
                 let recorder = Recorder()
                 var exchange = Exchange(server.url("/upload"), .post, body: .data(Data(count: 1_000_000)))

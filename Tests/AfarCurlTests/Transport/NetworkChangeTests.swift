@@ -51,7 +51,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aSessionWhoseNetworkChangesConnectsAnew() async throws {
+        @Test func aNetworkChangeOpensNewConnections() async throws {
             try await withRawServer([.loop([.respond(Self.ok)])]) { server in
                 let network = Network()
                 let session = Session(transport: makeTransport(), connectivity: network)
@@ -70,7 +70,7 @@ extension TransportTests {
 
         // MARK: Running and waiting exchanges
 
-        @Test func exchangesThatRunAreLeftAlone() async throws {
+        @Test func runningExchangesContinue() async throws {
             let count = 64
             let gate = RawServer.Gate()
             let slow: [RawServer.Step] = [
@@ -94,7 +94,7 @@ extension TransportTests {
             await server.stop()
         }
 
-        @Test func exchangesThatWaitForTheirTurnGoOverNewConnections() async throws {
+        @Test func queuedExchangesUseNewConnections() async throws {
             let gate = RawServer.Gate()
             let held: [RawServer.Step] = [.receiveHead, .hold(gate), .send(Self.ok), .loop([.respond(Self.ok)])]
             try await withRawServer(held, [.loop([.respond(Self.ok)])]) { server in
@@ -155,7 +155,7 @@ extension TransportTests {
 
         /// The kernel rejects TCP to such addresses in the same way as addresses without a route.
         @Test(arguments: ["http://224.0.0.1/", "http://255.255.255.255/"])
-        func whereThereIsNoWayThereIsNoNetwork(url: String) async throws {
+        func unroutableAddressesAreNotConnected(url: String) async throws {
             let url = try #require(URL(string: url))
             let error = try await transportError { try await makeTransport().send(Exchange(url)) }
             #expect(error.code == .notConnected)

@@ -64,7 +64,7 @@ struct RedirectSecrecyTests {
         await plain.stop()
     }
 
-    @Test func aSecureConnectionIsNotLeft() async throws {
+    @Test func redirectsFromHTTPSToHTTPAreRejected() async throws {
         let plain = try await RawServer.start([.respond(answer)])
         let secure = try await TLSServer(.good, answer: redirect(302, to: plain.url))
         defer { secure.stop() }

@@ -63,7 +63,7 @@ extension TransportTests {
             }
         }
 
-        @Test func transportsGiveBackWhatTheyTook() async {
+        @Test func transportsReleaseTheirResources() async {
             await #expect(processExitsWith: .success) { [transport = TestedTransport.current as TestedTransport] in
                 try await TestedTransport.$current.withValue(transport) {
                     try await Resources.settle()
@@ -80,7 +80,7 @@ extension TransportTests {
             }
         }
 
-        @Test func cancelledExchangesGiveBackWhatTheyTook() async {
+        @Test func cancelledExchangesReleaseTheirResources() async {
             await #expect(processExitsWith: .success) { [transport = TestedTransport.current as TestedTransport] in
                 try await TestedTransport.$current.withValue(transport) {
                     try await Resources.settle()
@@ -115,7 +115,7 @@ extension TransportTests {
         }
 
         /// The producer of a request's body can outlive the exchange and even the transport.
-        @Test func aMakerThatHangsKeepsNothing() async {
+        @Test func aBlockedProducerRetainsNothing() async {
             await #expect(processExitsWith: .success) { [transport = TestedTransport.current as TestedTransport] in
                 try await TestedTransport.$current.withValue(transport) {
                     try await Resources.settle()
@@ -142,7 +142,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aStreamThatOutlivesItsTransportKeepsNothingWhenDropped() async {
+        @Test func aStreamThatOutlivesItsTransportReleasesItsResources() async {
             await #expect(processExitsWith: .success) { [transport = TestedTransport.current as TestedTransport] in
                 try await TestedTransport.$current.withValue(transport) {
                     try await Resources.settle()

@@ -11,7 +11,7 @@ extension TransportTests {
         private let transport = makeTransport()
 
         @Test(arguments: [0, 1, 64 * 1024, 64 * 1024 + 1, 5_000_000])
-        func dataArrivesWhole(_ count: Int) async throws {
+        func dataArrivesCompletely(_ count: Int) async throws {
             try await withServer { server in
                 let data = PatternBytes.bytes(count)
                 let response = try await transport.send(Exchange(server.url("/upload"), .post, body: .data(data)))
@@ -21,7 +21,7 @@ extension TransportTests {
         }
 
         @Test(arguments: [0, 1, 5_000_000])
-        func filesArriveWhole(_ count: Int) async throws {
+        func filesArriveCompletely(_ count: Int) async throws {
             try await withServer { server in
                 let data = PatternBytes.bytes(count)
                 let url = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)")
@@ -35,7 +35,7 @@ extension TransportTests {
         }
 
         @Test(arguments: [true, false])
-        func streamsArriveWhole(_ hasLength: Bool) async throws {
+        func streamsArriveCompletely(_ hasLength: Bool) async throws {
             try await withServer { server in
                 let chunks = [10, 0, 100_000, 1, 400_000, 3].map { PatternBytes.bytes($0) }
                 let data = chunks.reduce(Data(), +)
@@ -63,7 +63,7 @@ extension TransportTests {
                 ([Data("123".utf8)], nil), ([Data("123456".utf8)], nil), ([Data("12345".utf8), Data("6".utf8)], nil),
                 ([], nil), ([Data("1".utf8)], Intended()), ([Data("12345".utf8)], Intended()),
             ] as [([Data], Intended?)])
-        func aStreamThatBreaksItsPromiseFails(_ chunks: [Data], _ error: Intended?) async throws {
+        func aStreamOfAnotherLengthFails(_ chunks: [Data], _ error: Intended?) async throws {
             try await withServer { server in
                 let body = ChunkSource.body(chunks, length: 5, failing: error)
                 let failure = try await transportError {
@@ -90,7 +90,7 @@ extension TransportTests {
         }
 
         /// A body's producer can require another response from the same transport.
-        @Test func makingABodyHoldsNobodyUp() async throws {
+        @Test func producingABodyDoesNotBlockOthers() async throws {
             try await withServer { server in
                 let (made, mayBeMade) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
                 let body = RequestBodyStream(isReplayable: false) {
@@ -122,7 +122,7 @@ extension TransportTests {
         }
 
         @Test(arguments: [HTTPRequest.Method.post, .put, .patch])
-        func methodsThatWantABodySayThatThereIsNone(_ method: HTTPRequest.Method) async throws {
+        func methodsWithABodySendAZeroContentLength(_ method: HTTPRequest.Method) async throws {
             try await withServer { server in
                 for body in [RequestBody.none, .data(Data())] {
                     let response = try await transport.send(Exchange(server.url("/anything"), method, body: body))
@@ -133,7 +133,7 @@ extension TransportTests {
         }
 
         @Test(arguments: [HTTPRequest.Method.get, .delete, .options])
-        func otherMethodsMayHaveABody(_ method: HTTPRequest.Method) async throws {
+        func otherMethodsCanHaveABody(_ method: HTTPRequest.Method) async throws {
             try await withServer { server in
                 let bare = try await transport.send(Exchange(server.url("/anything"), method))
                 #expect(try bare.echoed("Content-Length").isEmpty)
@@ -145,7 +145,7 @@ extension TransportTests {
         }
 
         @Test(arguments: [3, 2_000_000])
-        func aBodyBringsNoFieldsButItsLength(_ count: Int) async throws {
+        func aBodyAddsOnlyItsLength(_ count: Int) async throws {
             try await withServer { server in
                 let body = RequestBody.data(PatternBytes.bytes(count))
                 _ = try await transport.send(Exchange(server.url("/upload"), .post, body: body))

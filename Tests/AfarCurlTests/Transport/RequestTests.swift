@@ -12,7 +12,7 @@ extension TransportTests {
         private let transport = makeTransport()
 
         @Test(arguments: ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "get", "X-y.z!"])
-        func methodsGoOutAsTheyAre(_ name: String) async throws {
+        func methodsAreSentUnchanged(_ name: String) async throws {
             try await withServer { server in
                 let method = try #require(HTTPRequest.Method(name))
                 let response = try await transport.send(Exchange(server.url("/anything?a=1"), method))
@@ -33,7 +33,7 @@ extension TransportTests {
             }
         }
 
-        @Test func headWithAnEmptyBodyIsAHead() async throws {
+        @Test func headWithAnEmptyBodyIsSentAsHead() async throws {
             try await withServer { server in
                 let response = try await transport.send(Exchange(server.url("/get"), .head, body: .data(Data())))
                 #expect(response.head.status == 200)
@@ -41,7 +41,7 @@ extension TransportTests {
         }
 
         @Test(.onlyOverCurl("libcurl treats it as a POST and waits for the body that the response announces"))
-        func headWithABodyIsRefused() async throws {
+        func headWithABodyIsRejected() async throws {
             try await withServer { server in
                 let exchange = Exchange(server.url("/get"), .head, body: .data(Data("x".utf8)))
                 let error = try await transportError { try await transport.send(exchange) }
@@ -68,7 +68,7 @@ extension TransportTests {
 
         // MARK: Header fields
 
-        @Test func fieldsGoOutInOrderAndRepeat() async throws {
+        @Test func fieldsAreSentInOrderWithDuplicates() async throws {
             try await withServer { server in
                 let fields = [
                     ("X-B", "2"), ("X-A", "1"), ("X-B", "3"), ("X-Empty", ""), ("X-Text", "Grüße: 1, 2; \"q\""),
@@ -79,7 +79,7 @@ extension TransportTests {
             }
         }
 
-        @Test func nothingIsInvented() async throws {
+        @Test func noFieldsAreAdded() async throws {
             try await withServer { server in
                 let response = try await transport.send(Exchange(server.url("/headers")))
                 #expect(try response.echoedFields.map { $0[0] }.sorted() == ["Accept", "Host"])
@@ -88,7 +88,7 @@ extension TransportTests {
             }
         }
 
-        @Test func ownFieldsOverrideDefaultFields() async throws {
+        @Test func theRequestsFieldsOverrideDefaultFields() async throws {
             try await withServer { server in
                 var defaults = HTTPFields()
                 defaults[.userAgent] = "default"
@@ -105,7 +105,7 @@ extension TransportTests {
             }
         }
 
-        @Test func nothingIsLeftOverFromTheRequestBefore() async throws {
+        @Test func nothingRemainsFromThePreviousRequest() async throws {
             try await withServer { server in
                 let rich = Exchange(
                     server.url("/anything"), .put, fields: [("X-Once", "1"), ("Authorization", "Bearer x")],
@@ -118,7 +118,7 @@ extension TransportTests {
             }
         }
 
-        @Test func manyFieldsGoOut() async throws {
+        @Test func manyFieldsAreSent() async throws {
             try await withServer { server in
                 let fields = (0..<200).map { ("X-\($0)", String(repeating: "v", count: $0)) }
                 let response = try await transport.send(Exchange(server.url("/headers"), fields: fields))

@@ -22,7 +22,8 @@ extension TransportTests {
             (.post, .none), (.post, .data(Data(count: 100_000))), (.post, ChunkSource.body([Data("pay".utf8)])),
             (.init("TRANSFER")!, .none),
         ])
-        func whatMayHaveBeenActedUponIsSentOnce(_ method: HTTPRequest.Method, _ body: RequestBody) async throws {
+        func requestsThatMayHaveBeenProcessedAreSentOnce(_ method: HTTPRequest.Method, _ body: RequestBody) async throws
+        {
             try await withRawServer(Self.keepsAndCloses, [.loop([.respond(Self.ok)])]) { server in
                 _ = try await transport.send(Exchange(server.url))
                 let error = try await transportError {
@@ -39,8 +40,7 @@ extension TransportTests {
             (HTTPRequest.Method.get, RequestBody.none), (.put, .data(Data("value".utf8))), (.delete, .none),
             (.put, .data(Data(count: 100_000))),
         ])
-        func whatMeansTheSameTwiceIsSentAgainAndCounted(_ method: HTTPRequest.Method, _ body: RequestBody) async throws
-        {
+        func idempotentRequestsAreResentAndCounted(_ method: HTTPRequest.Method, _ body: RequestBody) async throws {
             try await withRawServer(Self.keepsAndCloses, [.loop([.respond(Self.ok)])]) { server in
                 let first = try await transport.send(Exchange(server.url))
                 #expect(first.report.transactions.first?.resendCount == 0)
@@ -50,7 +50,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aConnectionThatClosesBeforeItsFirstAnswerIsLost() async throws {
+        @Test func aNewConnectionThatClosesIsLost() async throws {
             try await withRawServer([.receiveHead, .close]) { server in
                 let error = try await transportError { try await transport.send(Exchange(server.url)) }
                 #expect(error.code == .connectionLost)
@@ -69,7 +69,7 @@ extension TransportTests {
                 (RequestBody.data(Data("small".utf8)), 5), (.data(Data(count: 100_000)), 100_000),
                 (ChunkSource.body([Data(count: 90_000)], length: 90_000), 90_000),
             ], [ResponseDelivery.collect(), .stream()])
-        func aRefusedExpectationIsDropped(_ body: (RequestBody, Int), _ delivery: ResponseDelivery) async throws {
+        func aRejectedExpectationIsDropped(_ body: (RequestBody, Int), _ delivery: ResponseDelivery) async throws {
             let again: [RawServer.Step] = [.receiveHead, .receive(body.1), .send(Self.ok)]
             try await withRawServer([.respond(Self.refusal)] + again, again) { server in
                 let heads = Heads()
@@ -92,7 +92,7 @@ extension TransportTests {
         @Test(
             .onlyOverCurl("libcurl doesn't repeat the request if the connection closes"),
             arguments: [ResponseDelivery.collect(), .stream()])
-        func aRefusalThatIsTheLastWordIsTheAnswer(_ delivery: ResponseDelivery) async throws {
+        func aFinalRejectionIsTheResponse(_ delivery: ResponseDelivery) async throws {
             let refusal = "HTTP/1.1 417 No\r\nConnection: close\r\nContent-Length: 7\r\n\r\nrefused"
             try await withRawServer([.respond(refusal)]) { server in
                 let response = try await transport.send(
@@ -110,7 +110,7 @@ extension TransportTests {
         }
 
         @Test(arguments: [ResponseDelivery.collect(), .stream()], [true, false])
-        func aRefusalWithoutABodyIsTheAnswerOrIsRefusedItself(_ delivery: ResponseDelivery, _ isWanted: Bool)
+        func aRejectionWithoutABodyIsTheResponseOrRejected(_ delivery: ResponseDelivery, _ isWanted: Bool)
             async throws
         {
             let refusal = "HTTP/1.1 417 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
@@ -129,7 +129,7 @@ extension TransportTests {
         }
 
         /// The server waits until libcurl stops waiting for 100 Continue and sends part of the body.
-        @Test func aLateRefusalOfABodyThatCannotBeSentAgainFails() async throws {
+        @Test func aLateRejectionOfAOneShotBodyFails() async throws {
             try await withRawServer([.receiveHead, .receive(1_000), .send(Self.refusal), .receiveAll]) { server in
                 let body = RequestBodyStream(isReplayable: false) {
                     let chunks = ChunkSource([Data(count: 1_000)])
@@ -151,7 +151,7 @@ extension TransportTests {
         // MARK: Earlier errors
 
         /// libcurl stores the number of a system error in the handle.
-        @Test func aFailureDoesNotNameTheErrorOfTheOneBefore() async throws {
+        @Test func aFailureDoesNotReportThePreviousError() async throws {
             let port = try ClosedPort()
             let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
             try await withRawServer([.respond(head + "zz\r\nabc")], [.receiveHead, .close]) { server in

@@ -15,7 +15,7 @@ extension TransportTests {
         }
 
         @Test(arguments: [1, 10_000, 10_000_000])
-        func aStreamHasTheWholeBody(_ highWaterMark: Int) async throws {
+        func aStreamContainsTheCompleteBody(_ highWaterMark: Int) async throws {
             try await withServer { server in
                 let body = try await stream(server.url("/large/5000000"), highWaterMark: highWaterMark)
                 #expect(try await collect(body) == PatternBytes.bytes(5_000_000))
@@ -24,14 +24,14 @@ extension TransportTests {
             }
         }
 
-        @Test func anEmptyBodyEndsAtOnce() async throws {
+        @Test func anEmptyBodyEndsImmediately() async throws {
             try await withServer { server in
                 let body = try await stream(server.url("/empty"))
                 #expect(try await collect(body).isEmpty)
             }
         }
 
-        @Test func theResponseIsThereBeforeItsBody() async throws {
+        @Test func theResponseIsAvailableBeforeItsBody() async throws {
             let gate = RawServer.Gate()
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"
             try await withRawServer([.respond(head + "abc"), .hold(gate), .send("def")]) { server in
@@ -71,7 +71,7 @@ extension TransportTests {
         }
 
         /// 200 MB exceed the total size of all buffers between server and reader.
-        @Test func theServerIsHeldBackWhileNobodyReads() async throws {
+        @Test func anUnreadStreamAppliesBackpressure() async throws {
             let total = 200_000_000
             let written = Locked(0)
             try await withServer { server in
@@ -94,7 +94,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aBrokenBodyIsTheReadersError() async throws {
+        @Test func aTruncatedBodyIsTheReadersError() async throws {
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
             try await withRawServer([.respond(head + "half"), .close]) { server in
                 let body = try await stream(server.url)
@@ -105,7 +105,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aSecondReaderIsRefused() async throws {
+        @Test func aSecondReaderIsRejected() async throws {
             let gate = RawServer.Gate()
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
             try await withRawServer([.respond(head), .hold(gate), .send("x")]) { server in
@@ -144,7 +144,7 @@ extension TransportTests {
             }
         }
 
-        @Test func droppingAStreamThatWaitsEndsTheExchange() async throws {
+        @Test func droppingAWaitingStreamEndsTheExchange() async throws {
             try await withRawServer([.respond("HTTP/1.1 200 OK\r\n\r\n"), .waitForever]) { server in
                 do { _ = try await stream(server.url) }
                 try await server.peerClosed(0)
@@ -183,7 +183,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aStreamIsReadAfterItsTransportIsGone() async throws {
+        @Test func aStreamOutlivesItsTransport() async throws {
             try await withServer { server in
                 let exchange = Exchange(server.url("/large/5000000"), delivery: .stream(highWaterMark: 1000))
                 var transport: (any TestableTransport)? = makeTransport()

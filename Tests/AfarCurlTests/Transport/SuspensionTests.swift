@@ -38,7 +38,7 @@ extension TransportTests {
         }
 
         @Test(arguments: [ResponseDelivery.collect(), .stream()])
-        func aSuspendedExchangeStandsStillAndGoesOn(_ delivery: ResponseDelivery) async throws {
+        func aSuspendedExchangePausesAndContinues(_ delivery: ResponseDelivery) async throws {
             let gate = RawServer.Gate()
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"
             try await withRawServer([.respond(head + "abc"), .hold(gate), .send("def"), .mark("sent")]) { server in
@@ -80,7 +80,7 @@ extension TransportTests {
             }
         }
 
-        @Test func theIdleTimerGoesOnAfterResumption() async throws {
+        @Test func theIdleTimerContinuesAfterResumption() async throws {
             try await withRawServer([.respond("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), .waitForever]) {
                 server in
                 var exchange = Exchange(server.url).with { $0.idleTimeout = 0.2 }
@@ -107,7 +107,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aSuspendedUploadHoldsItsBodyBack() async throws {
+        @Test func aSuspendedUploadStopsSending() async throws {
             let body = PatternBytes.bytes(3_000_000)
             let answer = "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"
             try await withRawServer([.receiveHead, .receive(body.count), .send(answer)]) { server in
@@ -130,7 +130,7 @@ extension TransportTests {
             }
         }
 
-        @Test func suspendingAndResumingAtRandomChangesNoByte() async throws {
+        @Test func randomSuspensionPreservesTheBody() async throws {
             try await withServer { server in
                 var generator = SeededGenerator(seed: 7)
                 for delivery in [ResponseDelivery.collect(), .stream(highWaterMark: 10_000)] {
@@ -176,7 +176,7 @@ extension TransportTests {
 
         /// The next hop of a redirect uses the same control as the previous one, and can start the moment the previous
         /// body ends.
-        @Test func theNextExchangeKeepsTheControlItWasGiven() async throws {
+        @Test func theNextExchangeKeepsItsControl() async throws {
             let answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
             let gate = RawServer.Gate()
             try await withRawServer([.loop([.respond(answer), .hold(gate), .send("body")])]) { server in
@@ -198,7 +198,7 @@ extension TransportTests {
 
         /// The messages of two threads that suspend and resume concurrently can arrive in any order. The control's
         /// final state counts.
-        @Test func theControlsLastWordCounts() async throws {
+        @Test func theLastChangeOfTheControlIsUsed() async throws {
             let block = [UInt8](repeating: 1, count: 10_000)
             try await withRawServer([.respond("HTTP/1.1 200 OK\r\n\r\n"), .loop([.send(block)])]) { server in
                 var exchange = Exchange(server.url, delivery: .stream())
@@ -228,7 +228,7 @@ extension TransportTests {
             }
         }
 
-        @Test func whatCannotBeWrittenAfterResumptionFailsAtOnce() async throws {
+        @Test func aWriteErrorAfterResumptionFailsImmediately() async throws {
             let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
             defer { close(full) }
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"

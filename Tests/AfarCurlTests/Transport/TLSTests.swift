@@ -35,7 +35,7 @@ extension TransportTests {
             (.future, .certificateNotYetValid),
             (.wrongHost, .certificateUntrusted), (.selfSigned, .certificateHasUnknownRoot),
         ])
-        func aBadCertificateIsRefused(_ certificate: TLSServer.Certificate, _ code: TransportError.Code) async throws {
+        func aBadCertificateIsRejected(_ certificate: TLSServer.Certificate, _ code: TransportError.Code) async throws {
             try await withTLSServer(certificate) { server, transport in
                 let error = try await transportError { try await transport.send(Exchange(server.url)) }
                 #expect(error.code == code, "\(error)")
@@ -55,7 +55,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aMissingBundleTrustsNobody() async throws {
+        @Test func aMissingBundleTrustsNoServer() async throws {
             try await withTLSServer(.good) { server, _ in
                 let transport = makeTransport { $0.certificateBundle = URL(fileURLWithPath: "/nonexistent.pem") }
                 let error = try await transportError { try await transport.send(Exchange(server.url)) }
@@ -63,7 +63,7 @@ extension TransportTests {
             }
         }
 
-        @Test func oldVersionsAreRefused() async throws {
+        @Test func oldVersionsAreRejected() async throws {
             try await withTLSServer(.good, arguments: ["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"]) { server, transport in
                 let error = try await transportError { try await transport.send(Exchange(server.url)) }
                 #expect(error.code == .secureConnectionFailed)
@@ -71,7 +71,7 @@ extension TransportTests {
             }
         }
 
-        @Test func theMinimumVersionIsASetting() async throws {
+        @Test func theMinimumVersionIsConfigurable() async throws {
             try await withTLSServer(.good, arguments: ["-tls1_2"]) { server, transport in
                 let exchange = Exchange(server.url)
                 #expect(try await transport.send(exchange).head.status == 200)
@@ -94,7 +94,7 @@ extension TransportTests {
             }
         }
 
-        @Test func aSilentServerMeetsTheConnectTimeout() async throws {
+        @Test func aSilentServerTriggersTheConnectTimeout() async throws {
             try await withRawServer([.waitForever]) { server in
                 let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
                 let exchange = Exchange(url).with { $0.connectTimeout = 0.5 }

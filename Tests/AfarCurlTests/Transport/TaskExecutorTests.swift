@@ -13,7 +13,7 @@ extension TransportTests {
             return name?.trimmingCharacters(in: .newlines) ?? ""
         }
 
-        @Test func tasksRunWhereTheConnectionsAreDriven() async throws {
+        @Test func tasksRunOnTheConnectionsThread() async throws {
             let transport = makeTransport()
             try await withServer { server in
                 try await withTaskExecutorPreference(transport.taskExecutor) {
@@ -27,7 +27,7 @@ extension TransportTests {
             }
         }
 
-        @Test func manyTasksTakeTurnsThere() async throws {
+        @Test func manyTasksShareTheThread() async throws {
             let transport = makeTransport()
             try await withServer { server in
                 let count = try await withTaskExecutorPreference(transport.taskExecutor) {
@@ -47,7 +47,7 @@ extension TransportTests {
             }
         }
 
-        @Test func requestsOfOtherThreadsComeBackThere() async throws {
+        @Test func tasksResumeOnTheThread() async throws {
             let transport = makeTransport { $0.maximumThreads = 4 }
             let servers = try await [TestServer.start(), TestServer.start(), TestServer.start()]
             try await withTaskExecutorPreference(transport.taskExecutor) {
@@ -60,7 +60,7 @@ extension TransportTests {
             for server in servers { await server.stop() }
         }
 
-        @Test func aCancelledTaskEndsThere() async throws {
+        @Test func aCancelledTaskEndsOnTheThread() async throws {
             let transport = makeTransport()
             try await withServer { server in
                 let task = Task(executorPreference: try transport.taskExecutor) {
@@ -71,7 +71,7 @@ extension TransportTests {
             }
         }
 
-        @Test func streamsAreReadThere() async throws {
+        @Test func streamsAreReadOnTheThread() async throws {
             let transport = makeTransport()
             try await withServer { server in
                 try await withTaskExecutorPreference(transport.taskExecutor) {
@@ -82,7 +82,7 @@ extension TransportTests {
             }
         }
 
-        @Test func theExecutorKeepsItsThreadAndNoLonger() async throws {
+        @Test func theExecutorRetainsItsThread() async throws {
             weak var released: (any TestableTransport)?
             do {
                 let executor = try {

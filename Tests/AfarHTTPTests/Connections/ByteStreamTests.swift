@@ -50,7 +50,7 @@ import Testing
         return end
     }
 
-    @Test func aResetThatSendingHasReceivedIsNoCleanEnd() async throws {
+    @Test func aResetDetectedBySendingIsNotACleanEnd() async throws {
         let listener = try Listener()
         let stream = try SocketStream.connected(to: listener.address)
         defer { close(stream.descriptor) }
@@ -67,7 +67,7 @@ import Testing
             return
         }
         #expect(fault.code == .connectionLost)
-        guard stream.mayRead, case .failed = read(stream, stream) else {
+        guard stream.canRead, case .failed = read(stream, stream) else {
             Issue.record("the error isn't permanent")
             return
         }

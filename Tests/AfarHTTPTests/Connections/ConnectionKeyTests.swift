@@ -11,7 +11,7 @@ import Testing
             HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/"), ExchangeOptions())
     }
 
-    @Test func allSpellingsOfAHostAreOne() throws {
+    @Test func allSpellingsOfAHostAreEqual() throws {
         #expect(try key("Example.org") == key("example.org:80"))
         #expect(try key("example.org:") == key("example.org"))
         #expect(try key("example.org:81") != key("example.org"))
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: ["a:65536", "a:x", "a:-1", "a:+1", "a:99999999999999999999"])
-    func aPortThatIsNoneIsAnError(_ authority: String) {
+    func anInvalidPortIsAnError(_ authority: String) {
         let error = #expect(throws: HTTP1Error.self) { _ = try key(authority) }
         #expect(error?.code == .invalidURL)
     }
@@ -47,7 +47,7 @@ import Testing
         #expect(Set(options) == ofExchanges.union(ofConnections).union(refused))
     }
 
-    @Test func whatIsAgreedOnInTheHandshakeDistinguishesConnections() throws {
+    @Test func handshakeSettingsDistinguishConnections() throws {
         let request = HTTPRequest(method: .get, scheme: "https", authority: "a", path: "/")
         func key(_ change: (inout ExchangeOptions) -> Void = { _ in }) throws -> ConnectionKey {
             var options = ExchangeOptions()

@@ -35,7 +35,7 @@ import Testing
         #expect(!pool.openNext("a"))
     }
 
-    @Test func aWaiterTakesTheFirstConnectionThatIsAvailable() {
+    @Test func aWaiterTakesTheFirstAvailableConnection() {
         let (first, second) = (Connection(), Connection())
         let waiters = (0..<3).map { _ in Waiter() }
         for waiter in waiters { _ = pool.request(waiter, key: "a") }
@@ -59,7 +59,7 @@ import Testing
         #expect(isWait(pool.request(Waiter(), key: "a")))
     }
 
-    @Test func aRequestThatIsSentAgainGetsANewConnection() {
+    @Test func aResentRequestGetsANewConnection() {
         let idle = addIdle()
         let (again, other) = (Waiter(), Waiter())
         #expect(isOpen(pool.request(again, key: "a", needsFresh: true)))
@@ -70,7 +70,7 @@ import Testing
         #expect(pool.available(Connection(), key: "a", isFresh: true, idleUntil: .max) === again)
     }
 
-    @Test func anIdleConnectionMakesRoomForANewOne() {
+    @Test func anIdleConnectionIsClosedForANewOne() {
         let connections = (0..<2).map { _ in Connection() }
         for connection in connections {
             _ = pool.request(Waiter(), key: "a")
@@ -93,7 +93,7 @@ import Testing
         #expect(pool.openingFailed("b") == nil)
     }
 
-    @Test func whoeverGivesUpLeavesASurplus() {
+    @Test func aWithdrawnWaiterLeavesASurplusConnection() {
         let waiters = (0..<3).map { _ in Waiter() }
         for waiter in waiters { _ = pool.request(waiter, key: "a") }
         #expect(!pool.withdraw(waiters[0], key: "a"))
@@ -104,7 +104,7 @@ import Testing
         #expect(pool.available(Connection(), key: "a", isFresh: true, idleUntil: .max) === waiters[1])
     }
 
-    @Test func aClosedConnectionMakesRoom() {
+    @Test func aClosedConnectionFreesASlot() {
         for _ in 0..<2 {
             _ = pool.request(Waiter(), key: "a")
             _ = pool.available(Connection(), key: "a", isFresh: true, idleUntil: .max)

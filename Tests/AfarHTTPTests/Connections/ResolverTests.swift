@@ -48,7 +48,7 @@ import Testing
         #expect(received == [[ObjectIdentifier(first), ObjectIdentifier(second)], [ObjectIdentifier(third)]])
     }
 
-    @Test func aLookupFromBeforeAChangeOfTheNetworkIsNotShared() async {
+    @Test func aLookupStartedBeforeANetworkChangeIsNotShared() async {
         let answers = Answers(limit: 2)
         let resolver = answers.resolver
         let (early, late) = (Waiter(), Waiter())
@@ -63,7 +63,7 @@ import Testing
         #expect(Set(received) == [[ObjectIdentifier(early)], [ObjectIdentifier(late)]])
     }
 
-    @Test func anAbandonedLookupMakesRoomUpToALimit() {
+    @Test func anAbandonedLookupFreesASlotUpToALimit() {
         let resolver = Resolver<Waiter>(limit: 1) { _ in }
         let names = (0..<6).map { "\($0).invalid" }
         let waiters = names.map { _ in Waiter() }

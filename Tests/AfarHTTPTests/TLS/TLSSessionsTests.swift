@@ -38,7 +38,7 @@ import Testing
         try stream.shakeHands(over: socket)
         // With TLS 1.3, sessions arrive after the handshake.
         while sessions.isEmpty {
-            try #require(stream.isQuiet())
+            try #require(stream.isIdle())
             if sessions.isEmpty { socket.waitForBytes() }
         }
         stream.shutDown()
@@ -73,7 +73,7 @@ import Testing
     // MARK: Time
 
     @Test(arguments: [(0, 0), (60, 60), (3_600, 3_600), (86_400, 3_600)])
-    func aSessionExpiresWhenTheServerForgetsItOrAfterAnHour(timeout: Int, seconds: UInt64) throws {
+    func aSessionExpiresAfterTheServersLifetimeOrAnHour(timeout: Int, seconds: UInt64) throws {
         let earliest = MonotonicClock.now
         let session = try copy(timeout: timeout)
         let latest = MonotonicClock.now
@@ -81,7 +81,7 @@ import Testing
         #expect(expiries.contains(session.expiry))
     }
 
-    @Test func anExpiredSessionIsNotTaken() throws {
+    @Test func anExpiredSessionIsNotUsed() throws {
         let key = try key("a")
         let (first, second) = (try copy(timeout: 100), try copy(timeout: 50))
         var sessions = TLSSessions()
@@ -116,7 +116,7 @@ import Testing
 
     // MARK: Numbers
 
-    @Test func theLatestFourSessionsOfAKeyAreKeptAndEachIsTakenOnce() throws {
+    @Test func theLatestFourSessionsOfAKeyAreStoredAndUsedOnce() throws {
         let (key, other) = (try key("a"), try key("b"))
         var sessions = TLSSessions()
         let first = try copy()
@@ -141,7 +141,7 @@ import Testing
                 + [4])
     }
 
-    @Test func aSessionThatCannotBeResumedIsNotKept() throws {
+    @Test func aNonResumableSessionIsNotKept() throws {
         let key = try key("a")
         var sessions = TLSSessions()
         // It has neither an identifier nor a ticket.
@@ -151,7 +151,7 @@ import Testing
 
     // MARK: Evaluators
 
-    @Test func withAnEvaluatorASessionIsTakenOnlyWhileItsCertificatesAreAccepted() async throws {
+    @Test func withAnEvaluatorASessionIsUsedOnlyWhileItsCertificatesAreAccepted() async throws {
         let security = ConnectionSecurity(identity: nil, evaluation: { _, _ in })
         let key = try key("a", security)
         let trust = ServerTrust(

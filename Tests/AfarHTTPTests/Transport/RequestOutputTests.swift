@@ -70,7 +70,7 @@ import Testing
         #expect(sent == expected)
     }
 
-    @Test func aSocketThatIsFullLosesNothing() throws {
+    @Test func aFullSocketLosesNothing() throws {
         let head = try head(.length(3))
         var output = RequestOutput(head: head, inlineBody: Data("abc".utf8), feed: nil)
         guard case .result(.wouldBlock) = try output.send({ _ in .wouldBlock }) else {

@@ -6,21 +6,21 @@ import Testing
 struct NetworkReachabilityManagerTests {
     private typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
 
-    @Test func managersAreMade() throws {
+    @Test func managersCanBeCreated() throws {
         #expect(NetworkReachabilityManager() != nil)
         #expect(NetworkReachabilityManager(host: "localhost")?.isReachable == true)
         #expect(NetworkReachabilityManager(host: "") == nil)
         #expect(NetworkReachabilityManager.default === NetworkReachabilityManager.default)
     }
 
-    @Test func theMachineItselfIsReachedWithoutAMobileNetwork() throws {
+    @Test func localhostIsReachedWithoutAMobileNetwork() throws {
         let manager = try #require(NetworkReachabilityManager(host: "127.0.0.1"))
         #expect(manager.status == .reachable(.ethernetOrWiFi))
         #expect(manager.isReachable && manager.isReachableOnEthernetOrWiFi)
         #expect(!manager.isReachableOnCellular && !manager.isReachableOnWWAN)
     }
 
-    @Test func theFirstStatusComesLaterAndOnTheQueue() async throws {
+    @Test func theFirstStatusIsReportedAsynchronouslyOnTheQueue() async throws {
         let manager = try #require(NetworkReachabilityManager(host: "127.0.0.1"))
         let queue = DispatchQueue(label: "listener")
         let (statuses, status) = AsyncStream<Status>.makeStream()
@@ -35,7 +35,7 @@ struct NetworkReachabilityManagerTests {
         #expect(await statuses.reduce(into: []) { $0.append($1) } == [.reachable(.ethernetOrWiFi)])
     }
 
-    @Test func theManagersQueueServesListeners() async throws {
+    @Test func listenersCanUseTheManagersQueue() async throws {
         let manager = try #require(NetworkReachabilityManager(host: "127.0.0.1"))
         let (statuses, status) = AsyncStream<Status>.makeStream()
         manager.startListening(onQueue: manager.reachabilityQueue) { [queue = manager.reachabilityQueue] in
@@ -46,7 +46,7 @@ struct NetworkReachabilityManagerTests {
         #expect(await statuses.reduce(into: []) { $0.append($1) } == [.reachable(.ethernetOrWiFi)])
     }
 
-    @Test func whoStoppedHearsNothing() throws {
+    @Test func aStoppedListenerIsNotNotified() throws {
         let manager = try #require(NetworkReachabilityManager(host: "127.0.0.1"))
         let queue = DispatchQueue(label: "listener")
         let count = Locked(0)
@@ -63,16 +63,16 @@ struct NetworkReachabilityManagerTests {
     @Test func aNewListenerReplacesTheOld() throws {
         let manager = try #require(NetworkReachabilityManager(host: "127.0.0.1"))
         let queue = DispatchQueue(label: "listener")
-        let heard = Locked<[String]>([])
+        let reported = Locked<[String]>([])
         queue.sync {
-            manager.startListening(onQueue: queue) { _ in heard.withLock { $0.append("old") } }
-            manager.startListening(onQueue: queue) { _ in heard.withLock { $0.append("new") } }
+            manager.startListening(onQueue: queue) { _ in reported.withLock { $0.append("old") } }
+            manager.startListening(onQueue: queue) { _ in reported.withLock { $0.append("new") } }
         }
         queue.sync {}
-        #expect(heard.withLock { $0 } == ["new"])
+        #expect(reported.withLock { $0 } == ["new"])
     }
 
-    @Test func lettingGoEndsListening() throws {
+    @Test func releasingTheManagerEndsListening() throws {
         weak var weakManager: NetworkReachabilityManager?
         let queue = DispatchQueue(label: "listener")
         let count = Locked(0)
@@ -90,7 +90,7 @@ struct NetworkReachabilityManagerTests {
 
     /// A listener is released without a lock, because its deinitializer can call the manager.
     @Test(arguments: [false, true])
-    func whatAListenerOwnsMayCallTheManager(isClosure: Bool) throws {
+    func aReleasedListenerCanCallTheManager(isClosure: Bool) throws {
         let manager = try #require(NetworkReachabilityManager(host: "127.0.0.1"))
         let isDone = DispatchSemaphore(value: 0)
         // Runs on another thread, which is abandoned if it blocks.

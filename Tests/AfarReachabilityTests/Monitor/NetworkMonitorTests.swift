@@ -5,13 +5,13 @@ import Testing
 struct NetworkMonitorTests {
     private let monitor = NetworkMonitor(target: .host("127.0.0.1"))
 
-    @Test func thePresentPathComesFirst() async {
+    @Test func theCurrentPathIsFirst() async {
         #expect(monitor.currentPath.status == .satisfied)
         var iterator = monitor.paths.makeAsyncIterator()
         #expect(await iterator.next() == monitor.currentPath)
     }
 
-    @Test func everyConsumerHasAStreamOfItsOwn() async {
+    @Test func everyConsumerHasASeparateStream() async {
         let paths = [monitor.paths, monitor.paths, monitor.paths]
         for stream in paths {
             var iterator = stream.makeAsyncIterator()
@@ -19,7 +19,7 @@ struct NetworkMonitorTests {
         }
     }
 
-    @Test func aStreamKeepsItsMonitor() async {
+    @Test func aStreamRetainsItsMonitor() async {
         weak var weakMonitor: NetworkMonitor?
         var stream: AsyncStream<NetworkPath>?
         do {
@@ -49,7 +49,7 @@ struct NetworkMonitorTests {
         #expect(await task.value)
     }
 
-    @Test func aConsumerSeesNoPathTwice() async {
+    @Test func aConsumerReceivesNoPathTwice() async {
         let (stream, continuation) = AsyncStream<NetworkPath>.makeStream()
         let (offline, online) = (NetworkPath(status: .unsatisfied(.noRoute)), NetworkPath(status: .satisfied))
         for path in [offline, offline, online, online, offline] { continuation.yield(path) }
@@ -84,7 +84,7 @@ struct NetworkMonitorTests {
     }
 
     /// The first lookup always notifies, even if it fails. A name with a zero byte is invalid.
-    @Test func theEndOfTheFirstSearchIsTold() async {
+    @Test func theEndOfTheFirstLookupIsReported() async {
         let resolver = HostResolver(name: "a\0b")
         let (changes, change) = AsyncStream<Void>.makeStream()
         resolver.onChange { change.yield() }
@@ -96,7 +96,7 @@ struct NetworkMonitorTests {
     }
 
     @Test(arguments: [NetworkTable(), .twoUplinks])
-    func beforeANameIsLookedUpNothingIsKnown(table: NetworkTable) async throws {
+    func theStatusIsUnknownUntilTheNameIsResolved(table: NetworkTable) async throws {
         let target = PathTarget(.host("a\0b"))
         let destinations = target.destinations
         #expect(target.path(to: destinations, in: table).status == .unknown(.nameNotResolved("a\0b")))
@@ -110,7 +110,7 @@ struct NetworkMonitorTests {
         #expect(status == (table.links.isEmpty ? .unsatisfied(.noInterface) : .unknown(.nameNotResolved("a\0b"))))
     }
 
-    @Test func descriptionsAreInPlainWords() {
+    @Test func descriptionsAreReadable() {
         let interface = NetworkInterface(
             name: "wlan0", index: 3, kind: .wifi,
             addresses: [InterfaceAddress(IPAddress(family: .ipv4, bits: 0xC000_0202 << 96), prefixLength: 24)])

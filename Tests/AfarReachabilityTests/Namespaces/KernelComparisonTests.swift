@@ -4,10 +4,10 @@ import Testing
 @testable import ReachabilityProbe
 
 /// The path computed from the tables is the one that the kernel uses.
-@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces aren't available"))
+@Suite(.enabled(if: Namespace.unavailabilityReason == nil, "network namespaces aren't available"))
 struct KernelComparisonTests {
     @Test(arguments: ["-4", "-6"], [1, 2, 29] as [UInt64])
-    func theKernelGoesTheSameWay(family: String, seed: UInt64) async throws {
+    func routesMatchTheKernels(family: String, seed: UInt64) async throws {
         var generator = SplitMix(state: seed)
         let namespace = try Namespace()
         for (number, name) in ["v0", "v1", "v2"].enumerated() {
@@ -26,7 +26,7 @@ struct KernelComparisonTests {
         for _ in 0..<60 {
             let destination = Self.network(family, using: &generator)
             let answer = try await namespace.run("ip \(family) route get \(destination) 2>&1 || true").joined()
-            try await namespace.tell("path \(destination)")
+            try await namespace.send("path \(destination)")
             let report = try await namespace.report()
             let way = Self.way(of: answer)
             #expect(report.interfaces.first ?? report.status == way, "\(destination): \(answer)")

@@ -3,12 +3,12 @@ import Testing
 @testable import ReachabilityProbe
 
 /// Status changes of Alamofire's manager in a real network.
-@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces aren't available"))
+@Suite(.enabled(if: Namespace.unavailabilityReason == nil, "network namespaces aren't available"))
 struct ManagerChangeTests {
-    @Test func theListenerHearsChangesOfTheStatusOnly() async throws {
+    @Test func theListenerIsNotifiedOnlyOfStatusChanges() async throws {
         let namespace = try Namespace()
         try await namespace.startProbe("--debounce 20")
-        try await namespace.tell("listen")
+        try await namespace.send("listen")
         #expect(try await namespace.status() == "notReachable")
 
         try await namespace.addOnlineLink("v0", network: 1)
@@ -26,9 +26,9 @@ struct ManagerChangeTests {
             """)
         #expect(try await namespace.status() == "reachable(\(prefix)cellular)")
 
-        try await namespace.tell("ignore")
+        try await namespace.send("ignore")
         try await namespace.run("ip route flush table main")
-        try await namespace.tell("listen")
+        try await namespace.send("listen")
         #expect(try await namespace.status() == "notReachable")
         #expect(namespace.pendingStatuses().isEmpty)
     }

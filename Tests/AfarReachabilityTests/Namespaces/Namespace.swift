@@ -12,7 +12,7 @@ final class Namespace: Sendable {
     }
 
     /// The reason why namespaces aren't available, or `nil` if they are.
-    static let refusal: String? = {
+    static let unavailabilityReason: String? = {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -93,14 +93,14 @@ final class Namespace: Sendable {
     }
 
     /// Sends a command to the probe.
-    func tell(_ command: String) async throws {
+    func send(_ command: String) async throws {
         try await run("echo '\(command)' >&4")
     }
 
     /// Starts the probe with one consumer and returns the first report.
     func watch(_ arguments: String = "") async throws -> ProbeReport {
         try await startProbe(arguments)
-        try await tell("watch")
+        try await send("watch")
         return try await report()
     }
 

@@ -3,7 +3,7 @@ import Testing
 @testable import ReachabilityProbe
 
 /// The monitor's reports about changes to a real network.
-@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces aren't available"))
+@Suite(.enabled(if: Namespace.unavailabilityReason == nil, "network namespaces aren't available"))
 struct PathChangeTests {
     @Test func withoutInterfacesThereIsNoNetwork() async throws {
         let namespace = try Namespace()
@@ -39,7 +39,7 @@ struct PathChangeTests {
         #expect(try await namespace.report().status == "unsatisfied: the network interface has no address")
     }
 
-    @Test func theCarrierCounts() async throws {
+    @Test func theCarrierIsRequired() async throws {
         let namespace = try Namespace()
         try await namespace.addOnlineLink("v0", network: 1)
         #expect(try await namespace.watch().status == "satisfied")
@@ -54,7 +54,7 @@ struct PathChangeTests {
         #expect(try await namespace.report().isOnline == false)
     }
 
-    @Test func ipv6AloneIsEnough() async throws {
+    @Test func ipv6OnlyIsSufficient() async throws {
         let namespace = try Namespace()
         try await namespace.addLink("v0")
         _ = try await namespace.watch()
@@ -67,7 +67,7 @@ struct PathChangeTests {
         #expect(online.gateways == ["fe80::1%v0"])
     }
 
-    @Test func anAddressCountsWhenItIsKnownToBeUnique() async throws {
+    @Test func anAddressIsUsableAfterDuplicateDetection() async throws {
         let namespace = try Namespace()
         try await namespace.addLink("v0")
         #expect(try await namespace.watch().status == "unsatisfied: the network interface has no address")
@@ -84,7 +84,7 @@ struct PathChangeTests {
         ("blackhole", "dropped silently (blackhole)"), ("unreachable", "destination unreachable"),
         ("prohibit", "prohibited"),
     ])
-    func aRefusingRouteIsNoWay(kind: String, words: String) async throws {
+    func aRejectingRouteIsUnusable(kind: String, words: String) async throws {
         let namespace = try Namespace()
         try await namespace.addOnlineLink("v0", network: 1, metric: 50)
         #expect(try await namespace.watch().status == "satisfied")
@@ -122,7 +122,7 @@ struct PathChangeTests {
         #expect(try await namespace.reports { $0.interfaces == ["v0"] }.last?.gateways == ["192.0.1.1"])
     }
 
-    @Test func rulesLeadToOtherTables() async throws {
+    @Test func rulesSelectOtherTables() async throws {
         let namespace = try Namespace()
         try await namespace.addLink("v0")
         try await namespace.run("ip address add 192.0.2.2/24 dev v0")
@@ -142,7 +142,7 @@ struct PathChangeTests {
 
     /// The monitor doesn't evaluate rules about ports. Instead, it requests the route from the kernel and evaluates the
     /// answer.
-    @Test func wherePortsDecideTheKernelIsAsked() async throws {
+    @Test func theKernelIsQueriedForPortRules() async throws {
         let namespace = try Namespace()
         try await namespace.addOnlineLink("v0", network: 1)
         try await namespace.run("ip rule add ipproto udp dport 53 lookup 100")

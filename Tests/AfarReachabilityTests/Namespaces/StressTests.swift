@@ -3,7 +3,7 @@ import Testing
 @testable import ReachabilityProbe
 
 /// Many simultaneous changes. The final state is correct, and the reports in between are plausible.
-@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces aren't available"))
+@Suite(.enabled(if: Namespace.unavailabilityReason == nil, "network namespaces aren't available"))
 struct StressTests {
     /// The socket's buffer holds only a few messages, so most are lost.
     @Test(.timeLimit(.minutes(2)))
@@ -32,7 +32,7 @@ struct StressTests {
         #expect(try await namespace.report().status == "satisfied")
     }
 
-    @Test func everyLastingChangeIsToldOnceAndInOrder() async throws {
+    @Test func everyLastingChangeIsReportedOnceInOrder() async throws {
         let namespace = try Namespace()
         try await namespace.addOnlineLink("v0", network: 1)
         #expect(try await namespace.watch("--debounce 20").status == "satisfied")
@@ -45,7 +45,7 @@ struct StressTests {
         #expect(namespace.pendingReports().isEmpty)
     }
 
-    @Test func whatIsUndoneAtOnceIsNotTold() async throws {
+    @Test func changesUndoneImmediatelyAreNotReported() async throws {
         let namespace = try Namespace()
         try await namespace.addOnlineLink("v0", network: 1)
         #expect(try await namespace.watch("--debounce 1000").status == "satisfied")
@@ -61,7 +61,7 @@ struct StressTests {
 
     /// Interfaces appear and disappear while the tables are read, so the kernel reports interrupted dumps.
     @Test(.timeLimit(.minutes(1)))
-    func linksDeletedInTheMiddleOfReadingDoNoHarm() async throws {
+    func linksDeletedDuringReadingAreHandled() async throws {
         let namespace = try Namespace()
         try await namespace.addOnlineLink("v0", network: 1)
         #expect(try await namespace.watch("--debounce 0").status == "satisfied")
@@ -79,7 +79,7 @@ struct StressTests {
 
     /// Measures the time from just before `ip` receives the command until the report.
     @Test(arguments: [0, 100])
-    func aChangeIsToldSoon(debounce: Int) async throws {
+    func aChangeIsReportedQuickly(debounce: Int) async throws {
         let namespace = try Namespace()
         try await namespace.addOnlineLink("v0", network: 1)
         _ = try await namespace.watch("--debounce \(debounce)")

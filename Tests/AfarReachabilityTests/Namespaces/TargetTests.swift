@@ -3,15 +3,15 @@ import Testing
 @testable import ReachabilityProbe
 
 /// The path to a host or an address.
-@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces aren't available"))
+@Suite(.enabled(if: Namespace.unavailabilityReason == nil, "network namespaces aren't available"))
 struct TargetTests {
     @Test(arguments: ["127.0.0.1", "::1", "localhost", "[::1]", "db.localhost"])
-    func thisMachineIsAlwaysReached(host: String) async throws {
+    func localhostIsAlwaysReachable(host: String) async throws {
         let namespace = try Namespace()
         #expect(try await namespace.watch("--host '\(host)'").status == "satisfied")
     }
 
-    @Test func anAddressOfItsOwnIsReachedWithoutAnyLink() async throws {
+    @Test func aLocalAddressIsReachableWithoutAnyLink() async throws {
         let namespace = try Namespace()
         #expect(
             try await namespace.watch("--host 192.0.2.2").status == "unsatisfied: no network interface is up")
@@ -25,7 +25,7 @@ struct TargetTests {
         #expect(report.interfaces == ["v0"])
     }
 
-    @Test func theLongestPrefixDecides() async throws {
+    @Test func theLongestPrefixIsUsed() async throws {
         let namespace = try Namespace()
         try await namespace.addOnlineLink("v0", network: 1)
         try await namespace.addLink("v1")
@@ -50,7 +50,7 @@ struct TargetTests {
         #expect(try await namespace.reports(until: \.isOnline).last?.interfaces == ["v0"])
     }
 
-    @Test func aHostOnTheLinkNeedsNoDefaultRoute() async throws {
+    @Test func anOnLinkHostRequiresNoDefaultRoute() async throws {
         let namespace = try Namespace()
         try await namespace.addLink("v0")
         #expect(try await namespace.watch("--host 192.0.2.77").isOnline == false)
@@ -59,7 +59,7 @@ struct TargetTests {
     }
 
     /// In a separate namespace, no name server responds, although the network is available.
-    @Test func aNameWithoutAddressSaysNothingAboutTheNetwork() async throws {
+    @Test func anUnresolvedNameLeavesTheStatusUnknown() async throws {
         let namespace = try Namespace()
         let unknown = "unknown: the name nowhere.invalid has no address yet"
         #expect(try await namespace.watch("--host nowhere.invalid").status == unknown)
@@ -70,7 +70,7 @@ struct TargetTests {
         #expect(report?.interfaces == ["v0"])
     }
 
-    @Test func aNameLeadsToItsAddress() async throws {
+    @Test func aNameIsResolvedToItsAddress() async throws {
         let namespace = try Namespace()
         try await namespace.run(
             """
@@ -90,7 +90,7 @@ struct TargetTests {
         #expect(try await namespace.report().status == "unsatisfied: the network interface has no connection")
     }
 
-    @Test func aBridgeThatTakesALinkOverIsTold() async throws {
+    @Test func aLinkAddedToABridgeIsReported() async throws {
         let namespace = try Namespace()
         try await namespace.addOnlineLink("v0", network: 1)
         #expect(try await namespace.watch().kinds == ["virtual"])

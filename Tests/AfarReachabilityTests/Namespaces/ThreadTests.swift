@@ -4,9 +4,9 @@ import Testing
 @testable import ReachabilityProbe
 
 /// A monitor uses no processor time while the network doesn't change, and no resources without consumers.
-@Suite(.enabled(if: Namespace.refusal == nil, "network namespaces aren't available"))
+@Suite(.enabled(if: Namespace.unavailabilityReason == nil, "network namespaces aren't available"))
 struct ThreadTests {
-    @Test func nothingWakesWhileNothingChanges() async throws {
+    @Test func theThreadSleepsWhileNothingChanges() async throws {
         let namespace = try Namespace()
         try await namespace.addOnlineLink("v0", network: 1)
         _ = try await namespace.watch()
@@ -26,29 +26,29 @@ struct ThreadTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func threadAndSocketsLastAsLongAsTheLastConsumer() async throws {
+    func threadAndSocketsLiveUntilTheLastConsumerEnds() async throws {
         let namespace = try Namespace()
         try await namespace.startProbe()
-        try await namespace.tell("current")
+        try await namespace.send("current")
         _ = try await namespace.report()
         #expect(try await namespace.watchThreads() == 0)
         #expect(try await namespace.sockets() == 0)
         var descriptors: Set<Int> = []
         for _ in 1...3 {
-            try await namespace.tell("watch")
+            try await namespace.send("watch")
             _ = try await namespace.report()
-            try await namespace.tell("watch")
+            try await namespace.send("watch")
             _ = try await namespace.report()
             // A thread sets its name after it has started.
             while try await namespace.watchThreads() != 1 {}
             #expect(try await namespace.sockets() == 1)
 
-            try await namespace.tell("unwatch")
+            try await namespace.send("unwatch")
             try await namespace.addLink("v0")
             _ = try await namespace.reports { $0.status == "unsatisfied: the network interface has no address" }
             #expect(try await namespace.watchThreads() == 1)
 
-            try await namespace.tell("unwatch")
+            try await namespace.send("unwatch")
             while try await namespace.watchThreads() + namespace.sockets() > 0 {}
             descriptors.insert(try await namespace.descriptors())
             try await namespace.run("ip link delete v0")
@@ -58,34 +58,34 @@ struct ThreadTests {
     }
 
     /// No descriptor is available for a socket. This is a temporary error, so the monitor tries again.
-    @Test func withoutDescriptorsNobodyKnowsUntilThereAreSome() async throws {
+    @Test func withoutDescriptorsTheStatusIsUnknownUntilSomeAreFree() async throws {
         let namespace = try Namespace()
         try await namespace.addOnlineLink("v0", network: 1)
         #expect(try await namespace.watch().status == "satisfied")
-        try await namespace.tell("unwatch")
+        try await namespace.send("unwatch")
         while try await namespace.sockets() > 0 {}
-        try await namespace.tell("descriptors 3")
-        try await namespace.tell("watch")
+        try await namespace.send("descriptors 3")
+        try await namespace.send("watch")
         let refused = try await namespace.report()
         #expect(refused.status == "unknown: the network state can't be read (Too many open files)")
         #expect(refused.isOnline)
-        try await namespace.tell("descriptors 100")
+        try await namespace.send("descriptors 100")
         #expect(try await namespace.report().status == "satisfied")
     }
 
     /// A seccomp filter or sandbox rejects `socket`. This is a permanent error, so the monitor doesn't wait.
     @Test(.enabled(if: Self.canInject, "strace can't inject errors"))
-    func whereSocketsAreForbiddenNobodyKnows() async throws {
+    func withForbiddenSocketsTheStatusIsUnknown() async throws {
         let namespace = try Namespace()
         try await namespace.startProbe(
             under: "strace -fqq -o /dev/null -e trace=socket -e inject=socket:error=EAFNOSUPPORT")
-        try await namespace.tell("watch")
+        try await namespace.send("watch")
         let refused = try await namespace.report()
         #expect(
             refused.status
                 == "unknown: the network state can't be read (Address family not supported by protocol)")
         #expect(refused.isOnline)
-        try await namespace.tell("current")
+        try await namespace.send("current")
         #expect(try await namespace.report().status == refused.status)
     }
 

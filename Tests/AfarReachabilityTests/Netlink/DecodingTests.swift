@@ -5,10 +5,10 @@
     @testable import AfarReachability
 
     struct DecodingTests {
-        @Test func aRecordedNetworkIsUnderstood() throws {
+        @Test func aRecordedNetworkIsDecoded() throws {
             let table = NetworkTable(messages: Recordings.all)
             let link = try #require(table.links.values.first)
-            #expect(link.name == "v0" && link.maker == "veth" && link.lower == nil)
+            #expect(link.name == "v0" && link.driverKind == "veth" && link.lower == nil)
             #expect(link.isUp && link.hasCarrier && !link.isLoopback && !link.isPointToPoint)
 
             let addresses = table.addresses.filter { $0.link == link.index && $0.isGlobal }
@@ -24,7 +24,7 @@
 
             let rule = try #require(table.rules.first { $0.mark == 51820 && $0.family == .ipv4 })
             #expect(rule.isInverted && rule.markMask == .max && rule.action == .lookUp(table: 51820))
-            #expect(!table.rules.contains { $0.isBeyondJudgement })
+            #expect(!table.rules.contains { $0.isUnsupported })
 
             let path = table.path(to: Destination.internet)
             #expect(path.status == .satisfied && path.supportsIPv4 && path.supportsIPv6)
@@ -32,25 +32,25 @@
         }
 
         @Test(arguments: 0..<16)
-        func whatIsCutOffIsLeftOut(kept: Int) {
+        func truncatedMessagesAreIgnored(kept: Int) {
             #expect(NetworkTable(messages: Array(Recordings.links.prefix(kept))).links.isEmpty)
         }
 
         @Test(arguments: [0, 15, 5000, .max] as [UInt32])
-        func untrueLengthsEndTheReading(length: UInt32) {
+        func wrongLengthsEndTheDecoding(length: UInt32) {
             let bytes = MessageBuilder.bytes(length) + Recordings.links.dropFirst(4) + Recordings.addresses
             #expect(NetworkTable(messages: bytes) == NetworkTable(messages: []))
         }
 
         @Test(arguments: [0, 3, 0xFFFF] as [UInt16])
-        func untrueLengthsOfAttributesEndTheMessage(length: UInt16) {
+        func wrongAttributeLengthsEndTheMessage(length: UInt16) {
             var link = MessageBuilder.link(7, "v7").finished(sequence: 0)
             // The name attribute follows both headers.
             link.replaceSubrange(32..<34, with: MessageBuilder.bytes(length))
             #expect(NetworkTable(messages: link).links.isEmpty)
         }
 
-        @Test func tooLongPrefixesAndUnknownFamiliesAreNoAddresses() {
+        @Test func longPrefixesAndUnknownFamiliesAreIgnored() {
             var message = MessageBuilder.address([192, 0, 2, 2], of: 1)
             message.body[1] = 33
             #expect(NetworkTable(messages: message.finished(sequence: 0)).addresses.isEmpty)
@@ -60,7 +60,7 @@
             #expect(NetworkTable(messages: message.finished(sequence: 0)).addresses.isEmpty)
         }
 
-        @Test func anAddressUnderInspectionCannotBeUsedYet() {
+        @Test func aTentativeAddressIsNotUsable() {
             let tentative = MessageBuilder.address([192, 0, 2, 2], of: 1, flags: 0xC0).finished(sequence: 0)
             let optimistic = MessageBuilder.address([192, 0, 2, 2], of: 1, flags: 0x44).finished(sequence: 0)
             let duplicate = MessageBuilder.address([192, 0, 2, 2], of: 1, flags: 0x88).finished(sequence: 0)
@@ -68,24 +68,24 @@
             #expect(table.addresses.map(\.isUsable) == [false, true, false])
         }
 
-        @Test func routesThatLeadElsewhereDoNotMatter() {
-            func mayMatter(_ message: MessageBuilder, for destinations: [Destination]) -> Bool {
+        @Test func routesToOtherDestinationsAreIgnored() {
+            func isRelevant(_ message: MessageBuilder, for destinations: [Destination]) -> Bool {
                 message.finished(sequence: 0).withUnsafeBytes { buffer in
-                    NetlinkMessages(NetlinkBytes(buffer)).contains { KernelEvents.mayMatter($0, for: destinations) }
+                    NetlinkMessages(NetlinkBytes(buffer)).contains { KernelEvents.isRelevant($0, for: destinations) }
                 }
             }
             var route = MessageBuilder.defaultRoute([192, 0, 2, 1], over: 2, metric: 1)
-            #expect(mayMatter(route, for: Destination.internet))
+            #expect(isRelevant(route, for: Destination.internet))
             route.body[1] = 24
             route.add(1, [198, 51, 100, 0])
-            #expect(!mayMatter(route, for: Destination.internet))
-            #expect(mayMatter(route, for: [.address(IPAddress(family: .ipv4, bits: 0xC633_6407 << 96))]))
-            #expect(!mayMatter(route, for: [.address(IPAddress(family: .ipv4, bits: 0xC633_6507 << 96))]))
-            #expect(mayMatter(.link(2, "v0"), for: Destination.internet))
+            #expect(!isRelevant(route, for: Destination.internet))
+            #expect(isRelevant(route, for: [.address(IPAddress(family: .ipv4, bits: 0xC633_6407 << 96))]))
+            #expect(!isRelevant(route, for: [.address(IPAddress(family: .ipv4, bits: 0xC633_6507 << 96))]))
+            #expect(isRelevant(.link(2, "v0"), for: Destination.internet))
         }
 
         /// Arbitrary bytes cause no crash, no infinite loop and no access beyond the end.
-        @Test func ahundredThousandChangedMessagesDoNoHarm() {
+        @Test func aHundredThousandModifiedMessagesAreHandled() {
             var generator = SplitMix(state: 20_260)
             let originals = [
                 Recordings.links, Recordings.addresses, Recordings.routes, Recordings.rules, Recordings.all,

@@ -12,8 +12,8 @@
             case 18:
                 [
                     .link(1, "lo", hardware: 772, flags: 0x1_0049), .link(2, "enp1s0"), .link(3, "wlp2s0"),
-                    .link(4, "wwan0", hardware: 519, maker: "wwan", flags: 0x1_00D1),
-                    .link(5, "wlp2s0.7", maker: "vlan", lower: 3),
+                    .link(4, "wwan0", hardware: 519, driverKind: "wwan", flags: 0x1_00D1),
+                    .link(5, "wlp2s0.7", driverKind: "vlan", lower: 3),
                 ]
             case 22:
                 [
@@ -50,7 +50,7 @@
             return message
         }
 
-        @Test func wirelessAndMobileNetworksAreKnown() throws {
+        @Test func wirelessAndMobileNetworksAreRecognized() throws {
             let path = try Self.laptop.reader.table(for: Destination.internet).path(to: Destination.internet)
             #expect(path.status == .satisfied)
             #expect(path.interfaces.map(\.name) == ["wlp2s0", "wwan0", "wlp2s0.7"])
@@ -60,13 +60,13 @@
         }
 
         /// Requesting a family by name would load its kernel module.
-        @Test func lookingForWirelessInterfacesLoadsNothing() {
+        @Test func lookingForWirelessInterfacesLoadsNoModule() {
             let request = NetlinkRequest.families
             #expect(request.bytes.count == 20)
             #expect(request.bytes[4..<8] == [16, 0, 1, 3])
         }
 
-        @Test func theWirelessFamilyIsRemembered() throws {
+        @Test func theWirelessFamilyIsCached() throws {
             let searches = Locked(0)
             let kernel = FakeKernel { type, _ in
                 switch type {
@@ -88,7 +88,7 @@
             #expect(searches.withLock { $0 } == 1)
         }
 
-        @Test func aLackOfDescriptorsIsNoLackOfWirelessInterfaces() throws {
+        @Test func aLackOfDescriptorsIsNotReportedAsNoWirelessInterfaces() throws {
             let kernel = Self.laptop.reader
             let error = Locked<Int32>(24)
             let reader = KernelReader(
@@ -102,7 +102,7 @@
             #expect(try reader.table().links[3]?.isWireless == false)
         }
 
-        @Test func aKernelWithoutRulesGoesByTheUsualOnes() throws {
+        @Test func aKernelWithoutRulesUsesTheDefaults() throws {
             let rules = try Self.laptop.reader.table().rules
             #expect(rules.count == 6)
             for family in IPAddress.Family.allCases {
@@ -110,7 +110,7 @@
             }
         }
 
-        @Test func aFamilyWithoutRulesGoesByTheUsualOnes() throws {
+        @Test func aFamilyWithoutRulesUsesTheDefaults() throws {
             let kernel = FakeKernel { type, number in
                 guard type == 34 else { return [] }
                 return number == 0 ? [MessageBuilder(type: 32, body: [2, 0, 0, 0, 7, 0, 0, 1, 0, 0, 0, 0])] : nil
@@ -120,7 +120,7 @@
             #expect(rules.filter { $0.family == .ipv6 } == RoutingRule.defaults.filter { $0.family == .ipv6 })
         }
 
-        @Test func whatChangesWhileItIsReadIsReadAnew() throws {
+        @Test func tablesChangedDuringReadingAreReadAgain() throws {
             let kernel = FakeKernel { type, number in
                 var link = MessageBuilder.link(2, number < 2 ? "old" : "new")
                 if number < 2 { link.flags |= 0x10 }
@@ -131,7 +131,7 @@
             #expect(table.links[2]?.name == "new")
         }
 
-        @Test func whatChangesAllTheTimeIsTakenAsItIs() throws {
+        @Test func constantlyChangingTablesAreUsedAnyway() throws {
             let kernel = FakeKernel { type, number in
                 var link = MessageBuilder.link(2, "v\(number)")
                 link.flags |= 0x10
@@ -142,7 +142,7 @@
             #expect(table.links[2]?.name == "v\(KernelReader.attempts - 1)")
         }
 
-        @Test func aKernelThatRefusesIsAnError() {
+        @Test func anErrorOfTheKernelIsReported() {
             let error = #expect(throws: ReachabilityError.self) { try FakeKernel { _, _ in nil }.reader.table() }
             #expect(error?.errorNumber == 95)
             #expect(error?.description == "Could not read the kernel's tables: Operation not supported")
@@ -158,7 +158,7 @@
             #expect(try kernel.reader.table().links[2]?.master == 9)
         }
 
-        @Test func theRealKernelTellsOfTheLoopbackInterface() throws {
+        @Test func theRealKernelReportsTheLoopbackInterface() throws {
             let interfaces = try NetworkInterface.all()
             #expect(interfaces.contains { $0.kind == .loopback && $0.name == "lo" && $0.index == 1 })
             #expect(throws: Never.self) { try NetworkRoute.all() }

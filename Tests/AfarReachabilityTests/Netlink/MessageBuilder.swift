@@ -13,14 +13,14 @@
 
         /// Returns a network interface that is up and has a carrier.
         static func link(
-            _ index: Int32, _ name: String, hardware: UInt16 = 1, maker: String? = nil, flags: UInt32 = 0x1_0043,
+            _ index: Int32, _ name: String, hardware: UInt16 = 1, driverKind: String? = nil, flags: UInt32 = 0x1_0043,
             lower: Int32? = nil
         ) -> MessageBuilder {
             var message = MessageBuilder(
                 type: 16, body: [0, 0] + bytes(hardware) + bytes(index) + bytes(flags) + bytes(UInt32(0)))
             message.add(3, Array(name.utf8) + [0])
             if let lower { message.add(5, bytes(lower)) }
-            if let maker { message.add(18, attribute(1, Array(maker.utf8) + [0])) }
+            if let driverKind { message.add(18, attribute(1, Array(driverKind.utf8) + [0])) }
             return message
         }
 

@@ -3,10 +3,10 @@ import Testing
 @testable import AfarReachability
 
 struct KindTests {
-    private func link(_ index: Int32, _ name: String = "x0", type: UInt16 = 1, maker: String? = nil)
+    private func link(_ index: Int32, _ name: String = "x0", type: UInt16 = 1, driverKind: String? = nil)
         -> NetworkTable.Link
     {
-        NetworkTable.Link(index: index, name: name, type: type, maker: maker, isUp: true, hasCarrier: true)
+        NetworkTable.Link(index: index, name: name, type: type, driverKind: driverKind, isUp: true, hasCarrier: true)
     }
 
     @Test(
@@ -20,32 +20,32 @@ struct KindTests {
             (801, nil, "mon0", .wifi),
             (24, nil, "fw0", .other),
         ] as [(UInt16, String?, String, NetworkInterface.Kind)])
-    func anInterfaceIsOfItsKind(type: UInt16, maker: String?, name: String, kind: NetworkInterface.Kind) {
+    func interfacesHaveAKind(type: UInt16, driverKind: String?, name: String, kind: NetworkInterface.Kind) {
         var table = NetworkTable()
-        table.links[2] = link(2, name, type: type, maker: maker)
+        table.links[2] = link(2, name, type: type, driverKind: driverKind)
         #expect(table.interface(2)?.kind == kind)
         #expect(table.interface(2)?.underlyingKind == kind)
     }
 
-    @Test func whatOnlyDividesOrJoinsCountsAsWhatIsBelow() {
+    @Test func virtualInterfacesHaveTheKindOfTheirLowerLink() {
         var table = NetworkTable()
         table.links[2] = link(2)
         table.links[2]?.isWireless = true
-        table.links[3] = link(3, maker: "vlan")
+        table.links[3] = link(3, driverKind: "vlan")
         table.links[3]?.lower = 2
-        table.links[4] = link(4, maker: "macvlan")
+        table.links[4] = link(4, driverKind: "macvlan")
         table.links[4]?.lower = 3
         #expect(table.interface(4)?.kind == .wifi)
-        table.links[5] = link(5, maker: "bond")
+        table.links[5] = link(5, driverKind: "bond")
         table.links[2]?.master = 5
         #expect(table.interface(5)?.kind == .wifi)
         table.links[2] = nil
         #expect(table.interface(4)?.kind == .virtual)
     }
 
-    @Test func aBridgeRunsOverItsWorkingPort() {
+    @Test func aBridgeHasTheKindOfItsActivePort() {
         var table = NetworkTable()
-        table.links[2] = link(2, maker: "bridge")
+        table.links[2] = link(2, driverKind: "bridge")
         table.links[3] = link(3)
         table.links[3]?.master = 2
         table.links[3]?.hasCarrier = false
@@ -59,10 +59,10 @@ struct KindTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func circlesEnd() {
+    func cyclesAreHandled() {
         var table = NetworkTable()
         for index: Int32 in 1...3 {
-            table.links[index] = link(index, maker: "vlan")
+            table.links[index] = link(index, driverKind: "vlan")
             table.links[index]?.lower = index % 3 + 1
             table.links[index]?.master = (index + 1) % 3 + 1
         }

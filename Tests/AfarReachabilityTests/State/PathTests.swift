@@ -19,7 +19,7 @@ struct PathTests {
         #expect(path.usesInterfaceKind(.ethernet) && !path.usesInterfaceKind(.wifi))
     }
 
-    @Test func whatIsMissingIsNamed() {
+    @Test func missingPartsAreNamed() {
         var table = NetworkTable()
         #expect(table.internetPath.status == .unsatisfied(.noInterface))
         table = .twoCables
@@ -37,7 +37,7 @@ struct PathTests {
         #expect(table.internetPath.status == .unsatisfied(.noInterface))
     }
 
-    @Test func aRouteNeedsAnAddressOfItsFamily() {
+    @Test func aRouteRequiresAnAddressOfItsFamily() {
         var table = NetworkTable.twoCables
         table.add("192.0.2.2", to: 2)
         table.addRoute("::", 0, via: "fe80::9", over: 2)
@@ -48,7 +48,7 @@ struct PathTests {
         #expect(table.internetPath.supportsIPv6 && !table.internetPath.supportsIPv4)
     }
 
-    @Test func anAddressOfAnotherCableDoesNot() {
+    @Test func anAddressOfAnotherInterfaceIsNotSufficient() {
         var table = NetworkTable.twoCables
         table.add("192.0.2.2", to: 2)
         table.addRoute("0.0.0.0", 0, via: "198.51.100.1", over: 3)
@@ -78,7 +78,7 @@ struct PathTests {
         #expect(table.internetPath.names == ["eth1"])
     }
 
-    @Test func aDeadLinkIsPassedOver() {
+    @Test func aDeadLinkIsSkipped() {
         var table = NetworkTable.twoUplinks
         table.links[2]?.hasCarrier = false
         #expect(table.internetPath.names == ["eth1"])
@@ -95,10 +95,10 @@ struct PathTests {
         #expect(!table.internetPath.isOnline)
     }
 
-    @Test func halvesOfTheInternetGoBeforeTheWhole() {
+    @Test func halfRoutesTakePrecedenceOverTheDefaultRoute() {
         var table = NetworkTable.twoUplinks
         table.links[4] = NetworkTable.Link(
-            index: 4, name: "tun0", type: HardwareType.none, maker: "tun", isUp: true, hasCarrier: true,
+            index: 4, name: "tun0", type: HardwareType.none, driverKind: "tun", isUp: true, hasCarrier: true,
             isPointToPoint: true)
         table.add("10.8.0.2", to: 4)
         table.addRoute("0.0.0.0", 1, over: 4, metric: 50)
@@ -123,12 +123,12 @@ struct PathTests {
     // MARK: Addresses
 
     @Test(arguments: ["127.0.0.1", "127.3.4.5", "::1", "0.0.0.0", "::"])
-    func thisMachineIsAlwaysThere(address: String) {
+    func localhostIsAlwaysReachable(address: String) {
         #expect(NetworkTable().path(to: address).status == .satisfied)
         #expect(NetworkTable.twoCables.path(to: address).names == ["lo"])
     }
 
-    @Test func anAddressOfItsOwnIsAlwaysThere() {
+    @Test func aLocalAddressIsAlwaysReachable() {
         var table = NetworkTable.twoCables
         table.links[2]?.isUp = false
         table.add("192.0.2.2", to: 2)
@@ -136,7 +136,7 @@ struct PathTests {
         #expect(table.path(to: "192.0.2.3").status == .unsatisfied(.noAddress))
     }
 
-    @Test func theLongestPrefixDecides() {
+    @Test func theLongestPrefixIsUsed() {
         var table = NetworkTable.twoUplinks
         table.addRoute("10.0.0.0", 8, over: 3)
         #expect(table.path(to: "10.1.2.3").names == ["eth1"])
@@ -159,7 +159,7 @@ struct PathTests {
         #expect(table.path(to: "fe80::99%wlan0").status == .unsatisfied(.noAddress))
     }
 
-    @Test func oneOfSeveralAddressesIsEnough() throws {
+    @Test func oneOfSeveralAddressesIsSufficient() throws {
         let table = NetworkTable.twoUplinks
         let addresses = try ["2001:db8::1", "203.0.113.1"].map { Destination.address(try #require(IPAddress($0))) }
         let path = table.path(to: addresses)
@@ -167,7 +167,7 @@ struct PathTests {
         #expect(path.supportsIPv4 && !path.supportsIPv6)
     }
 
-    @Test func pathsThatTellTheSameAreEqual() {
+    @Test func equivalentPathsAreEqual() {
         var table = NetworkTable.twoUplinks
         let path = table.internetPath
         table.links[9] = NetworkTable.Link(index: 9, name: "docker0")

@@ -11,7 +11,7 @@ struct RuleTests {
         return table
     }
 
-    @Test func onlyTablesThatRulesNameAreAsked() {
+    @Test func onlyTablesNamedByRulesAreUsed() {
         var table = table
         #expect(table.internetPath.status == .unsatisfied(.noRoute))
         table.addRule(.lookUp(table: 100))
@@ -22,7 +22,7 @@ struct RuleTests {
         (true, rule { _ in }),
         (false, rule { $0.mark = 7 }), (true, rule { $0.isInverted = true }),
         (false, rule { $0.inputInterface = "eth0" }), (true, rule { $0.inputInterface = "lo" }),
-        (false, rule { $0.outputInterface = "eth0" }), (false, rule { $0.wantsUncommonPackets = true }),
+        (false, rule { $0.outputInterface = "eth0" }), (false, rule { $0.requiresUncommonPackets = true }),
         (true, rule { $0.users = 0...10 }), (false, rule { $0.users = 1...10 }),
         (false, rule { $0.destination = RoutingRule.Prefix(address: tenNet, length: 8) }),
         (false, rule { $0.family = .ipv6 }),
@@ -45,7 +45,7 @@ struct RuleTests {
         return rule
     }
 
-    @Test func aRuleForADestinationIsForThatOnly() {
+    @Test func aDestinationRuleAppliesOnlyToItsDestination() {
         var table = table
         table.addRule(.lookUp(table: 100)) {
             $0.destination = RoutingRule.Prefix(address: Self.tenNet, length: 8)
@@ -54,7 +54,7 @@ struct RuleTests {
         #expect(!table.path(to: "11.2.3.4").isOnline)
     }
 
-    @Test func rulesRefuseAndLeap() {
+    @Test func rulesCanRejectAndJump() {
         var table = NetworkTable.twoUplinks
         table.addRule(.refuse(.unreachable), priority: 100)
         #expect(table.internetPath.status == .unsatisfied(.routeRefused(.unreachable)))
@@ -66,11 +66,11 @@ struct RuleTests {
         #expect(table.internetPath.status == .satisfied)
     }
 
-    @Test func aTunnelsRulesAreUnderstood() {
+    @Test func aTunnelsRulesAreEvaluated() {
         // WireGuard's tool adds a table for the tunnel, preceded by the main table without its default route.
         var table = NetworkTable.twoUplinks
         table.links[4] = NetworkTable.Link(
-            index: 4, name: "wg0", type: HardwareType.none, maker: "wireguard", isUp: true, hasCarrier: true,
+            index: 4, name: "wg0", type: HardwareType.none, driverKind: "wireguard", isUp: true, hasCarrier: true,
             isPointToPoint: true)
         table.add("10.8.0.2", to: 4)
         table.addRoute("0.0.0.0", 0, over: 4, table: 51820)
@@ -90,7 +90,7 @@ struct RuleTests {
         #expect(table.path(to: "9.9.9.9").status == .unsatisfied(.routeRefused(.unreachable)))
     }
 
-    @Test func throwLeavesTheTable() {
+    @Test func throwContinuesWithTheNextTable() {
         var table = NetworkTable.twoUplinks
         table.addRoute("10.0.0.0", 8, kind: .throw, table: 100)
         table.addRoute("0.0.0.0", 0, over: 3, table: 100)
@@ -99,15 +99,15 @@ struct RuleTests {
         #expect(table.path(to: "11.1.1.1").names == ["eth1"])
     }
 
-    @Test func theKernelsAnswerIsJudgedToo() throws {
+    @Test func theKernelsRouteIsEvaluated() throws {
         var table = NetworkTable.twoUplinks
-        table.addRule(.lookUp(table: 100)) { $0.isBeyondJudgement = true }
+        table.addRule(.lookUp(table: 100)) { $0.isUnsupported = true }
         let sample = Destination.anywhere(.ipv4).sample
         #expect(sample.description == "198.41.0.4")
         #expect(table.internetPath.status == .unsatisfied(.noRoute))
-        table.answers[sample] = .refused(13)
+        table.kernelResponses[sample] = .refused(13)
         #expect(table.internetPath.status == .unsatisfied(.routeRefused(.prohibited)))
-        table.answers[sample] = .route(table.routes[1])
+        table.kernelResponses[sample] = .route(table.routes[1])
         #expect(table.internetPath.names == ["eth1"])
         table.links[3]?.hasCarrier = false
         #expect(table.internetPath.status == .unsatisfied(.noCarrier))

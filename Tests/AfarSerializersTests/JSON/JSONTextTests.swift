@@ -56,7 +56,7 @@ import Testing
         ("[\r\n\n}", 3, 1, 4), ("\"\\u12G4\"", 1, 2, 1), ("", 1, 1, 0), (" ", 1, 2, 1), ("]", 1, 1, 0),
         ("[\"\\", 1, 3, 2),
     ])
-    func theErrorTellsWhere(text: String, line: Int, column: Int, offset: Int) throws {
+    func theErrorHasALocation(text: String, line: Int, column: Int, offset: Int) throws {
         // An empty body is a different error.
         let bytes = Data((text.isEmpty ? "\u{FEFF}" : text).utf8)
         let error = #expect(throws: AFError.self) { try JSONResponseSerializer().serialize(input(bytes)) }
@@ -76,7 +76,7 @@ import Testing
 
     /// Code that checks for the error code of `JSONSerialization` continues to work.
     @Test(arguments: ["{", "[1,]", "[01]"])
-    func theErrorIsFoundationsAsAnNSError(text: String) throws {
+    func theErrorBridgesToFoundationsNSError(text: String) throws {
         let error = #expect(throws: AFError.self) { try JSONResponseSerializer().serialize(input(Data(text.utf8))) }
         let cause = try #require(error?.underlyingError)
         let bridged = cause as NSError
@@ -92,7 +92,7 @@ import Testing
         ("[\"a,]\",\"\\\",]\",]", 14), ("[\"\\\\\",]", 6), ("[{},]", 4), ("[[],]", 4), ("[null ,]", 7),
         ("[\"é\",]", 6),
     ])
-    func aCommaAfterTheLastValueIsRefused(text: String, offset: Int) throws {
+    func aCommaAfterTheLastValueIsRejected(text: String, offset: Int) throws {
         let bytes = Data(text.utf8)
         for bytes in [bytes, Data(" \(text)\n".utf8).dropFirst(), try #require(text.data(using: .utf16))] {
             let error = #expect(throws: AFError.self) { try JSONResponseSerializer().serialize(input(bytes)) }
@@ -104,13 +104,13 @@ import Testing
         "[\",]\"]", "{\",}\":\", ]\"}", "[\"\\\",]\"]", "[\"\\\\\", \",}\"]", "[1 , [ ] , { } ]", "\",]\"", "[\",\"]",
         "{\"a\":\",\"}",
     ])
-    func commasInStringsAreNotTakenForOthers(text: String) throws {
+    func commasInStringsAreNotTrailingCommas(text: String) throws {
         let value = try JSONResponseSerializer().serialize(input(Data(text.utf8)))
         let expected = try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
         #expect("\(value)" == "\(expected)")
     }
 
-    @Test func bytesThatAreNoUTF8AreTold() {
+    @Test func malformedUTF8IsReported() {
         let error = #expect(throws: AFError.self) {
             try JSONResponseSerializer().serialize(input(Data("[1,\n\"a".utf8) + [0xFF] + Data("\"]".utf8)))
         }
@@ -120,7 +120,7 @@ import Testing
     @Test(arguments: [
         "[]", "{}", "[[],{}]", "{\"a\":{\"b\":[1,-0.5e+10,true,false,null,\"\\u00e9\\n\"]}}", " 0 ", "\"\"",
     ])
-    func whatIsWellFormedHasNoFault(text: String) throws {
+    func wellFormedJSONHasNoSyntaxError(text: String) throws {
         // Decoding fails because of the type, with the decoder's own error.
         let error = #expect(throws: AFError.self) {
             try DecodableResponseSerializer<Named>().serialize(input(Data(text.utf8)))
@@ -135,18 +135,18 @@ import Testing
         for text in [text, text + " ", String(repeating: opening, count: 100_000)] {
             let bytes = Data(text.utf8)
             let error = #expect(throws: AFError.self) { try JSONResponseSerializer().serialize(input(bytes)) }
-            #expect(error?.localizedDescription.contains("512 deep") == true)
+            #expect(error?.localizedDescription.contains("512 levels deep") == true)
             let other = #expect(throws: AFError.self) {
                 try DecodableResponseSerializer<Nest>().serialize(input(bytes))
             }
-            #expect(other?.localizedDescription.contains("512 deep") == true)
+            #expect(other?.localizedDescription.contains("512 levels deep") == true)
         }
         let bytes = Data((String(repeating: "[", count: 512) + String(repeating: "]", count: 512)).utf8)
         _ = try JSONResponseSerializer().serialize(input(bytes))
         _ = try DecodableResponseSerializer<Nest>().serialize(input(bytes))
     }
 
-    @Test func whatCrashesFoundationIsRefusedOnStreamsToo() throws {
+    @Test func inputThatCrashesFoundationIsRejectedOnStreams() throws {
         let text = String(repeating: "[", count: 513)
         #expect(throws: AFError.self) { try ServerSentEvent(data: text).decode(Nest.self) }
         #expect(throws: AFError.self) { try DecodableStreamSerializer<Nest>().serialize(Data(text.utf8)) }
@@ -194,7 +194,7 @@ import Testing
         #expect(!(error?.localizedDescription.contains("not valid JSON") ?? true))
     }
 
-    @Test func aNumberAloneOrUnderConvertedKeysIsReported() throws {
+    @Test func aNumberAtTheTopLevelOrUnderConvertedKeysIsReported() throws {
         func failure<T: Decodable>(_ type: T.Type, _ text: String, _ decoder: JSONDecoder = JSONDecoder()) -> String? {
             let error = #expect(throws: AFError.self) {
                 try DecodableResponseSerializer<T>(decoder: decoder).serialize(input(Data(text.utf8)))
@@ -222,7 +222,7 @@ import Testing
 
     // MARK: Decoders
 
-    @Test func json5HasItsOwnErrors() throws {
+    @Test func json5HasSeparateErrors() throws {
         let decoder = JSONDecoder()
         decoder.allowsJSON5 = true
         let serializer = DecodableResponseSerializer<[String: Int]>(decoder: decoder)
@@ -235,7 +235,7 @@ import Testing
         #expect(!(context.underlyingError is InvalidJSON))
     }
 
-    @Test func anotherDecoderGetsTheBytesAsTheyAre() throws {
+    @Test func anotherDecoderReceivesUnchangedBytes() throws {
         struct Counter: DataDecoder {
             func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
                 try JSONDecoder().decode(type, from: Data("\(data.count)".utf8))

@@ -14,25 +14,25 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 7, 1000])
-    func chunksMayEndAnywhere(size: Int) throws {
+    func chunksCanEndAnywhere(size: Int) throws {
         let body = "{\"id\":1}\n{\"id\":2}\r\n\r\n \t\n{\"id\":3}\n"
         #expect(try Self.parser.results(of: body, chunkSize: size).map { try $0.get().id } == [1, 2, 3])
     }
 
-    @Test func theLastLineNeedsNoEnd() throws {
+    @Test func theLastLineBreakIsOptional() throws {
         #expect(try Self.parser.results(of: "{\"id\":1}\n{\"id\":2}").map { try $0.get().id } == [1, 2])
         #expect(try Self.parser.results(of: "{\"id\":1}\r").map { try $0.get().id } == [1])
         #expect(Self.parser.results(of: "").isEmpty)
     }
 
     @Test(arguments: [1, 2, 100])
-    func aByteOrderMarkAtTheBeginIsPassedOver(size: Int) throws {
+    func aByteOrderMarkAtTheStartIsSkipped(size: Int) throws {
         let body = "\u{FEFF}{\"id\":1}\n{\"id\":2}\n"
         #expect(try Self.parser.results(of: body, chunkSize: size).map { try $0.get().id } == [1, 2])
         #expect(Self.parser.results(of: "\u{FEFF}\n\n").isEmpty)
     }
 
-    @Test func aValueIsThereWithItsLineEnd() throws {
+    @Test func aValueIsDeliveredAtItsLineBreak() throws {
         var parser = Self.parser
         #expect(parser.parse(Data("{\"id\":1}".utf8)).isEmpty)
         #expect(try parser.parse(Data("\n{\"i".utf8)).map { try $0.get().id } == [1])
@@ -40,7 +40,7 @@ import Testing
         #expect(try parser.parse(Data("\n".utf8)).map { try $0.get().id } == [2])
     }
 
-    @Test func aBadLineIsNamedAndTheNextOnesAreRead() throws {
+    @Test func parsingContinuesAfterAnInvalidLine() throws {
         let results = Self.parser.results(of: "{\"id\":1}\n\n{\"id\":\n{\"name\":2}\n{\"id\":5}\n")
         #expect(results.compactMap(\.value) == [Item(id: 1), Item(id: 5)])
         let errors = results.compactMap { Self.error($0) }
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: [1, 5, 1000])
-    func aLineThatIsTooLongIsPassedOver(size: Int) throws {
+    func aLongLineIsSkipped(size: Int) throws {
         let parser = JSONLinesParser<String>(maximumLineLength: 10)
         let long = "\"" + String(repeating: "x", count: 9) + "\""
         let results = parser.results(of: "\"12345678\"\r\n\(long)\n\(long)xxxx\r\n\"next\"\n\(long)", chunkSize: size)
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [Int.min, -1, 0, .max])
-    func anyLimitWillDo(limit: Int) {
+    func limitsCanHaveAnyValue(limit: Int) {
         let results = JSONLinesParser<Item>(maximumLineLength: limit).results(of: "\n{\"id\":1}\n", chunkSize: 1)
         #expect(results.compactMap(\.value).count == (limit == .max ? 1 : 0))
     }
@@ -91,7 +91,7 @@ import Testing
 
     /// Foundation's decoder crashes if the text ends where arrays are nested too deeply.
     @Test(arguments: ["[", "{\"a\":", "[{\"a\":["])
-    func aLineThatIsNestedTooDeepIsAFailure(bracket: String) {
+    func aDeeplyNestedLineIsAFailure(bracket: String) {
         let line = String(repeating: bracket, count: 2_000)
         let results = Self.parser.results(of: line + "\n{\"id\":1}\n" + line)
         #expect(results.map(\.isSuccess) == [false, true, false])
@@ -99,7 +99,7 @@ import Testing
         #expect(sequence.map(\.isSuccess) == [false, true])
     }
 
-    @Test func theErrorSaysWhichLineAndWhatToDo() {
+    @Test func errorsNameTheLineAndARemedy() {
         let error = JSONStreamError(reason: .tooLong(limit: 1024), framing: .line, number: 17)
         #expect(
             error.localizedDescription

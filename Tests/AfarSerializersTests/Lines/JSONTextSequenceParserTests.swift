@@ -14,13 +14,13 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 5, 1000])
-    func chunksMayEndAnywhere(size: Int) throws {
+    func chunksCanEndAnywhere(size: Int) throws {
         let body = "\u{1E}{\"id\":1}\n\u{1E}{\n  \"id\": 2\n}\n\u{1E}\u{1E}{\"id\":3}\u{1E}{\"id\":4}"
         #expect(try Self.parser.results(of: body, chunkSize: size).map { try $0.get().id } == [1, 2, 3, 4])
     }
 
     /// A line break completes a value, because the next separator can arrive hours later.
-    @Test func aValueIsThereWithTheLineEndAfterIt() throws {
+    @Test func aValueIsDeliveredAtItsLineBreak() throws {
         var parser = Self.parser
         #expect(parser.parse(Data("\u{1E}{\n\"id\":1\n".utf8)).isEmpty)
         #expect(parser.parse(Data("}".utf8)).isEmpty)
@@ -28,13 +28,13 @@ import Testing
         #expect(parser.finish().isEmpty)
     }
 
-    @Test func bracketsInTextCloseNothing() throws {
+    @Test func bracketsInStringsAreIgnored() throws {
         let parser = JSONTextSequenceParser<[String]>()
         let body = "\u{1E}[\"}]\",\n\"\\\"]\",\n\"\\\\\"\n]\n"
         #expect(try parser.results(of: body, chunkSize: 1).map { try $0.get() } == [["}]", "\"]", "\\"]])
     }
 
-    @Test func whatBreaksOffIsAFailureAndTheNextIsRead() {
+    @Test func parsingContinuesAfterATruncatedRecord() {
         let results = Self.parser.results(of: "\u{1E}{\"id\":1\u{1E}{\"id\":2}\n")
         #expect(results.compactMap(\.value) == [Item(id: 2)])
         #expect(results.compactMap(Self.error).map(\.number) == [1])
@@ -42,11 +42,11 @@ import Testing
 
     /// RFC 7464, section 2.4: the text 12 could be a truncated 123.
     @Test(arguments: ["12", "true", "null", "-1.5"])
-    func aNumberOrLiteralNeedsWhiteSpaceAfterIt(text: String) {
+    func aNumberOrLiteralRequiresTrailingWhiteSpace(text: String) {
         let parser = JSONTextSequenceParser<Double?>()
         let cut = parser.results(of: "\u{1E}\(text)\u{1E}7\n")
         #expect(cut.last?.value == 7)
-        guard case .mayBeTruncated = cut.first.flatMap(Self.error)?.reason else {
+        guard case .possiblyTruncated = cut.first.flatMap(Self.error)?.reason else {
             Issue.record("no failure: \(cut)")
             return
         }
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 5, 1000])
-    func aByteOrderMarkIsPassedOver(size: Int) throws {
+    func aByteOrderMarkIsSkipped(size: Int) throws {
         let results = Self.parser.results(of: "\u{FEFF}\n\u{1E}{\"id\":1}\n", chunkSize: size)
         #expect(try results.map { try $0.get().id } == [1])
         let second = Self.parser.results(of: "\u{FEFF}\u{FEFF}\u{1E}{\"id\":1}\n", chunkSize: size)
@@ -62,7 +62,7 @@ import Testing
         #expect(second.compactMap(Self.error).count == 1)
     }
 
-    @Test func bytesOutsideOfRecordsAreReportedOnce() {
+    @Test func bytesOutsideRecordsAreReportedOnce() {
         let results = Self.parser.results(of: "{\"id\":1}\n\u{1E}{\"id\":2}\n junk more\n\u{1E}{\"id\":3}\n")
         #expect(results.compactMap(\.value) == [Item(id: 2), Item(id: 3)])
         let errors = results.compactMap(Self.error)
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: [1, 1000])
-    func aRecordThatIsTooLongIsPassedOver(size: Int) {
+    func aLongRecordIsSkipped(size: Int) {
         let parser = JSONTextSequenceParser<String>(maximumLength: 6)
         let results = parser.results(of: "\u{1E}\"1234\"\n\u{1E}\"12345\"\n\u{1E}\"next\"\n", chunkSize: size)
         #expect(results.compactMap(\.value) == ["1234", "next"])

@@ -43,7 +43,7 @@ import Testing
 
     // MARK: Binary
 
-    @Test func honestListsAreRead() throws {
+    @Test func validListsAreAccepted() throws {
         let rows: [[String: Any]] = (0..<2000).map { row in
             [
                 "id": row, "name": "Row \(row)", "ü": "ünï", "when": Date(timeIntervalSinceReferenceDate: Double(row)),
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func listsThatContainThemselvesAreRefused() throws {
+    @Test func listsThatContainThemselvesAreRejected() throws {
         let array = BinaryPropertyList.array
         #expect(try refusal(of: BinaryPropertyList.data([array([0])])) == .circular)
         #expect(try refusal(of: BinaryPropertyList.data([array([1]), array([2]), array([1])])) == .circular)
@@ -70,14 +70,14 @@ import Testing
         #expect(try refusal(of: BinaryPropertyList.data([dictionary, BinaryPropertyList.text("a")])) == .circular)
     }
 
-    @Test func deepListsAreRefused() throws {
+    @Test func deepListsAreRejected() throws {
         for depth in [515, 20_000] {
             #expect(try refusal(of: nested(depth)) == .tooDeep(limit: 512))
             #expect(try refusal(of: Data(nestedXML(depth).utf8)) == .tooDeep(limit: 512))
         }
     }
 
-    @Test func theDepthOfWhatIsSharedCounts() throws {
+    @Test func sharedElementsCountTowardTheDepth() throws {
         // The first element is 300 levels deep. The second one contains it 300 levels down, after it was checked.
         let deep = (2..<301).map { BinaryPropertyList.array([$0 + 1]) } + [BinaryPropertyList.array([])]
         let above = (302..<601).map { BinaryPropertyList.array([$0 + 1]) } + [BinaryPropertyList.array([2])]
@@ -87,7 +87,7 @@ import Testing
                 == .tooDeep(limit: 512))
     }
 
-    @Test func bombsAreRefusedAtOnce() throws {
+    @Test func bombsAreRejectedImmediately() throws {
         let start = ContinuousClock.now
         let doubled = (0..<30).map { BinaryPropertyList.array([$0 + 1, $0 + 1]) } + [BinaryPropertyList.text("A")]
         #expect(try refusal(of: BinaryPropertyList.data(doubled)) == .tooLarge)
@@ -115,7 +115,7 @@ import Testing
         BinaryPropertyList.data([[0x70]]), BinaryPropertyList.data([[0x09]], top: 1), BinaryPropertyList.data([]),
         Data("bplist00".utf8), Data("bplist00".utf8) + Data(repeating: 0xFF, count: 40), Data("bplist15".utf8),
     ])
-    func whatIsPutTogetherWrongIsRefused(data: Data) throws {
+    func malformedListsAreRejected(data: Data) throws {
         guard case .malformed? = try refusal(of: data) else {
             Issue.record("not rejected")
             return
@@ -143,7 +143,7 @@ import Testing
         "<!DOCTYPE plist [<!ENTITY a \"<!--\">]><plist><array/></plist>", "<!DOCTYPE plist \"a><!-- \"><plist/>",
         "<!DOCTYPE plist 'a'><plist/>", "<?xml version=\"1.0\" encoding=\"ebcdic\"?><plist/>",
     ])
-    func documentsThatCouldHideSomethingAreRefused(document: String) throws {
+    func ambiguousDocumentsAreRejected(document: String) throws {
         guard case .malformed? = try refusal(of: Data(document.utf8)) else {
             Issue.record("not rejected")
             return
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(arguments: ["hz-gb-2312", "iso-2022-kr", "iso-2022-jp"])
-    func encodingsThatCouldHideSomethingAreRefused(label: String) throws {
+    func ambiguousEncodingsAreRejected(label: String) throws {
         let document = "<?xml version=\"1.0\" encoding=\"\(label)\"?><plist><array/></plist>"
         guard case .malformed(let problem)? = try refusal(of: Data(document.utf8)) else {
             Issue.record("not rejected")
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(arguments: ["shift_jis", "gbk", "euc-kr", "koi8-r"])
-    func nestingShowsInOldEncodings(label: String) throws {
+    func nestingIsDetectedInLegacyEncodings(label: String) throws {
         let beginning = "<?xml version=\"1.0\" encoding=\"\(label)\"?><plist>"
         let levels = String(repeating: "<array><!-- </array> -->", count: 600)
         #expect(try refusal(of: Data((beginning + levels).utf8)) == .tooDeep(limit: 512))
@@ -175,7 +175,7 @@ import Testing
         "<?xml a='>' encoding='utf-7'?><plist/>",
         "<?xml \(String(repeating: " ", count: 2000))encoding='utf-7'?><plist/>",
     ])
-    func whatEndsBeforeItBeginsIsRefused(document: String) throws {
+    func truncatedStartsAreRejected(document: String) throws {
         let wide = [Data([0xFF, 0xFE]), Data([0xFE, 0xFF])]
         let encodings = [String.Encoding.utf16LittleEndian, .utf16BigEndian]
         let inUTF16 = zip(wide, encodings).map { $0 + (document.data(using: $1) ?? Data()) }
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func manyElementsAreNotDeep() throws {
+    @Test func manyElementsAreAccepted() throws {
         let comment = "<!-- \(String(repeating: "<array>", count: 600)) -->"
         let items = String(repeating: "<string>a</string><array/><dict/>", count: 2000)
         let document = "<?xml version=\"1.0\"?><plist version=\"1.0\">\(comment)<array>\(items)</array></plist>"
@@ -203,7 +203,7 @@ import Testing
 
     // MARK: Formats
 
-    @Test func theFormatIsNamedWhereItIsNotAllowed() throws {
+    @Test func aDisallowedFormatIsNamed() throws {
         let binary = try PropertyListSerialization.data(fromPropertyList: ["a": 1], format: .binary, options: 0)
         let xml = try PropertyListSerialization.data(fromPropertyList: ["a": 1], format: .xml, options: 0)
         for (data, format, allowed, name) in [
@@ -223,7 +223,7 @@ import Testing
     }
 
     @Test(arguments: [Data("hello".utf8), Data([0x00, 0x01]), Data("{\"json\": true}".utf8), Data("<0fbd77>".utf8)])
-    func whatIsNoneOfTheFormatsIsNeverTriedAsOpenStep(data: Data) {
+    func unknownFormatsAreNotParsedAsOpenStep(data: Data) {
         let error = #expect(throws: AFError.self) { try PropertyListResponseSerializer().serialize(input(data)) }
         switch (error?.underlyingError as? PropertyListError)?.reason {
         case .unknownFormat, .formatNotAllowed(.openStep): break
@@ -232,7 +232,7 @@ import Testing
     }
 
     /// Foundation could find the start of a document beyond the bytes that the check examines.
-    @Test func whatBeginsWithNothingForLongIsRefused() throws {
+    @Test func longLeadingWhiteSpaceIsRejected() throws {
         let plist = nestedXML(600)
         let spaces = String(repeating: " ", count: 1025)
         let lists = [
@@ -252,11 +252,11 @@ import Testing
         }
     }
 
-    @Test func theDecoderTakesNoOpenStep() throws {
+    @Test func theDecoderRejectsOpenStep() throws {
         #expect(try refusal(of: Data("(a, b)".utf8)) == .formatNotAllowed(.openStep))
     }
 
-    @Test func openStepIsReadWhereItIsAllowed() throws {
+    @Test func openStepIsAcceptedIfAllowed() throws {
         let serializer = PropertyListResponseSerializer(allowedFormats: [.openStep])
         let value = try serializer.serialize(input(Data("{ a = (1, \"b c\"); }".utf8))) as? [String: [String]]
         #expect(value == ["a": ["1", "b c"]])
@@ -265,7 +265,7 @@ import Testing
     }
 
     @Test(arguments: ["integer", "real", "date", "string", "data"])
-    func bytesThatMeanNothingInXMLAreRefused(element: String) throws {
+    func malformedBytesInXMLAreRejected(element: String) throws {
         let list = Data("<plist><\(element)>".utf8) + [0xFA] + Data("1</\(element)></plist>".utf8)
         let error = #expect(throws: AFError.self) {
             try DecodableResponseSerializer<Int>(decoder: PropertyListDecoder()).serialize(input(list))

@@ -6,34 +6,34 @@ import Testing
 @Suite struct ReconnectionTests {
     typealias Reconnection = EventSource.Reconnection
 
-    @Test func afterEventsItIsTheUsualTime() {
+    @Test func eventsResetTheDelay() {
         let rules = Reconnection(delay: .seconds(3))
-        #expect(rules.delay(after: 0, told: nil, chance: 1) == .seconds(3))
-        #expect(rules.delay(after: 0, told: .milliseconds(10), chance: 1) == .milliseconds(10))
-        #expect(rules.delay(after: 0, told: .zero, chance: 1) == .zero)
+        #expect(rules.delay(after: 0, serverDelay: nil, chance: 1) == .seconds(3))
+        #expect(rules.delay(after: 0, serverDelay: .milliseconds(10), chance: 1) == .milliseconds(10))
+        #expect(rules.delay(after: 0, serverDelay: .zero, chance: 1) == .zero)
     }
 
-    @Test func itGrowsUpToALimit() {
+    @Test func theDelayGrowsUpToALimit() {
         let rules = Reconnection(delay: .seconds(3), maximumDelay: .seconds(20), jitter: 0)
-        let delays = (1...5).map { rules.delay(after: $0, told: nil, chance: 1) }
+        let delays = (1...5).map { rules.delay(after: $0, serverDelay: nil, chance: 1) }
         #expect(delays == [.seconds(3), .seconds(6), .seconds(12), .seconds(20), .seconds(20)])
     }
 
-    @Test func theServerMayAskForMoreThanTheLimit() {
+    @Test func theServersDelayCanExceedTheLimit() {
         let rules = Reconnection(maximumDelay: .seconds(20), jitter: 0)
-        #expect(rules.delay(after: 3, told: .seconds(60), chance: 0) == .seconds(60))
+        #expect(rules.delay(after: 3, serverDelay: .seconds(60), chance: 0) == .seconds(60))
     }
 
-    @Test func aServerThatAsksForNoPauseAndSaysNothingIsNotAskedWithoutOne() {
+    @Test func aZeroDelayIsRaisedIfNoEventsArrive() {
         let rules = Reconnection(jitter: 0)
-        #expect(rules.delay(after: 1, told: .zero, chance: 0) == .milliseconds(100))
-        #expect(rules.delay(after: 3, told: .zero, chance: 0) == .milliseconds(400))
+        #expect(rules.delay(after: 1, serverDelay: .zero, chance: 0) == .milliseconds(100))
+        #expect(rules.delay(after: 3, serverDelay: .zero, chance: 0) == .milliseconds(400))
     }
 
-    @Test func chanceMakesItLonger() {
+    @Test func jitterLengthensTheDelay() {
         let rules = Reconnection(delay: .seconds(10), jitter: 0.5)
-        #expect(rules.delay(after: 1, told: nil, chance: 0) == .seconds(10))
-        #expect(rules.delay(after: 1, told: nil, chance: 1) == .seconds(15))
+        #expect(rules.delay(after: 1, serverDelay: nil, chance: 0) == .seconds(10))
+        #expect(rules.delay(after: 1, serverDelay: nil, chance: 1) == .seconds(15))
     }
 
     @Test(arguments: [
@@ -41,9 +41,9 @@ import Testing
         Reconnection(delay: .seconds(Int64.min), maximumDelay: .seconds(Int64.min), multiplier: -.infinity, jitter: -1),
         Reconnection(multiplier: .nan, jitter: .nan),
     ])
-    func noRulesAreTooMuch(rules: Reconnection) {
+    func rulesCanHaveAnyValue(rules: Reconnection) {
         for failures in [0, 1, 2, 1000, .max] {
-            let delay = rules.delay(after: failures, told: nil, chance: 1)
+            let delay = rules.delay(after: failures, serverDelay: nil, chance: 1)
             #expect(delay >= .zero)
             #expect(delay < .seconds(3 * 31_536_000))
         }

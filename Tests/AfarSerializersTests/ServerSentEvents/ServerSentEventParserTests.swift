@@ -12,13 +12,13 @@ import Testing
     }
 
     @Test(arguments: ["\n", "\r", "\r\n"], [1, 2, 3, 1000])
-    func linesEndInThreeWays(end: String, size: Int) throws {
+    func allThreeLineBreaksAreSupported(end: String, size: Int) throws {
         let body = ["data: one", "", "event: add", "id: 7", "data: two", "data: more", "", ""].joined(separator: end)
         let expected = [Event(data: "one"), Event(event: "add", data: "two\nmore", id: "7")]
         #expect(try Self.events(body, chunkSize: size) == expected)
     }
 
-    @Test func anEventIsThereWithItsEmptyLine() throws {
+    @Test func anEventIsDeliveredAtItsEmptyLine() throws {
         var parser = ServerSentEventParser()
         #expect(parser.parse(Data("data: x\r".utf8)).isEmpty)
         #expect(parser.parse(Data("\n".utf8)).isEmpty)
@@ -42,12 +42,12 @@ import Testing
         #expect(try Self.events("data:test\n\ndata: test\n\n") == [Event(data: "test"), Event(data: "test")])
     }
 
-    @Test func anEventThatTheEndCutsOffIsNone() throws {
+    @Test func aTruncatedEventIsDiscarded() throws {
         #expect(try Self.events("data: whole\n\ndata: cut\n") == [Event(data: "whole")])
         #expect(try Self.events("data: cut") == [])
     }
 
-    @Test func fieldsAreReadByTheLetter() throws {
+    @Test func fieldsAreParsedStrictly() throws {
         #expect(try Self.events("Data: no\nDATA: no\n data: no\ndata : no\nfoo: no\n\n") == [])
         #expect(try Self.events("data: a:b: c\n\n") == [Event(data: "a:b: c")])
         #expect(try Self.events(":data: no\ndata:\tyes\n\n") == [Event(data: "\tyes")])
@@ -58,14 +58,14 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 1000])
-    func oneByteOrderMarkIsPassedOver(size: Int) throws {
+    func oneByteOrderMarkIsSkipped(size: Int) throws {
         #expect(try Self.events("\u{FEFF}data: x\n\n", chunkSize: size) == [Event(data: "x")])
         #expect(try Self.events("\u{FEFF}\u{FEFF}data: x\n\ndata: y\n\n", chunkSize: size) == [Event(data: "y")])
         #expect(try Self.events("data: x\n\u{FEFF}data: y\n\n", chunkSize: size) == [Event(data: "x")])
     }
 
     @Test(arguments: [1, 3, 1000])
-    func bytesThatAreNoTextAreReplaced(size: Int) throws {
+    func malformedBytesAreReplaced(size: Int) throws {
         let body = Data("data: é".utf8) + [0xE2, 0x82, 0x0A] + Data("data: 💡\n\n".utf8)
         let results = ServerSentEventParser().results(of: body, chunkSize: size)
         #expect(try results.map { try $0.get().data } == ["é\u{FFFD}\n💡"])
@@ -73,7 +73,7 @@ import Testing
 
     // MARK: IDs
 
-    @Test func anIDStaysUntilTheNext() throws {
+    @Test func anIDAppliesUntilTheNextOne() throws {
         let events = try Self.events("id: 1\ndata: a\n\ndata: b\n\nid: 2\n\ndata: c\n\nid\ndata: d\n\n")
         #expect(events.map(\.id) == ["1", "1", "2", ""])
     }
@@ -82,14 +82,14 @@ import Testing
         #expect(try Self.events("id: 1\ndata: a\n\nid: 2\u{0}3\ndata: b\n\n").map(\.id) == ["1", "1"])
     }
 
-    @Test func theLastIDIsThatOfWholeEvents() {
+    @Test func theLastIDIsThatOfACompleteEvent() {
         var parser = ServerSentEventParser(lastEventID: "0")
         #expect(parser.lastEventID == "0")
         _ = parser.parse(Data("id: 1\n\nid: 2\ndata: cut".utf8))
         #expect(parser.lastEventID == "1")
     }
 
-    @Test func eventsBeginWithTheIDOfTheConnectionBefore() throws {
+    @Test func eventsInheritTheIDOfThePreviousConnection() throws {
         let results = ServerSentEventParser(lastEventID: "9").results(of: "data: x\n\n")
         #expect(try results.map { try $0.get().id } == ["9"])
     }
@@ -102,7 +102,7 @@ import Testing
             ("retry: 1.5", nil), ("retry: -1", nil), ("retry: 10\nretry: x", 10), ("retry: ١", nil),
             ("retry: 99999999999999999999999999", 86_400_000),
         ] as [(String, Int?)])
-    func theTimeToWaitIsDigits(lines: String, milliseconds: Int?) {
+    func theRetryTimeConsistsOfDigits(lines: String, milliseconds: Int?) {
         var parser = ServerSentEventParser()
         #expect(parser.parse(Data((lines + "\n").utf8)).isEmpty)
         #expect(parser.reconnectionTime == milliseconds.map { .milliseconds($0) })
@@ -111,7 +111,7 @@ import Testing
     // MARK: Limits
 
     @Test(arguments: [1, 4, 1000])
-    func anEventThatIsTooLargeIsPassedOver(size: Int) throws {
+    func aLargeEventIsSkipped(size: Int) throws {
         let parser = ServerSentEventParser(maximumEventSize: 20)
         let body = """
             data: small

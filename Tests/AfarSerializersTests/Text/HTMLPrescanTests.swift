@@ -21,7 +21,7 @@ import Testing
         "<meta charset=koi8-r charset=big5>", "<?xml version='1.0' encoding='koi8-r'?><html>",
         "<p <meta charset=big5><meta charset=koi8-r>",
     ])
-    func aPageTellsItsEncoding(page: String) throws {
+    func aPageDeclaresItsEncoding(page: String) throws {
         #expect(try name(page) == "KOI8-R")
     }
 
@@ -36,27 +36,27 @@ import Testing
         "\(String(repeating: " ", count: 1004))<meta charset=koi8-ru>",
         "\(String(repeating: " ", count: 1003))<meta charset=koi8-r >",
     ])
-    func aPageThatSaysNothingIsUTF8(page: String) throws {
+    func aPageWithoutADeclarationIsUTF8(page: String) throws {
         #expect(try name(page) == nil)
     }
 
-    @Test func aTagMayEndWithThe1024thByte() throws {
+    @Test func aTagCanEndAtThe1024thByte() throws {
         #expect(try name("\(String(repeating: " ", count: 1003))<meta charset=koi8-r>") == "KOI8-R")
     }
 
-    @Test func whatAPageCannotBeIsNotBelieved() throws {
+    @Test func impossibleDeclarationsAreReplaced() throws {
         #expect(try name("<meta charset=utf-16>") == "UTF-8")
         #expect(try name("<meta charset=x-user-defined>") == "windows-1252")
     }
 
-    @Test func theHeaderCountsMore() throws {
+    @Test func theHeaderTakesPrecedence() throws {
         let page = Data("<meta charset=koi8-r>".utf8)
         let text = try TextDecoding.automatic.decode(page, contentType: "text/html; charset=big5")
         #expect(text.encoding == .big5)
         #expect(text.reason == .charset)
     }
 
-    @Test func aLongPageOfBeginningsIsScannedInNoTime() throws {
+    @Test func aLongPageOfIncompleteTagsIsScannedQuickly() throws {
         for piece in ["<", "<!--", "<meta ", "<a b='", "</", "<meta charset=x content=charset charset "] {
             let page = String(repeating: piece, count: 100_000)
             #expect(try name(page) == nil)

@@ -5,7 +5,7 @@ import Testing
 /// Random bytes, mostly malformed, are decoded to the same text as with another implementation of the Encoding
 /// Standard.
 @Suite struct MalformedTextTests {
-    @Test(arguments: checksums.keys.sorted()) func bytesBecomeWhatTheStandardSays(name: String) throws {
+    @Test(arguments: checksums.keys.sorted()) func malformedBytesAreDecodedPerTheStandard(name: String) throws {
         let encoding = try #require(TextEncoding(label: name))
         var random = RandomBytes(seed: 1)
         var checksum = FNV()
@@ -20,7 +20,7 @@ import Testing
         #expect(checksum.value == Self.checksums[name])
     }
 
-    @Test func anEscapeSequenceIsNoPartOfWhatIsMalformed() {
+    @Test func anEscapeSequenceIsNotPartOfTheMalformedBytes() {
         for size in 1...4 {
             var decoder = TextDecoder(.iso2022JP)
             let bytes: [UInt8] = [0x1B, 0x24, 0x42, 0xFF]

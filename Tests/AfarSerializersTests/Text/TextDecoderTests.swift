@@ -10,7 +10,7 @@ import Testing
         return texts.joined() + decoder.finish()
     }
 
-    @Test(arguments: TextEncoding.all) func cutsDoNotCount(encoding: TextEncoding) {
+    @Test(arguments: TextEncoding.all) func chunkBoundariesDoNotMatter(encoding: TextEncoding) {
         var random = RandomBytes(seed: 7)
         for _ in 0..<20 {
             let bytes = Data(random.text())
@@ -28,7 +28,7 @@ import Testing
         (.windows1251, "Привет"), (.isoLatin1, "Grün"), (.ascii, "Green"), (.shiftJIS, "日本語ｶﾅ"),
         (.iso2022JP, "日本語 text"),
     ])
-    func whatFoundationWritesIsRead(encoding: TextEncoding, sample: String) throws {
+    func textEncodedByFoundationIsDecoded(encoding: TextEncoding, sample: String) throws {
         let bytes = try sample.bytes(in: encoding)
         for cut in 0...bytes.count {
             let text = text(of: [bytes.prefix(cut), bytes.dropFirst(cut)], in: encoding)
@@ -43,7 +43,7 @@ import Testing
             ([0xD6, 0xD0, 0x94, 0x39, 0xDA, 0x33, 0x80], .gb18030, "中💩€"), ([0xD6, 0xD0, 0xCE, 0xC4], .gbk, "中文"),
             ([0x1B, 0x28, 0x4A, 0x5C, 0x7E, 0x1B, 0x28, 0x49, 0x31], .iso2022JP, "¥‾ｱ"),
         ] as [([UInt8], TextEncoding, String)])
-    func severalBytesMakeACharacter(bytes: [UInt8], encoding: TextEncoding, expected: String) {
+    func multibyteCharactersAreDecoded(bytes: [UInt8], encoding: TextEncoding, expected: String) {
         #expect(text(of: [Data(bytes)], in: encoding) == expected)
     }
 
@@ -62,13 +62,13 @@ import Testing
             ([0x41, 0xF0, 0x9F, 0x8D, 0x41], .utf8, "A\u{FFFD}A", 1), ([0x41, 0x80], .ascii, "A\u{FFFD}", 1),
             ([0x00, 0x11, 0x00, 0x00], .utf32BigEndian, "\u{FFFD}", 0), ([0x41, 0x42], .isoLatin1, "AB", nil),
         ] as [([UInt8], TextEncoding, String, Int?)])
-    func malformedBytesAreReplacedAndTold(bytes: [UInt8], encoding: TextEncoding, expected: String, offset: Int?) {
+    func malformedBytesAreReplacedAndReported(bytes: [UInt8], encoding: TextEncoding, expected: String, offset: Int?) {
         var decoder = TextDecoder(encoding)
         #expect(decoder.decode(Data(bytes)) + decoder.finish() == expected)
         #expect(decoder.malformedOffset == offset)
     }
 
-    @Test func whatIsReplacedIsWhatComesOfRunsOfBlocks() {
+    @Test func longInputIsDecodedInBlocks() {
         // Longer than the decoder's buffer, with a character across each boundary.
         let bytes = Data([0x41]) + Data((0..<20_000).map { $0 % 2 == 0 ? 0x93 : 0xFA })
         var decoder = TextDecoder(.shiftJIS)
@@ -92,7 +92,7 @@ import Testing
         (.utf32LittleEndian, [0xFF, 0xFE, 0x00, 0x00]), (.utf32BigEndian, [0x00, 0x00, 0xFE, 0xFF]),
     ]
 
-    @Test(arguments: marks) func aMarkIsLeftOutWhereverItIsCut(encoding: TextEncoding, mark: [UInt8]) throws {
+    @Test(arguments: marks) func aSplitByteOrderMarkIsSkipped(encoding: TextEncoding, mark: [UInt8]) throws {
         let bytes = try Data(mark) + "Aé".bytes(in: encoding)
         for cut in 0...bytes.count {
             let chunks = [bytes.prefix(cut), bytes.dropFirst(cut)]
@@ -103,7 +103,7 @@ import Testing
         #expect(text(of: [Data(mark)], in: .utf8, findsByteOrderMarks: true) == "")
     }
 
-    @Test func aMarkOfAnotherEncodingCountsOnlyWhereItIsAskedFor() {
+    @Test func anotherEncodingsMarkIsUsedOnlyOnRequest() {
         #expect(text(of: [Data([0xFF, 0xFE])], in: .windows1252) == "ÿþ")
         #expect(text(of: [Data([0xEF]), Data([0xBB])], in: .windows1252, findsByteOrderMarks: true) == "ï»")
         var decoder = TextDecoder(.utf8, findsByteOrderMarks: true)
@@ -113,7 +113,7 @@ import Testing
         #expect(decoder.malformedOffset == 4)
     }
 
-    @Test func aMarkThatComesLaterIsACharacter() {
+    @Test func aLaterMarkIsACharacter() {
         #expect(text(of: [Data([0x41, 0xEF, 0xBB, 0xBF])], in: .utf8).unicodeScalars.map(\.value) == [0x41, 0xFEFF])
     }
 }

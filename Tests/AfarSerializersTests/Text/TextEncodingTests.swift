@@ -17,33 +17,33 @@ import Testing
         "hz-gb-2312": "replacement", "unicodefffe": "UTF-16BE", "ucs-2": "UTF-16LE", "x-user-defined": "x-user-defined",
     ]
 
-    @Test(arguments: labels.keys.sorted()) func labelsMeanEncodings(label: String) {
+    @Test(arguments: labels.keys.sorted()) func labelsAreMappedToEncodings(label: String) {
         #expect(TextEncoding(label: label)?.name == Self.labels[label])
     }
 
-    @Test(arguments: [" UTF-8\t", "\n\u{0C}Utf8\r", "UTF-8"]) func caseAndWhiteSpaceDoNotCount(label: String) {
+    @Test(arguments: [" UTF-8\t", "\n\u{0C}Utf8\r", "UTF-8"]) func caseAndWhiteSpaceAreIgnored(label: String) {
         #expect(TextEncoding(label: label) == .utf8)
     }
 
     /// The lowercase form of a Kelvin sign is k, but labels compare only ASCII letters. U+00A0 isn't white space here.
     @Test(arguments: ["", " ", "martian", "utf-7", "\u{212A}oi8-r", "utf-8\0", "\u{A0}utf-8", "utf 8"])
-    func otherLabelsMeanNothing(label: String) {
+    func otherLabelsAreUnknown(label: String) {
         #expect(TextEncoding(label: label) == nil)
     }
 
-    @Test func allEncodingsAreNamedOnce() {
+    @Test func encodingNamesAreUnique() {
         #expect(Set(TextEncoding.all.map(\.name)).count == TextEncoding.all.count)
         #expect(Set(Self.labels.values).isSubset(of: TextEncoding.all.map(\.name)))
         #expect(TextEncoding.all.count == Self.labels.count + 4)
         #expect("\(TextEncoding.shiftJIS)" == "Shift_JIS")
     }
 
-    @Test func utf32IsKnownThoughTheStandardHasLeftItOut() {
+    @Test func utf32IsSupportedBeyondTheStandard() {
         #expect(TextEncoding(label: "UTF-32") == .utf32BigEndian)
         #expect(TextEncoding(label: "utf-32le") == .utf32LittleEndian)
     }
 
-    @Test func foundationsNamesAreUnderstood() {
+    @Test func foundationsEncodingsAreMapped() {
         for encoding in TextEncoding.all {
             guard let name = encoding.stringEncoding else { continue }
             #expect(TextEncoding(name) == encoding)
@@ -56,7 +56,7 @@ import Testing
     }
 
     /// Tests all labels if the folder in AFAR_ENCODING_DATA contains the standard's encodings.json.
-    @Test(.enabled(if: folder != nil)) func everyLabelMeansWhatTheStandardSays() throws {
+    @Test(.enabled(if: folder != nil)) func everyLabelMatchesTheStandard() throws {
         struct Group: Decodable {
             struct Encoding: Decodable {
                 let name: String

@@ -24,7 +24,7 @@ import Testing
             return response
         })
 
-    @Test func handlersAndAwaitedTasksTellTheEncoding() async throws {
+    @Test func handlersAndTasksReportTheEncoding() async throws {
         let request = session.request("http://mock/sjis")
         let handled = Deferred<DecodedText?>()
         request.response(.text, queue: queue) { handled.fulfill($0.value) }
@@ -37,7 +37,7 @@ import Testing
         #expect(try await session.request("http://mock/none").serializing(.text).value.text == "")
     }
 
-    @Test func downloadsAreTextToo() async throws {
+    @Test func downloadsCanBeText() async throws {
         let request = session.download("http://mock/mark")
         let handled = Deferred<String?>()
         request.response(.text, queue: queue) { handled.fulfill($0.value?.text) }
@@ -48,7 +48,7 @@ import Testing
         if let file = response.fileURL { try FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
     }
 
-    @Test func rulesOfOnesOwnAreUsed() async throws {
+    @Test func customRulesAreUsed() async throws {
         let request = session.request("http://mock/latin")
         #expect(try await request.serializingString().value == "gü")
         #expect(try await request.serializing(.text(decoding: .replacing)).value.malformedOffset == 1)
@@ -61,7 +61,7 @@ import Testing
         #expect((error?.underlyingError as? TextDecodingError)?.reason == .malformedBytes(encoding: .utf8, offset: 1))
     }
 
-    @Test func anEmptyBodyIsReadByTheCallersRulesToo() async throws {
+    @Test func anEmptyBodyIsDecodedByTheCallersRules() async throws {
         let request = session.request("http://mock/none")
         let text = try await request.serializing(.text(decoding: TextDecoding(encoding: .shiftJIS))).value
         #expect(text.encoding == .shiftJIS)
@@ -69,7 +69,7 @@ import Testing
         #expect(try await request.serializing(.text(decoding: .charsetOrLatin1)).value.encoding == .isoLatin1)
     }
 
-    @Test func foundationsEncodingsAreTakenAsBefore() async throws {
+    @Test func foundationsEncodingsAreSupported() async throws {
         let request = session.request("http://mock/mark")
         #expect(try await request.serializingString(encoding: .utf16).value == "日")
         #expect(try await request.serializingString(encoding: .isoLatin1).value == "þÿeå")
@@ -82,7 +82,7 @@ import Testing
     @Test(arguments: [
         ("/sjis", "日本語A"), ("/cut", "日本語A\u{FFFD}"), ("/mark", "日"), ("/plain", "grün"), ("/martian", "grün"),
     ])
-    func streamsAreReadInTheResponsesEncoding(path: String, expected: String) async {
+    func streamsAreDecodedInTheResponsesEncoding(path: String, expected: String) async {
         var pieces: [String] = []
         for await stream in session.streamRequest("http://mock\(path)").streamTask().streamingStrings() {
             if let piece = stream.value { pieces.append(piece) }
@@ -91,7 +91,7 @@ import Testing
         #expect(pieces.count == expected.count)
     }
 
-    @Test func aHandlerOfAStreamGetsTextInTheResponsesEncoding() async {
+    @Test func aStreamHandlerReceivesTextInTheResponsesEncoding() async {
         let seen = Locked("")
         await withCheckedContinuation { continuation in
             session.streamRequest("http://mock/sjis").responseStreamString(on: queue) { [seen] stream in

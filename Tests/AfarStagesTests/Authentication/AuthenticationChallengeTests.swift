@@ -19,7 +19,7 @@ struct AuthenticationChallengeTests {
         #expect(read(#"Basic realm="""#) == ["basic realm="])
     }
 
-    @Test func aValueMayHoldSeveral() {
+    @Test func aFieldCanContainSeveralChallenges() {
         // The standard's example.
         let example = #"Newauth realm="apps", type=1, title="Login to \"apps\"", Basic realm="simple""#
         #expect(read(example) == [#"newauth realm=apps title=Login to "apps" type=1"#, "basic realm=simple"])
@@ -33,13 +33,13 @@ struct AuthenticationChallengeTests {
         #expect(read("", " , ") == [])
     }
 
-    @Test func aTokenMayStandInPlaceOfParameters() {
+    @Test func aTokenCanReplaceParameters() {
         #expect(read("Negotiate YII/+=, Basic realm=x") == ["negotiate YII/+=", "basic realm=x"])
         #expect(read("NTLM TlRM==") == ["ntlm TlRM=="])
         #expect(read("Scheme abc") == ["scheme abc"])
     }
 
-    @Test func spacesMayStandAroundTheSign() {
+    @Test func spacesAroundTheSignAreAllowed() {
         #expect(read("Basic realm = \"x\" ,\tcharset =utf-8") == ["basic charset=utf-8 realm=x"])
     }
 
@@ -47,17 +47,17 @@ struct AuthenticationChallengeTests {
         #"Basic realm="open"#, #"Basic realm="x\"#, "realm=x", "=", "\"", "Basic realm=", "Basic @", "é", "Basic=",
         "a=b, Basic realm=x", "Basic realm==x", "\"Basic\" realm=x", "Basic\u{0}realm",
     ])
-    func whatCannotBeReadEndsTheValue(value: String) {
+    func aMalformedChallengeEndsTheField(value: String) {
         // A malformed challenge ends only its own field.
         #expect(read(value, "Basic realm=next").last == "basic realm=next")
         #expect(read(value).count <= 1)
     }
 
-    @Test func theFirstOfTwoEqualNamesCounts() {
+    @Test func theFirstOfTwoEqualNamesIsUsed() {
         #expect(read("Basic realm=a, REALM=b") == ["basic realm=a"])
     }
 
-    @Test func manyChallengesTakeNoTime() {
+    @Test func manyChallengesAreParsedQuickly() {
         #expect(read(String(repeating: "a b=c, ", count: 30_000)).count == 30_000)
     }
 }

@@ -55,7 +55,7 @@ struct AuthenticationStageTests {
     }
 
     @Test(arguments: ["Bearer", #"Digest realm="x", qop="z""#, "Negotiate", "", "Basicx realm=x"])
-    func whatNobodyHereCanAnswerIsTheFinalResponse(challenge: String) async throws {
+    func anUnsupportedChallengeIsTheFinalResponse(challenge: String) async throws {
         let mock = MockTransport { _ in .challenge(challenge) }
         let (witness, heads) = (Witness(), Log())
         var exchange = try exchange()
@@ -74,7 +74,7 @@ struct AuthenticationStageTests {
     }
 
     @Test(arguments: ["http://two/", "https://one/", "http://one:81/"])
-    func noOtherOriginGetsIt(url: String) async throws {
+    func credentialsAreNotSentToOtherOrigins(url: String) async throws {
         let mock = Self.locked()
         var exchange = try exchange(url)
         exchange.policies.credential = Credential(
@@ -83,7 +83,7 @@ struct AuthenticationStageTests {
         #expect(mock.requests.count == 1)
     }
 
-    @Test func aStreamThatCanBeReadOnceIsNotSentAgain() async throws {
+    @Test func aOneShotStreamIsNotResent() async throws {
         let body = RequestBodyStream(isReplayable: false) {
             let rest = Locked([Data("body".utf8)])
             return { rest.withLock { $0.popLast() } }
@@ -96,7 +96,7 @@ struct AuthenticationStageTests {
         #expect(mock.requests.count == 1)
     }
 
-    @Test func otherBodiesAreSentAgain() async throws {
+    @Test func otherBodiesAreResent() async throws {
         let mock = Self.locked()
         let exchange = try exchange("http://one/", .post, body: .data(Data("body".utf8)))
         #expect(try await StagedTransport(mock, AuthenticationStage()).send(exchange).text == "in")
@@ -104,7 +104,7 @@ struct AuthenticationStageTests {
     }
 
     @Test(arguments: [("a:b", "c"), ("a\n", "c"), ("a", "c\u{0}")])
-    func whatBasicCannotCarryIsATypedErrorWithoutThePassword(user: String, password: String) async throws {
+    func unencodableCredentialsAreATypedErrorWithoutThePassword(user: String, password: String) async throws {
         let mock = Self.locked()
         let exchange = try exchange(user: user, password: password)
         let error = await transportFailure { _ = try await StagedTransport(mock, AuthenticationStage()).send(exchange) }
@@ -127,7 +127,7 @@ struct AuthenticationStageTests {
         #expect(mock.requests.last?["Authorization"] == header)
     }
 
-    @Test func aStreamAndAFileAreThoseOfTheLastResponse() async throws {
+    @Test func streamsAndFilesContainTheLastResponse() async throws {
         let response = try await StagedTransport(Self.locked(), AuthenticationStage()).send(
             exchange(delivery: .stream()))
         guard case .stream(let body) = response.body else {
@@ -146,7 +146,7 @@ struct AuthenticationStageTests {
         #expect(try Data(contentsOf: url) == Data("in".utf8))
     }
 
-    @Test func theReportOfAFailureHasBothRequests() async throws {
+    @Test func aFailuresReportContainsBothRequests() async throws {
         let mock = MockTransport { request in
             request["Authorization"] == nil ? .challenge("Basic realm=x") : .failure(.connectionLost)
         }

@@ -32,63 +32,63 @@ struct CredentialSourceTests {
 
     // MARK: Order
 
-    @Test func aProviderIsAskedForWhoeverHasNone() async throws {
-        let (mock, asked) = (locked(), Log())
+    @Test func aProviderIsCalledForRequestsWithoutACredential() async throws {
+        let (mock, requested) = (locked(), Log())
         let stage = AuthenticationStage { url, challenge in
-            asked.append("\(url) \(challenge.scheme)")
+            requested.append("\(url) \(challenge.scheme)")
             return ("provided", "p")
         }
         #expect(try await StagedTransport(mock, stage).send(exchange()).text == "in")
         #expect(user(mock) == "provided")
-        #expect(asked.entries == ["http://one/ digest"])
+        #expect(requested.entries == ["http://one/ digest"])
     }
 
-    @Test func theRequestsOwnCredentialComesFirst() async throws {
-        let (mock, asked) = (locked(), Log())
+    @Test func theRequestsCredentialTakesPrecedence() async throws {
+        let (mock, requested) = (locked(), Log())
         let stage = AuthenticationStage { _, _ in
-            asked.append("asked")
+            requested.append("asked")
             return ("provided", "p")
         }
         _ = try await StagedTransport(mock, stage).send(exchange(withCredential: true))
         #expect(user(mock) == "own")
-        #expect(asked.entries.isEmpty)
+        #expect(requested.entries.isEmpty)
     }
 
-    @Test func whatTheHandlerLeavesIsTheProviders() async throws {
-        let (mock, asked) = (locked(), Log())
+    @Test func theProviderIsCalledAfterTheHandler() async throws {
+        let (mock, requested) = (locked(), Log())
         let stage = AuthenticationStage { _, challenge in
-            asked.append("provider \(challenge.scheme)")
+            requested.append("provider \(challenge.scheme)")
             return ("provided", "p")
         }
         var exchange = try exchange()
         exchange.policies.challengeHandler = { _, challenge, _ in
-            asked.append("handler \(challenge.scheme)")
+            requested.append("handler \(challenge.scheme)")
             return challenge.scheme == "digest" ? .reject : .standard
         }
         _ = try await StagedTransport(mock, stage).send(exchange)
-        #expect(asked.entries == ["handler digest", "handler basic", "provider basic"])
+        #expect(requested.entries == ["handler digest", "handler basic", "provider basic"])
         #expect(mock.requests.last?["Authorization"] == "Basic cHJvdmlkZWQ6cA==")
     }
 
-    @Test func aProviderMayDeclineEachScheme() async throws {
-        let (mock, asked) = (locked(Self.both + ", NTLM, Negotiate"), Log())
+    @Test func aProviderCanDeclineEachScheme() async throws {
+        let (mock, requested) = (locked(Self.both + ", NTLM, Negotiate"), Log())
         let stage = AuthenticationStage(features: .connectionAuthentication) { _, challenge in
-            asked.append(challenge.scheme)
+            requested.append(challenge.scheme)
             return nil
         }
         #expect(try await StagedTransport(mock, stage).send(exchange()).head.status == 401)
-        #expect(asked.entries == ["negotiate", "digest", "ntlm", "basic"])
+        #expect(requested.entries == ["negotiate", "digest", "ntlm", "basic"])
         #expect(mock.requests.count == 1)
     }
 
-    @Test func aProviderIsNotAskedAgainAfterARefusal() async throws {
-        let (mock, asked) = (MockTransport { _ in .challenge(Self.both) }, Log())
+    @Test func aProviderIsNotCalledAgainAfterARejection() async throws {
+        let (mock, requested) = (MockTransport { _ in .challenge(Self.both) }, Log())
         let stage = AuthenticationStage { _, _ in
-            asked.append("asked")
+            requested.append("asked")
             return ("provided", "p")
         }
         #expect(try await StagedTransport(mock, stage).send(exchange()).head.status == 401)
-        #expect(asked.entries.count == 1)
+        #expect(requested.entries.count == 1)
         #expect(mock.requests.count == 2)
     }
 
@@ -129,7 +129,7 @@ struct CredentialSourceTests {
         }
     }
 
-    @Test func aUserTakesNTLMAndNobodyTheTicket() async throws {
+    @Test func aUserSelectsNTLMAndNoUserSelectsNegotiate() async throws {
         for (user, scheme) in [("WORK\\ada", ConnectionAuthentication.Scheme.ntlm), ("", .negotiate)] {
             let transport = Binding(
                 base: MockTransport { $0["Authorization"] == "bound" ? .text("in") : .challenge("Negotiate, NTLM") })
@@ -177,7 +177,7 @@ struct CredentialSourceTests {
         #expect(exchange.connectionAuthentication?.user == nil)
     }
 
-    @Test func aTransportWithoutThemSkipsThemOrRefuses() async throws {
+    @Test func unsupportedConnectionSchemesAreSkippedOrRejected() async throws {
         let mock = locked("Negotiate, NTLM")
         let stage = AuthenticationStage { _, _ in ("ada", "p") }
         #expect(try await StagedTransport(mock, stage).send(exchange()).head.status == 401)
@@ -189,7 +189,7 @@ struct CredentialSourceTests {
         #expect(error?.code == .unsupportedByTransport)
     }
 
-    @Test func noPasswordIsInADescription() throws {
+    @Test func descriptionsContainNoPassword() throws {
         var exchange = try Exchange.to("http://one/")
         exchange.policies.credential = Credential(
             user: "ada", password: "s3cret-word", origin: Origin(exchange.request))
@@ -216,31 +216,31 @@ struct CredentialSourceTests {
             "Digest realm=r, nonce=n, qop=unknown",
             "Digest realm=r, nonce=n, algorithm=SHA-1024", "Digest " + String(repeating: "a=b,", count: 100_000),
         ])
-    func aHostileChallengeLeavesItsResponse(challenge: String) async throws {
+    func aHostileChallengeReturnsItsResponse(challenge: String) async throws {
         let mock = MockTransport { _ in .challenge(challenge) }
-        let asked = Log()
+        let requested = Log()
         let stage = AuthenticationStage(features: .connectionAuthentication) { _, challenge in
-            asked.append(challenge.scheme)
+            requested.append(challenge.scheme)
             return ("ada", "p")
         }
         #expect(try await StagedTransport(mock, stage).send(exchange()).head.status == 401)
-        #expect(asked.entries.isEmpty)
+        #expect(requested.entries.isEmpty)
         #expect(mock.requests.count == 1)
     }
 
-    @Test func manyGoodChallengesAreAskedAboutOncePerScheme() async throws {
+    @Test func theProviderIsCalledOncePerScheme() async throws {
         let challenge = String(repeating: Self.both + ", Negotiate, NTLM, ", count: 10_000)
-        let (mock, asked) = (MockTransport { _ in .challenge(challenge) }, Log())
+        let (mock, requested) = (MockTransport { _ in .challenge(challenge) }, Log())
         let stage = AuthenticationStage(features: .connectionAuthentication) { _, challenge in
-            asked.append(challenge.scheme)
+            requested.append(challenge.scheme)
             return nil
         }
         #expect(try await StagedTransport(mock, stage).send(exchange()).head.status == 401)
-        #expect(asked.entries == ["negotiate", "digest", "ntlm", "basic"])
+        #expect(requested.entries == ["negotiate", "digest", "ntlm", "basic"])
     }
 
     @Test(arguments: [("a\r\nX: y", "p"), ("a", "p\n"), ("a\u{0}", "p")])
-    func controlCharactersAreRefusedByEachScheme(user: String, password: String) async throws {
+    func everySchemeRejectsControlCharacters(user: String, password: String) async throws {
         for challenge in ["Digest realm=r, nonce=n", "NTLM", "Basic realm=r"] {
             let transport = Binding(base: locked(challenge))
             let stage = AuthenticationStage(features: .connectionAuthentication) { _, _ in (user, password) }

@@ -85,7 +85,7 @@ struct DigestAuthenticationTests {
         #expect(answer["qop"] == "auth-int" && answer["algorithm"] == "\(algorithm)-sess")
     }
 
-    @Test func aUserMayBeHashed() throws {
+    @Test func theUserNameCanBeHashed() throws {
         let answer = try answer("Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256, userhash=true", user: "ada")
         #expect(answer["username"] == sha256("ada:r"))
         #expect(answer["userhash"] == "true")
@@ -94,7 +94,7 @@ struct DigestAuthenticationTests {
         #expect(answer["response"] == sha256("\(secret):n:00000001:0a4f113b:auth:\(request)"))
     }
 
-    @Test func aServerThatReadsUTF8GetsComposedLetters() throws {
+    @Test func charactersAreNormalizedForUTF8() throws {
         let utf8 = try answer(
             "Digest realm=r, nonce=n, qop=auth, charset=UTF-8", user: "e\u{301} \"", password: "e\u{301}")
         #expect(utf8["username*"] == "UTF-8''%C3%A9%20%22" && utf8["username"] == nil)
@@ -105,7 +105,7 @@ struct DigestAuthenticationTests {
         #expect(plain["username"] == "\u{E9}")
     }
 
-    @Test func quotesAreEscapedAndHashedAsTheyAre() throws {
+    @Test func quotesAreEscapedButHashedUnescaped() throws {
         let answer = try answer(
             #"Digest realm="a \"b\" \\ c", nonce="n\"", qop=auth, opaque="\"""#, user: #"a"\b"#)
         #expect(answer["realm"] == #"a "b" \ c"# && answer["nonce"] == "n\"" && answer["opaque"] == "\"")
@@ -127,7 +127,7 @@ struct DigestAuthenticationTests {
         "Digest realm=r, nonce=n, opaque=\"\u{85}\"",
         "Digest realm=\"\(String(repeating: "r", count: 5000))\", nonce=n",
     ])
-    func aChallengeWithWhatIsUnknownIsNone(text: String) {
+    func aChallengeWithUnknownValuesIsIgnored(text: String) {
         #expect(challenge(text).flatMap(DigestChallenge.init) == nil)
     }
 
@@ -135,7 +135,7 @@ struct DigestAuthenticationTests {
 
     #if os(Linux)
         @Test(arguments: [HashFunction.md5, .sha256])
-        func aChallengeWithAnUnavailableAlgorithmIsNotAccepted(algorithm: HashFunction) throws {
+        func aChallengeWithAnUnavailableAlgorithmIsIgnored(algorithm: HashFunction) throws {
             let scheme = DigestAuthentication(algorithm)
             let text = "Digest realm=r, nonce=n, algorithm=\(algorithm.rawValue), qop=auth"
             let challenge = try #require(self.challenge(text))
@@ -144,7 +144,7 @@ struct DigestAuthenticationTests {
             #expect(scheme.accepts(challenge))
         }
 
-        @Test func theNextSchemeAnswersInsteadOfDigest() throws {
+        @Test func theNextSchemeIsUsedInsteadOfDigest() throws {
             let head = ResponseHead(
                 status: 401,
                 fields: [.wwwAuthenticate: "Digest realm=r, nonce=n, qop=auth, Basic realm=r"], url: "http://one/")
@@ -197,7 +197,7 @@ struct DigestAuthenticationTests {
         return try #require(challenge(header ?? ""))
     }
 
-    @Test func theStrongestIsTaken() async throws {
+    @Test func theStrongestChallengeIsUsed() async throws {
         let mock = locked(
             "Basic realm=r", "NTLM", "Negotiate", "Digest realm=r, nonce=a, qop=auth",
             "Digest realm=r, nonce=b, qop=auth, algorithm=SHA-512-256",
@@ -275,13 +275,13 @@ struct DigestAuthenticationTests {
         "Digest realm=r, nonce=a, qop=auth, stale=true", "Digest realm=other, nonce=b, qop=auth, stale=true",
         "Basic realm=r, stale=true", "Digest realm=r, nonce=b, qop=auth, stale=true, algorithm=SHA-256",
     ])
-    func whatIsNotStaleIsRefused(second: String) async throws {
+    func aRepeatedChallengeThatIsNotStaleIsFinal(second: String) async throws {
         let mock = server("Digest realm=r, nonce=a, qop=auth", second)
         #expect(try await StagedTransport(mock, AuthenticationStage()).send(exchange()).head.status == 401)
         #expect(mock.requests.count == 2)
     }
 
-    @Test func aServerWhoseNoncesAreAlwaysStaleIsLeft() async throws {
+    @Test func alwaysStaleNoncesEndTheAttempts() async throws {
         let count = Locked(0)
         let mock = MockTransport { _ in
             let number = count.withLock { count in

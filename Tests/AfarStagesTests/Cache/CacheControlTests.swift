@@ -2,7 +2,7 @@ import AfarStages
 import Testing
 
 struct CacheControlTests {
-    @Test func directivesAreReadWhateverTheirSpelling() {
+    @Test func directivesAreParsedLeniently() {
         let control = CacheControl([
             "PUBLIC, Max-Age = 1", "max-age=60 ,, must-revalidate", "no-cache=\"Set-Cookie, a\", x=y",
         ])
@@ -15,9 +15,9 @@ struct CacheControlTests {
         ("max-age=60", 60.0), ("max-age=0", 0), ("max-age", 0), ("max-age=-1", 0), ("max-age=1.5", 0), ("max-age=x", 0),
         ("max-age=99999999999999999999", 2_147_483_648), ("max-age=60, max-age=10", 10), ("max-age=10, max-age=60", 10),
     ])
-    func badSecondsAreNone(text: String, seconds: Double) { #expect(CacheControl([text]).maxAge == seconds) }
+    func invalidSecondsAreIgnored(text: String, seconds: Double) { #expect(CacheControl([text]).maxAge == seconds) }
 
-    @Test func staleResponsesMayBeWantedWithoutLimit() {
+    @Test func maxStaleWithoutAValueIsUnlimited() {
         #expect(CacheControl(["max-stale"]).maxStale == .infinity)
         #expect(CacheControl(["max-stale=5"]).maxStale == 5)
         #expect(CacheControl(["min-fresh=x"]).minFresh == .infinity)

@@ -16,19 +16,19 @@ struct CacheDecisionTests {
         return CacheRules.decide(request, policy, among: [response], at: CacheExchange.start + seconds).name
     }
 
-    @Test func whatIsFreshIsUsed() throws {
+    @Test func freshResponsesAreUsed() throws {
         #expect(try decision("max-age=60", after: 59) == "use")
         #expect(try decision("max-age=60", after: 60) == "validate")
         #expect(try decision("max-age=60", after: 61, hasValidator: false) == "send")
     }
 
-    @Test func nothingIsUsedThatTheServerWantsToBeAskedAbout() throws {
+    @Test func noCacheResponsesAreValidated() throws {
         #expect(try decision("max-age=60, no-cache", after: 1) == "validate")
         #expect(try decision("max-age=60, no-cache=\"x\"", after: 1) == "validate")
         #expect(try decision("max-age=60, no-cache, stale-while-revalidate=60", after: 61) == "validate")
     }
 
-    @Test func theRequestMayWantLess() throws {
+    @Test func requestsCanRestrictFreshness() throws {
         #expect(try decision("max-age=60", "no-cache", after: 1) == "validate")
         #expect(try decision("max-age=60", "max-age=10", after: 10) == "use")
         #expect(try decision("max-age=60", "max-age=10", after: 11) == "validate")
@@ -38,7 +38,7 @@ struct CacheDecisionTests {
         #expect(try decision("max-age=60", "min-fresh=nonsense", after: 1) == "validate")
     }
 
-    @Test func pragmaIsHeededWhereThereIsNoCacheControl() throws {
+    @Test func pragmaAppliesWithoutCacheControl() throws {
         let response = try #require(CacheExchange.kept([("Cache-Control", "max-age=60"), ("ETag", "\"1\"")]))
         func decision(_ texts: [(String, String)]) -> String {
             CacheRules.decide(
@@ -49,7 +49,7 @@ struct CacheDecisionTests {
         #expect(decision([("Pragma", "no-cache"), ("Cache-Control", "max-age=10")]) == "use")
     }
 
-    @Test func theRequestMayTakeWhatIsStale() throws {
+    @Test func requestsCanAcceptStaleResponses() throws {
         #expect(try decision("max-age=60", "max-stale", after: 6000) == "use")
         #expect(try decision("max-age=60", "max-stale=5", after: 65) == "use")
         #expect(try decision("max-age=60", "max-stale=5", after: 66) == "validate")
@@ -57,14 +57,14 @@ struct CacheDecisionTests {
         #expect(try decision("max-age=60", "max-stale, max-age=61", after: 62) == "validate")
     }
 
-    @Test func aRequestMayWantTheCacheOnly() throws {
+    @Test func aRequestCanRequireTheCache() throws {
         #expect(try decision("max-age=60", "only-if-cached", after: 1) == "use")
         #expect(try decision("max-age=60", "only-if-cached", after: 61) == "unavailable")
         let wanted = CacheExchange.request(.get, [("Cache-Control", "only-if-cached")])
         #expect(CacheRules.decide(wanted, .standard, among: [], at: CacheExchange.start).name == "unavailable")
     }
 
-    @Test func aStaleResponseServesWhileTheServerIsAsked() throws {
+    @Test func aStaleResponseIsUsedWhileRevalidating() throws {
         #expect(try decision("max-age=60, stale-while-revalidate=10", after: 70) == "useAndRevalidate")
         #expect(try decision("max-age=60, stale-while-revalidate=10", after: 71) == "validate")
         #expect(try decision("max-age=60, stale-while-revalidate=10, must-revalidate", after: 61) == "validate")
@@ -72,11 +72,11 @@ struct CacheDecisionTests {
         #expect(try decision("max-age=60, stale-while-revalidate=10", "no-cache", after: 61) == "validate")
     }
 
-    @Test func aStaleResponseServesWhenTheServerFails() throws {
+    @Test func aStaleResponseIsUsedIfTheServerFails() throws {
         func serves(_ control: String, _ wanted: String? = nil, after seconds: Double) throws -> Bool {
             let response = try #require(CacheExchange.kept([("Cache-Control", control), ("ETag", "\"1\"")]))
             let request = CacheExchange.request(.get, wanted.map { [("Cache-Control", $0)] } ?? [])
-            return CacheRules.mayServeOnError(response, to: request.control, at: CacheExchange.start + seconds)
+            return CacheRules.canServeOnError(response, to: request.control, at: CacheExchange.start + seconds)
         }
         #expect(try serves("max-age=60, stale-if-error=10", after: 70))
         #expect(try !serves("max-age=60, stale-if-error=10", after: 71))
@@ -86,7 +86,7 @@ struct CacheDecisionTests {
         #expect(try !serves("max-age=60, stale-if-error=10", "no-cache", after: 61))
     }
 
-    @Test func policiesOfURLRequestSayMore() throws {
+    @Test func urlRequestPoliciesApply() throws {
         #expect(try decision("max-age=60", after: 1, policy: .reload) == "send")
         #expect(try decision("max-age=60", after: 6000, policy: .cacheElseLoad) == "use")
         #expect(try decision("max-age=60", after: 6000, policy: .cacheOnly) == "use")
@@ -98,18 +98,18 @@ struct CacheDecisionTests {
     }
 
     @Test(arguments: ["Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"])
-    func theCallersOwnConditionsAreLeftToTheServer(name: String) {
-        #expect(!CacheRules.mayUse(CacheExchange.request(.get, [(name, "x")])))
+    func theCallersConditionsAreSentToTheServer(name: String) {
+        #expect(!CacheRules.canUse(CacheExchange.request(.get, [(name, "x")])))
         #expect(
             CacheExchange.kept([("Cache-Control", "max-age=60")], to: CacheExchange.request(.get, [(name, "x")])) == nil
         )
     }
 
-    @Test func otherMethodsAndBodiesAreLeftAlone() {
-        #expect(CacheRules.mayUse(CacheExchange.request()) && CacheRules.mayUse(CacheExchange.request(.head)))
+    @Test func otherMethodsAndBodiesAreNotCached() {
+        #expect(CacheRules.canUse(CacheExchange.request()) && CacheRules.canUse(CacheExchange.request(.head)))
         for method in [HTTPRequest.Method.post, .put, .delete, .options, .patch, .connect] {
-            #expect(!CacheRules.mayUse(CacheExchange.request(method)))
+            #expect(!CacheRules.canUse(CacheExchange.request(method)))
         }
-        #expect(!CacheRules.mayUse(CacheExchange.request(body: .data(Data("x".utf8)))))
+        #expect(!CacheRules.canUse(CacheExchange.request(body: .data(Data("x".utf8)))))
     }
 }

@@ -11,14 +11,14 @@ struct CacheFreshnessTests {
         CacheExchange.kept(texts + [("ETag", "\"1\"")], status: status)?.terms.freshnessLifetime
     }
 
-    @Test func maxAgeOutranksExpires() {
+    @Test func maxAgeOverridesExpires() {
         let expires = ("Expires", "Sun, 06 Nov 1994 09:49:37 GMT")
         #expect(lifetime([expires]) == 3600)
         #expect(lifetime([expires, ("Cache-Control", "max-age=60")]) == 60)
         #expect(lifetime([expires, ("Cache-Control", "max-age=oops")]) == 0)
     }
 
-    @Test func sharedCachesDirectivesAreNotForThisOne() {
+    @Test func sharedCacheDirectivesAreIgnored() {
         #expect(lifetime([("Cache-Control", "s-maxage=600, max-age=60, proxy-revalidate")]) == 60)
         #expect(CacheExchange.kept([("Cache-Control", "private, max-age=60")]) != nil)
     }
@@ -27,9 +27,9 @@ struct CacheFreshnessTests {
         "0", "-1", "soon", "", "Sun, 06 Nov 1994 08:49:36 GMT", "Thu, 18 Aug 50 02:01:18 GMT",
         "Thu, 18 Aug  2050 02:01:18 GMT", "Thu, 18-Aug-2050 02:01:18 GMT",
     ])
-    func whatHasExpiredIsNotFresh(expires: String) { #expect(lifetime([("Expires", expires)]) == 0) }
+    func expiredResponsesAreNotFresh(expires: String) { #expect(lifetime([("Expires", expires)]) == 0) }
 
-    @Test func theEarliestExpiryCounts() {
+    @Test func theEarliestExpiryIsUsed() {
         #expect(
             lifetime([("Expires", "Sun, 06 Nov 1994 09:49:37 GMT"), ("Expires", "Sun, 06 Nov 1994 08:50:37 GMT")]) == 60
         )
@@ -38,11 +38,11 @@ struct CacheFreshnessTests {
     @Test(arguments: ["Sunday, 06-Nov-94 09:49:37 GMT", "Sun Nov  6 09:49:37 1994"])
     func obsoleteDatesAreRead(expires: String) { #expect(lifetime([("Expires", expires)]) == 3600) }
 
-    @Test func namesInADateMatchInAnyCase() {
+    @Test func namesInADateAreCaseInsensitive() {
         #expect(lifetime([("Expires", "SUN, 06 NOV 1994 09:49:37 gmt")]) == 3600)
     }
 
-    @Test func aTenthOfTheAgeIsGuessed() {
+    @Test func heuristicFreshnessIsATenthOfTheAge() {
         let modified = ("Last-Modified", "Sun, 06 Nov 1994 08:32:57 GMT")
         #expect(lifetime([modified]) == 100)
         #expect(lifetime([modified, ("Cache-Control", "max-age=5")]) == 5)
@@ -61,7 +61,7 @@ struct CacheFreshnessTests {
         return response?.terms.age(at: CacheExchange.start + seconds)
     }
 
-    @Test func ageCountsFromWhereTheResponseWasMade() {
+    @Test func ageCountsFromTheResponsesCreation() {
         #expect(age([]) == 0 && age([], after: 7) == 7)
         // Section 4.2.3: the response delay is added to the Age header.
         #expect(age([("Age", "10")], delay: 3, after: 7) == 20)
@@ -69,7 +69,7 @@ struct CacheFreshnessTests {
         #expect(age([("Age", "-5")]) == 0 && age([("Age", "x")]) == 0)
     }
 
-    @Test func anOldDateMeansAnOldResponse() {
+    @Test func anOldDateIncreasesTheAge() {
         #expect(age([("Date", "Sun, 06 Nov 1994 08:48:37 GMT")], isDated: false) == 60)
         #expect(age([("Date", "Sun, 06 Nov 1994 08:48:37 GMT"), ("Age", "90")], isDated: false) == 90)
         #expect(age([("Date", "Sun, 06 Nov 1994 08:59:37 GMT")], isDated: false) == 0)

@@ -14,7 +14,7 @@ struct CacheStorageTests {
     private let fresh = ("Cache-Control", "max-age=60")
     private let tag = ("ETag", "\"1\"")
 
-    @Test func onlyAnswersToGETAreKept() {
+    @Test func onlyResponsesToGETAreStored() {
         #expect(isKept([fresh]))
         for method in [HTTPRequest.Method.head, .post, .put, .delete, .options] {
             #expect(!isKept([fresh], CacheExchange.request(method)))
@@ -35,34 +35,36 @@ struct CacheStorageTests {
         #expect(decision(try #require(CacheExchange.kept([fresh]))) == "use")
     }
 
-    @Test func noStoreIsObeyedInBothDirections() {
+    @Test func noStoreAppliesToRequestsAndResponses() {
         #expect(!isKept([("Cache-Control", "max-age=60, no-store")]))
         #expect(!isKept([fresh], CacheExchange.request(.get, [("Cache-Control", "no-store")])))
         #expect(!isKept([fresh], CacheExchange.request(defaults: [("Cache-Control", "no-store")])))
     }
 
-    @Test func mustUnderstandOutranksNoStore() {
+    @Test func mustUnderstandOverridesNoStore() {
         #expect(isKept([("Cache-Control", "max-age=60, must-understand, no-store")]))
         #expect(!isKept([("Cache-Control", "max-age=60, must-understand, no-store")], status: 299))
         #expect(!isKept([("Cache-Control", "max-age=60, must-understand")], status: 299))
     }
 
     @Test(arguments: [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501])
-    func theseMayBeKeptWithoutAWord(status: Int) { #expect(isKept([tag], status: status)) }
+    func theseStatusesAreCacheableByDefault(status: Int) { #expect(isKept([tag], status: status)) }
 
-    @Test(arguments: [302, 303, 307, 400, 401, 403, 500, 503, 299]) func othersNeedAWord(status: Int) {
+    @Test(arguments: [302, 303, 307, 400, 401, 403, 500, 503, 299]) func otherStatusesRequireExplicitFreshness(
+        status: Int
+    ) {
         #expect(!isKept([tag], status: status))
         #expect(isKept([fresh], status: status))
         #expect(isKept([("Expires", "Sun, 06 Nov 1994 09:49:37 GMT")], status: status))
         #expect(isKept([("Cache-Control", "public"), tag], status: status))
     }
 
-    @Test(arguments: [206, 304]) func partsAndAnswersToConditionsAreNot(status: Int) {
+    @Test(arguments: [206, 304]) func partialAndConditionalResponsesAreNotStored(status: Int) {
         #expect(!isKept([fresh, tag], status: status))
     }
 
     /// Requests can accept stale responses of any age.
-    @Test func whatIsNeverFreshIsKeptToo() throws {
+    @Test func neverFreshResponsesAreStored() throws {
         for texts in [
             [], [("Cache-Control", "max-age=0")], [("Cache-Control", "private")], [("Cache-Control", "no-cache")],
         ] {
@@ -76,13 +78,13 @@ struct CacheStorageTests {
         }
     }
 
-    @Test func anEventStreamIsNotKept() {
+    @Test func anEventStreamIsNotStored() {
         #expect(!isKept([fresh, ("Content-Type", "text/event-stream")]))
         #expect(!isKept([fresh, ("Content-Type", "Text/Event-Stream; charset=utf-8")]))
         #expect(isKept([fresh, ("Content-Type", "text/plain")]))
     }
 
-    @Test func fieldsForOneConnectionAreNotKept() throws {
+    @Test func hopByHopFieldsAreNotStored() throws {
         let kept = try #require(
             CacheExchange.kept([
                 fresh, ("Connection", "close, X-Hop"), ("X-Hop", "1"), ("Keep-Alive", "5"),
@@ -94,7 +96,7 @@ struct CacheStorageTests {
         #expect(kept.body == Data("body".utf8) && kept.status == 200 && kept.url == CacheExchange.url)
     }
 
-    @Test func connectionDoesNotHideWhatCachesDecideBy() throws {
+    @Test func connectionCannotRemoveCacheFields() throws {
         let connection = ("Connection", "close, Cache-Control, Vary, Age, Date, ETag, Expires, Content-Type")
         let named = [connection, ("Age", "5"), ("ETag", "\"1\""), ("Vary", "A"), ("Content-Type", "a/b")]
         #expect(
@@ -118,7 +120,7 @@ struct CacheStorageTests {
         CacheRules.matches(CacheExchange.request(.get, texts), response)
     }
 
-    @Test func aResponseServesRequestsThatAreAlikeWhereItVaries() throws {
+    @Test func varyFieldsMustMatch() throws {
         let english = try kept(vary: "accept-LANGUAGE, X-A", [("Accept-Language", "en"), ("X-Other", "1")])
         #expect(
             serves(english, [("accept-language", " en ")])
@@ -131,7 +133,7 @@ struct CacheStorageTests {
         #expect(serves(none, []) && !serves(none, [("X-A", "")]))
     }
 
-    @Test func whatASessionSendsByDefaultCountsToo() throws {
+    @Test func defaultFieldsCountForVary() throws {
         let response = try #require(
             CacheExchange.kept(
                 [fresh, ("Vary", "Accept-Encoding")],
@@ -139,11 +141,11 @@ struct CacheStorageTests {
         #expect(serves(response, [("Accept-Encoding", "gzip")]) && !serves(response, []))
     }
 
-    @Test(arguments: ["*", "Accept, *", "no token"]) func whatVariesByAllServesNobody(vary: String) {
+    @Test(arguments: ["*", "Accept, *", "no token"]) func unmatchableVaryFieldsAreNotStored(vary: String) {
         #expect(!isKept([fresh, ("Vary", vary)]))
     }
 
-    @Test func theNewestThatFitsIsChosen() throws {
+    @Test func theNewestMatchingResponseIsUsed() throws {
         let german = try kept(vary: "Accept-Language", [("Accept-Language", "de")])
         let english = try kept(vary: "Accept-Language", [("Accept-Language", "en")])
         let decision = CacheRules.decide(
@@ -158,7 +160,7 @@ struct CacheStorageTests {
 
     // MARK: Credentials
 
-    @Test func whatOneUserMaySeeIsNotForTheNext() throws {
+    @Test func responsesAreSeparatedByUser() throws {
         let ada = CacheExchange.request(.get, [("Authorization", "Bearer ada")])
         let own = try #require(CacheExchange.kept([fresh], to: ada))
         #expect(CacheRules.matches(ada, own) && !own.variant.contains("ada"))
@@ -226,7 +228,7 @@ struct CacheStorageTests {
 
     // MARK: Host
 
-    @Test func aHostOfTheCallersIsPartOfTheTarget() throws {
+    @Test func theCallersHostFieldIsPartOfTheKey() throws {
         let hosts = ["a.example", "b.example", "cache.example:8080", "a.example, b.example", ""]
         for (number, host) in hosts.enumerated() {
             // Even a public response belongs to a different resource.

@@ -26,7 +26,7 @@ struct CacheValidationTests {
             responseDate: CacheExchange.start + 101)
     }
 
-    @Test func newFieldsTakeThePlaceOfOldOnes() throws {
+    @Test func newFieldsReplaceOldOnes() throws {
         let old = try kept([
             ("ETag", "\"1\""), ("X-A", "1"), ("X-A", "2"), ("X-B", "3"), ("Content-Length", "4"), ("Age", "50"),
             ("Content-Type", "text/plain"),
@@ -47,13 +47,13 @@ struct CacheValidationTests {
         #expect(new.fields[.age] == nil && new.responseDate == CacheExchange.start + 101)
     }
 
-    @Test func anAnswerAboutAnotherResponseIsNone() throws {
+    @Test func a304ForAnotherResponseIsIgnored() throws {
         let old = try kept([("ETag", "\"1\"")])
         #expect(updated(old, [("ETag", "\"2\"")]) == nil)
         #expect(updated(old, [("ETag", "W/\"1\"")]) != nil && updated(old, []) != nil)
     }
 
-    @Test func aHEADTellsOfTheGET() throws {
+    @Test func aHEADResponseUpdatesTheGETResponse() throws {
         let old = try kept([("ETag", "\"1\""), ("Content-Length", "4"), modified])
         #expect(CacheRules.agrees(CacheExchange.head(200, [("ETag", "\"1\""), ("Content-Length", "4")]), with: old))
         #expect(CacheRules.agrees(CacheExchange.head(200, []), with: old))
@@ -70,7 +70,7 @@ struct CacheValidationTests {
         CacheRules.invalidated(by: CacheExchange.head(status, texts), to: CacheExchange.request(method))
     }
 
-    @Test func whatMayHaveChangedIsForgotten() {
+    @Test func unsafeMethodsInvalidateResponses() {
         for method in [HTTPRequest.Method.post, .put, .delete, .patch] {
             #expect(invalidated(method) == [CacheExchange.url] && invalidated(method, 303) == [CacheExchange.url])
             #expect(invalidated(method, 404) == [] && invalidated(method, 500) == [])
@@ -79,7 +79,7 @@ struct CacheValidationTests {
         #expect(invalidated(HTTPRequest.Method("FROB")!) == [CacheExchange.url])
     }
 
-    @Test func relatedURLsOfTheSameOriginAreForgottenToo() {
+    @Test func relatedURLsOfTheSameOriginAreInvalidated() {
         #expect(
             invalidated(.post, 201, [("Location", "/new?x=1#part"), ("Content-Location", "http://CACHE.example:80/c")])
                 == [CacheExchange.url, "http://cache.example/new?x=1", "http://cache.example/c"])

@@ -10,7 +10,7 @@ struct MemoryCacheStoreTests {
             responseDate: .now)
     }
 
-    @Test func theNewestOfAVariantIsKept() {
+    @Test func theNewestResponseOfAVariantIsKept() {
         let store = MemoryCacheStore()
         let (old, new, other) = (response("a", variant: "x"), response("a", variant: "x"), response("a", variant: "y"))
         for response in [old, other, new] { store.store(response) }
@@ -19,7 +19,7 @@ struct MemoryCacheStoreTests {
         #expect(store.byteCount == new.byteCount + other.byteCount)
     }
 
-    @Test func whatWasNotUsedForLongestGoesFirst() {
+    @Test func theLeastRecentlyUsedResponsesAreEvictedFirst() {
         let store = MemoryCacheStore(capacity: 20_000)
         for name in ["a", "b", "c", "d"] { store.store(response(name, bytes: 1900)) }
         _ = store.responses(for: "a")
@@ -28,14 +28,14 @@ struct MemoryCacheStoreTests {
         #expect(store.byteCount <= 20_000)
     }
 
-    @Test func whatIsTooLargeIsNotKeptAndItsForerunnerGoes() {
+    @Test func aLargeResponseIsNotStoredAndRemovesItsPredecessor() {
         let store = MemoryCacheStore(capacity: 20_000)
         store.store(response("a"))
         store.store(response("a", bytes: 3000))
         #expect(store.responses(for: "a").isEmpty && store.byteCount == 0)
     }
 
-    @Test func aFieldThatIsNeverTheSameFillsNothing() {
+    @Test func variantsPerURLAreLimited() {
         let store = MemoryCacheStore()
         for number in 0..<100 { store.store(response("a", variant: "\(number)")) }
         #expect(store.responses(for: "a").count == 16 && store.responses(for: "a").first?.variant == "99")
@@ -57,7 +57,7 @@ struct MemoryCacheStoreTests {
         #expect(store.count == 1)
     }
 
-    @Test func manyThreadsMayUseIt() async {
+    @Test func manyThreadsCanShareAStore() async {
         let store = MemoryCacheStore(capacity: 200_000)
         await withTaskGroup(of: Void.self) { group in
             for task in 0..<8 {

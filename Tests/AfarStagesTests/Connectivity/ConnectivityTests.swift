@@ -2,13 +2,13 @@ import AfarStages
 import Testing
 
 @Suite struct ConnectivityTests {
-    @Test func onlyOfflineIsNotOnline() {
+    @Test func unknownConnectivityCountsAsOnline() {
         #expect(Connectivity(.online, identity: 1).isOnline)
         #expect(Connectivity(.unknown, identity: 1).isOnline)
         #expect(!Connectivity(.offline, identity: 1).isOnline)
     }
 
-    @Test func anIdentityIsWhatItWasMadeOf() {
+    @Test func equalPartsMakeEqualIdentities() {
         let one = Connectivity.Identity(["eth0", "192.0.2.1"])
         #expect(one == Connectivity.Identity(["eth0", "192.0.2.1"]))
         #expect(one.hashValue == Connectivity.Identity(["eth0", "192.0.2.1"]).hashValue)

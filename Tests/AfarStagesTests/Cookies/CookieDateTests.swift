@@ -10,7 +10,7 @@ struct CookieDateTests {
         "6 nOvember 94 8:49:37", "1994 6 NOV 08:49:37", "08:49:37 06 Nov 1994 UTC+5", "06;Nov;1994;08:49:37x7",
         "Nov 6th 1994 08:49:37", "(6) Nov \"1994\" 08:49:37",
     ])
-    func writingsOfOneDate(text: String) {
+    func spellingsOfOneDate(text: String) {
         #expect(CookieDate.parse(text) == Date(timeIntervalSince1970: 784_111_777))
     }
 
@@ -29,9 +29,9 @@ struct CookieDateTests {
         "6 Nov 1994 08:49", "6 Nov 1994 08:49:377", "6 Nov 1994 8x:49:37", "6 Nov 19945 08:49:37",
         "6 No 1994 08:49:37", "６ Nov 1994 08:49:37",
     ])
-    func whatIsNoDate(text: String) { #expect(CookieDate.parse(text) == nil) }
+    func invalidDates(text: String) { #expect(CookieDate.parse(text) == nil) }
 
-    @Test func thePartThatComesFirstCounts() {
+    @Test func theFirstOfRepeatedPartsIsUsed() {
         #expect(CookieDate.parse("1 Jan 2000 00:00:00 2 Feb 2001 11:11:11") == Date(timeIntervalSince1970: 946_684_800))
     }
 }

@@ -29,9 +29,9 @@ struct CookieDomainTests {
         "a/b",
         "\u{212A}.example",
     ])
-    func whatIsNoHost(text: String) { #expect(CookieDomain(text) == nil) }
+    func invalidHosts(text: String) { #expect(CookieDomain(text) == nil) }
 
-    @Test func allDomainsAboveAHostMatchIt() {
+    @Test func allParentDomainsMatch() {
         #expect(Array(CookieDomain(host: "a.b.c").matchingDomains) == ["a.b.c", "b.c", "c"])
         #expect(Array(CookieDomain(host: "1.2.3.4").matchingDomains) == ["1.2.3.4"])
         #expect(Array(CookieDomain(host: "a.b.").matchingDomains) == ["a.b.", "b."])

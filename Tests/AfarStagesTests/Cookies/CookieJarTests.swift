@@ -35,7 +35,7 @@ struct CookieJarTests {
         }
     }
 
-    @Test func aDomainCookieIsForAllBelow() throws {
+    @Test func aDomainCookieIsForAllSubdomains() throws {
         var jar = CookieJar()
         try set("a=1; Domain=example.com", in: &jar)
         for host in ["example.com", "a.example.com", "x.y.example.com"] {
@@ -60,7 +60,7 @@ struct CookieJarTests {
         #expect(try sent(to: "http://a.example.com/", from: &jar) == "")
     }
 
-    @Test func longerPathsComeFirstAndThenEarlierCookies() throws {
+    @Test func longerPathsAndEarlierCookiesComeFirst() throws {
         var jar = CookieJar()
         try set("c=3; Path=/", at: 2, in: &jar)
         try set("d=4; Path=/x/y", at: 3, in: &jar)
@@ -72,7 +72,7 @@ struct CookieJarTests {
 
     // MARK: Replacing
 
-    @Test func aCookieIsReplacedAndKeepsItsPlace() throws {
+    @Test func aReplacedCookieKeepsItsPosition() throws {
         var jar = CookieJar()
         try set("a=1", in: &jar)
         try set("b=1", at: 1, in: &jar)
@@ -90,7 +90,7 @@ struct CookieJarTests {
         #expect(jar.count == 3)
     }
 
-    @Test func aCookieInThePastRemovesTheOneThatIsThere() throws {
+    @Test func anExpiredCookieRemovesTheStoredOne() throws {
         var jar = CookieJar()
         try set("a=1", in: &jar)
         #expect(try set("a=; Max-Age=0", at: 1, in: &jar))
@@ -99,7 +99,7 @@ struct CookieJarTests {
         #expect(jar.isEmpty)
     }
 
-    @Test func aCookieIsOverAtItsTime() throws {
+    @Test func aCookieExpiresAtItsTime() throws {
         var jar = CookieJar()
         try set("a=1; Max-Age=10", in: &jar)
         #expect(try sent(at: 9, from: &jar) == "a=1")
@@ -115,7 +115,7 @@ struct CookieJarTests {
         ("https://example.com/", "a=1; Secure; Path=/login", "http://example.com/", "a=2; Path=/login/x"),
         ("https://example.com/", "a=1; Secure", "http://example.com/", "a=; Max-Age=0"),
     ])
-    func httpDoesNotCoverASecureCookie(first: String, field: String, second: String, other: String) throws {
+    func httpCannotOverlayASecureCookie(first: String, field: String, second: String, other: String) throws {
         var jar = CookieJar()
         try set(field, from: first, in: &jar)
         #expect(try !set(other, from: second, at: 1, in: &jar))
@@ -126,19 +126,19 @@ struct CookieJarTests {
     @Test(arguments: [
         ("a=1; Secure", "b=2"), ("a=1; Secure; Path=/login", "a=2; Path=/log"), ("a=1", "a=2"),
     ])
-    func httpSetsWhatCoversNone(field: String, other: String) throws {
+    func httpCanSetNonOverlayingCookies(field: String, other: String) throws {
         var jar = CookieJar()
         try set(field, from: "https://example.com/", in: &jar)
         #expect(try set(other, from: "http://example.com/", at: 1, in: &jar))
     }
 
-    @Test func aSecureCookieThatIsOverCoversNothing() throws {
+    @Test func anExpiredSecureCookieProtectsNothing() throws {
         var jar = CookieJar()
         try set("a=1; Secure; Max-Age=60", in: &jar)
         #expect(try set("a=2", from: "http://a.example.com/", at: 61, in: &jar))
     }
 
-    @Test func theProgramItselfMaySetAnything() throws {
+    @Test func programsCanSetAnyCookie() throws {
         var jar = CookieJar()
         try set("a=1; Secure", in: &jar)
         let own = try #require(Cookie(name: "a", value: "2", domain: "a.example.com"))
@@ -148,7 +148,7 @@ struct CookieJarTests {
 
     // MARK: Limits
 
-    @Test func aDomainHas50CookiesOfWhichTheOldestGoFirst() throws {
+    @Test func aDomainIsLimitedTo50CookiesAndTheOldestAreEvicted() throws {
         var jar = CookieJar()
         for number in 0..<60 { try set("c\(number)=x", at: TimeInterval(number), in: &jar) }
         #expect(jar.count == 50)
@@ -157,7 +157,7 @@ struct CookieJarTests {
         #expect(jar.count == 51)
     }
 
-    @Test func whatIsUsedStaysAndWhatIsNotSecureGoesFirst() throws {
+    @Test func unusedAndInsecureCookiesAreEvictedFirst() throws {
         var jar = CookieJar(limits: .init(perDomain: 3))
         try set("a=1; Path=/a", at: 0, in: &jar)
         try set("b=1; Path=/b", at: 1, in: &jar)
@@ -167,7 +167,7 @@ struct CookieJarTests {
         #expect(Set(jar.all(now: .start + 3).map(\.name)) == ["a", "c", "s"])
     }
 
-    @Test func expiredCookiesGoBeforeAllOthers() throws {
+    @Test func expiredCookiesAreEvictedFirst() throws {
         var jar = CookieJar(limits: .init(perDomain: 2))
         try set("a=1", at: 0, in: &jar)
         try set("b=1; Max-Age=5", at: 1, in: &jar)
@@ -175,7 +175,7 @@ struct CookieJarTests {
         #expect(Set(jar.all(now: .start + 10).map(\.name)) == ["a", "c"])
     }
 
-    @Test func thereAre3000CookiesAtMost() throws {
+    @Test func aJarIsLimitedTo3000Cookies() throws {
         var jar = CookieJar()
         for number in 0..<3_100 {
             try set("a=1", from: "https://h\(number).test/", at: TimeInterval(number), in: &jar)
@@ -186,7 +186,7 @@ struct CookieJarTests {
         #expect(try sent(to: "https://h0.test/", at: 4_000, from: &jar) == "")
     }
 
-    @Test func oneSiteDoesNotPushOutTheOthers() throws {
+    @Test func oneSiteCannotEvictOthers() throws {
         var jar = CookieJar()
         for number in 0..<1_000 { try set("a=1", from: "https://h\(number).test/", in: &jar) }
         for host in 0..<100 {
@@ -200,7 +200,7 @@ struct CookieJarTests {
         #expect(jar.count <= 3_000)
     }
 
-    @Test func anEndThatMovesALittleIsNoChange() throws {
+    @Test func aSlightlyLaterExpiryIsNotAChange() throws {
         var jar = CookieJar()
         try set("a=1; Max-Age=1000", in: &jar)
         for seconds in 1...10 { #expect(try !set("a=1; Max-Age=1000", at: Double(seconds), in: &jar)) }
@@ -209,7 +209,7 @@ struct CookieJarTests {
         #expect(jar.all(now: .start + 12).first?.expires == .start + 511)
     }
 
-    @Test func aLookUpLooksAtTheHostsDomainsOnly() throws {
+    @Test func aLookupExaminesOnlyTheHostsDomains() throws {
         var jar = CookieJar(limits: .init(total: 20_000))
         for number in 0..<10_000 {
             let cookie = try #require(Cookie(name: "a", value: "\(number)", domain: "h\(number).test"))

@@ -16,12 +16,12 @@ struct CookieProcessTests {
             [program.path, scratch.url.path] + arguments, output: scratch.directory.appending(path: "output"))
     }
 
-    @Test func whatIsStoredBeforeAProcessExitsIsNotLost() throws {
+    @Test func cookiesStoredBeforeAProcessExitsAreKept() throws {
         #expect(try probe("exit", "a", "30").wait())
         #expect(try FileCookieStore(file: scratch.url).all.count == 30)
     }
 
-    @Test func twoProcessesLoseNothingOfEachOther() throws {
+    @Test func twoProcessesKeepEachOthersCookies() throws {
         let processes = [try probe("count", "a", "60"), try probe("count", "b", "60"), try probe("count", "c", "60")]
         for process in processes { #expect(process.wait()) }
         let cookies = try FileCookieStore(file: scratch.url).all
@@ -30,7 +30,7 @@ struct CookieProcessTests {
         }
     }
 
-    @Test func aProcessThatIsKilledLeavesAWholeFile() async throws {
+    @Test func aKilledProcessLeavesACompleteFile() async throws {
         var generator = SystemRandomNumberGenerator()
         for round in 0..<25 {
             let process = try probe("forever", "k")

@@ -14,7 +14,7 @@ struct CookieRulesTests {
         CookieRules(publicSuffixes: Suffixes()).cookie(from: field, of: try CookieURL(url), now: .start)
     }
 
-    @Test func withoutAttributesACookieIsForItsHostAndFolder() throws {
+    @Test func withoutAttributesACookieIsForItsHostAndDirectory() throws {
         let cookie = try #require(try cookie("a=b"))
         #expect(cookie.domain == "www.example.co.uk")
         #expect(cookie.isHostOnly)
@@ -27,7 +27,7 @@ struct CookieRulesTests {
     // MARK: Domain
 
     @Test(arguments: ["example.co.uk", ".example.co.uk", "EXAMPLE.co.uk", "www.example.co.uk"])
-    func aDomainThatTheHostIsInIsTaken(domain: String) throws {
+    func theHostsDomainIsAccepted(domain: String) throws {
         let cookie = try #require(try cookie("a=b; Domain=\(domain)"))
         #expect(!cookie.isHostOnly)
         #expect(cookie.domain == domain.drop { $0 == "." }.lowercased())
@@ -36,15 +36,15 @@ struct CookieRulesTests {
     @Test(arguments: [
         "other.co.uk", "x.www.example.co.uk", "ample.co.uk", "..example.co.uk", "exämple.co.uk", "[::1]", "1.2.3.4",
     ])
-    func otherDomainsAreRefused(domain: String) throws { #expect(try cookie("a=b; Domain=\(domain)") == nil) }
+    func otherDomainsAreRejected(domain: String) throws { #expect(try cookie("a=b; Domain=\(domain)") == nil) }
 
     @Test(arguments: ["example.co.uk.", "www.example.co.uk.", "."])
-    func aDomainThatEndsWithADotIsRefusedUnlessItIsEmpty(domain: String) throws {
+    func aDomainWithATrailingDotIsRejectedUnlessEmpty(domain: String) throws {
         let cookie = try cookie("a=b; Domain=\(domain)")
         #expect(domain == "." ? cookie?.isHostOnly == true : cookie == nil)
     }
 
-    @Test func aPublicSuffixIsRefusedUnlessItIsTheHost() throws {
+    @Test func aPublicSuffixIsRejectedUnlessItIsTheHost() throws {
         #expect(try cookie("a=b; Domain=co.uk") == nil)
         #expect(try cookie("a=b; Domain=uk") == nil)
         let own = try #require(try cookie("a=b; Domain=co.uk", from: "https://co.uk/"))
@@ -60,20 +60,20 @@ struct CookieRulesTests {
     }
 
     @Test(arguments: ["http://127.0.0.1:80/", "http://[::1]/"])
-    func addressesAreForThemselvesOnly(url: String) throws {
+    func addressesMatchOnlyThemselves(url: String) throws {
         let host = try CookieURL(url).host
         #expect(try cookie("a=b; Domain=\(host)", from: url)?.isHostOnly == true)
         #expect(try cookie("a=b; Domain=0.0.1", from: url) == nil)
     }
 
-    @Test func aHostThatEndsWithADotIsAnother() throws {
+    @Test func aHostWithATrailingDotIsADifferentHost() throws {
         #expect(try cookie("a=b", from: "http://example.co.uk./")?.domain == "example.co.uk.")
         #expect(try cookie("a=b; Domain=example.co.uk", from: "http://example.co.uk./") == nil)
     }
 
     // MARK: Secure
 
-    @Test func secureCookiesComeOverHTTPSOnly() throws {
+    @Test func secureCookiesAreAcceptedOnlyOverHTTPS() throws {
         #expect(try cookie("a=b; Secure")?.isSecure == true)
         #expect(try cookie("a=b; Secure", from: "http://www.example.co.uk/") == nil)
     }
@@ -87,7 +87,7 @@ struct CookieRulesTests {
     // MARK: Prefixes
 
     @Test(arguments: ["__Host-a", "__HOST-a", "__host-a"])
-    func hostCookiesAreForTheirHostAlone(name: String) throws {
+    func hostPrefixedCookiesAreHostOnly(name: String) throws {
         #expect(try cookie("\(name)=b; Secure; Path=/") != nil)
         #expect(try cookie("\(name)=b; Path=/") == nil)
         #expect(try cookie("\(name)=b; Secure; Path=/; Domain=www.example.co.uk") == nil)
@@ -97,15 +97,15 @@ struct CookieRulesTests {
     }
 
     @Test(arguments: ["__Secure-a", "__SECURE-a"])
-    func secureNamesAreSecure(name: String) throws {
+    func securePrefixedCookiesAreSecure(name: String) throws {
         #expect(try cookie("\(name)=b; Secure; Domain=example.co.uk") != nil)
         #expect(try cookie("\(name)=b") == nil)
     }
 
     @Test(arguments: ["=__Host-a=b; Secure; Path=/", "__secure-a; Secure", "=__SECURE-a", "=a=b"])
-    func aValueWithoutANameDoesNotPretend(field: String) throws { #expect(try cookie(field) == nil) }
+    func aNamelessCookieCannotImitateAPrefix(field: String) throws { #expect(try cookie(field) == nil) }
 
-    @Test func aCookieWithoutANameIsTaken() throws { #expect(try cookie("value")?.pair == "value") }
+    @Test func aCookieWithoutANameIsAccepted() throws { #expect(try cookie("value")?.pair == "value") }
 
     // MARK: Sites
 
@@ -124,7 +124,7 @@ struct CookieRulesTests {
 
     // MARK: Program's cookies
 
-    @Test func aCookieThatCouldNotBeSentIsNotMade() {
+    @Test func anUnsendableCookieIsNotCreated() {
         func make(_ name: String, _ value: String, _ domain: String = "example.com", path: String = "/") -> Cookie? {
             Cookie(name: name, value: value, domain: domain, path: path)
         }

@@ -31,7 +31,7 @@ struct CookieStageTests {
         store.store([try #require(CookieRules().cookie(from: field, of: url))], from: url)
     }
 
-    @Test func whatIsSetIsSent() async throws {
+    @Test func storedCookiesAreSent() async throws {
         let mock = Self.setting("a=1; Path=/", "b=2; Path=/", "refused=1; Domain=other.test")
         let transport = transport(mock)
         for _ in 0..<2 { _ = try await transport.send(.to("https://one.test/x")) }
@@ -75,7 +75,7 @@ struct CookieStageTests {
         #expect(store.all.map(\.pair) == ["a=1"])
     }
 
-    @Test func aRedirectSetsAndEachHopHasItsOwn() async throws {
+    @Test func redirectsSetCookiesAndEachHopSendsItsOwn() async throws {
         let mock = MockTransport { request in
             guard request.path == "/a" else { return .text("there") }
             var response = MockResponse.redirect(302, to: "https://two.test/b")
@@ -91,7 +91,7 @@ struct CookieStageTests {
         #expect(mock.requests.last?["Cookie"] == "one=1; late=1")
     }
 
-    @Test func theAnswerToAChallengeHasTheCookiesOfTheChallenge() async throws {
+    @Test func aChallengesCookiesAreSentWithItsAnswer() async throws {
         let mock = MockTransport { request in
             guard request["Authorization"] == nil else { return .text("in") }
             var response = MockResponse.challenge(#"Basic realm="x""#)
@@ -106,7 +106,7 @@ struct CookieStageTests {
 
     // MARK: Caller's headers
 
-    @Test func aHostOfTheCallersHasItsOwnCookies() async throws {
+    @Test func theCallersHostFieldDeterminesTheCookies() async throws {
         try fill("url=1")
         try fill("host=1", from: "https://two.test/")
         let mock = Self.setting("set=1")
@@ -120,7 +120,7 @@ struct CookieStageTests {
         #expect(store.all.filter { $0.name == "set" }.map(\.domain).sorted() == ["one.test", "two.test"])
     }
 
-    @Test func aCookieFieldOfTheCallersIsSentAsItIs() async throws {
+    @Test func theCallersCookieFieldIsSentUnchanged() async throws {
         try fill()
         let mock = Self.setting("b=2")
         _ = try await transport(mock).send(.to("https://one.test/", fields: ["Cookie": "own=1"]))
@@ -132,17 +132,17 @@ struct CookieStageTests {
         #expect(mock.requests.last?["Cookie"] == "default=1")
     }
 
-    @Test func aRequestMayTakeNoPart() async throws {
+    @Test func aRequestCanDisableCookies() async throws {
         try fill()
         let mock = Self.setting("b=2")
         var exchange = try Exchange.to("https://one.test/")
-        exchange.policies.cookies = CookieHandling(isWanted: false)
+        exchange.policies.cookies = CookieHandling(isEnabled: false)
         _ = try await transport(mock).send(exchange)
         #expect(mock.requests.map { $0["Cookie"] } == [nil])
         #expect(store.all.map(\.pair) == ["a=1"])
     }
 
-    @Test func cookiesMayBeStoredAndNotSent() async throws {
+    @Test func cookiesCanBeStoredButNotSent() async throws {
         try fill()
         let mock = Self.setting("b=2")
         _ = try await transport(mock, sends: false).send(.to("https://one.test/"))
@@ -150,7 +150,7 @@ struct CookieStageTests {
         #expect(store.all.count == 2)
     }
 
-    @Test func cookiesMayBeSentAndNotStored() async throws {
+    @Test func cookiesCanBeSentButNotStored() async throws {
         try fill()
         let mock = Self.setting("b=2")
         _ = try await transport(mock, accepts: .never).send(.to("https://one.test/"))
@@ -162,7 +162,8 @@ struct CookieStageTests {
         ("https://www.one.test/", CookieStage.AcceptPolicy.onlyFromMainDocumentDomain, 1),
         ("https://two.test/", .onlyFromMainDocumentDomain, 0), ("https://two.test/", .always, 1),
     ])
-    func theDocumentMayDecide(document: String, policy: CookieStage.AcceptPolicy, count: Int) async throws {
+    func theMainDocumentDeterminesThePolicy(document: String, policy: CookieStage.AcceptPolicy, count: Int) async throws
+    {
         var exchange = try Exchange.to("https://one.test/")
         exchange.policies.cookies = CookieHandling(document: try CookieURL(document))
         _ = try await transport(Self.setting("a=1"), accepts: policy).send(exchange)
@@ -185,7 +186,7 @@ struct CookieStageTests {
         func begin(_ hop: Hop) -> (any StageRun)? { Run() }
     }
 
-    @Test func aResponseFromACacheSetsNothing() async throws {
+    @Test func aCachedResponseSetsNoCookies() async throws {
         let mock = Self.setting("new=1")
         let stage = CookieStage(store, rules: CookieRules())
         _ = try await StagedTransport(mock, stage, CacheStage()).send(.to("https://one.test/"))

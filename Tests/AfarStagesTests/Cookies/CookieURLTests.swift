@@ -19,11 +19,11 @@ struct CookieURLTests {
     }
 
     @Test(arguments: [("/", "/a"), ("/ab", "/a"), ("/a", "/a/"), ("/A", "/a"), ("/a?/b", "/a/b")])
-    func pathsThatDoNot(path: String, cookiePath: String) throws {
+    func pathsThatDoNotMatch(path: String, cookiePath: String) throws {
         #expect(try !CookieURL("http://h" + path).matches(path: cookiePath))
     }
 
-    @Test func aURLThatCannotBeAskedHasNoCookies() throws {
+    @Test func unsupportedURLsHaveNoCookies() throws {
         #expect(CookieURL(try #require(URL(string: "file:///etc/passwd"))) == nil)
     }
 }

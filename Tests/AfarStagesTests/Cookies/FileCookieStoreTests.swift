@@ -17,7 +17,7 @@ struct FileCookieStoreTests {
         get throws { Set(try FileCookieStore(file: scratch.url).all.map(\.pair)) }
     }
 
-    @Test func cookiesAreThereInTheNextRun() throws {
+    @Test func cookiesPersistAcrossRuns() throws {
         let store = try FileCookieStore(file: scratch.url)
         #expect(store.isEmpty)
         store.store(try cookie("a"))
@@ -33,7 +33,7 @@ struct FileCookieStoreTests {
         #expect(try written == [])
     }
 
-    @Test func itIsWrittenByItself() async throws {
+    @Test func theFileIsWrittenAutomatically() async throws {
         let store = try FileCookieStore(file: scratch.url)
         for number in 0..<30 { store.store(try cookie("a\(number)")) }
         let end = ContinuousClock.now + .seconds(20)
@@ -41,14 +41,14 @@ struct FileCookieStoreTests {
         #expect(try written.count == 30)
     }
 
-    @Test func aStoreThatNobodyHoldsAnyMoreIsWritten() async throws {
+    @Test func aReleasedStoreIsWritten() async throws {
         do { try FileCookieStore(file: scratch.url).store(try cookie("a")) }
         let end = ContinuousClock.now + .seconds(20)
         while try written.isEmpty, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
         #expect(try written == ["a=1"])
     }
 
-    @Test func nothingIsWrittenWhenNothingChanges() throws {
+    @Test func theFileIsNotWrittenWithoutChanges() throws {
         let store = try FileCookieStore(file: scratch.url)
         store.store(try cookie("a", expires: nil))
         try store.flush()
@@ -68,7 +68,7 @@ struct FileCookieStoreTests {
         #expect(text.contains("# A note") && !text.contains("secret"))
     }
 
-    @Test func aCookieThatHasComeSinceIsNotRemovedInAnothersPlace() throws {
+    @Test func aNewerCookieIsNotRemovedInsteadOfAnOlderOne() throws {
         let stores: [any CookieStore] = [try FileCookieStore(file: scratch.url), MemoryCookieStore()]
         for store in stores {
             store.store(try cookie("a", "old"))
@@ -82,7 +82,7 @@ struct FileCookieStoreTests {
         }
     }
 
-    @Test func whatOthersHaveWrittenStays() throws {
+    @Test func cookiesWrittenByOthersAreKept() throws {
         let (one, two) = (try FileCookieStore(file: scratch.url), try FileCookieStore(file: scratch.url))
         one.store(try cookie("a"))
         one.store(try cookie("c", "old"))
@@ -99,7 +99,7 @@ struct FileCookieStoreTests {
         #expect(try written == ["b=1", "c=new"])
     }
 
-    @Test func whatTheFileHasNoRoomForIsKeptInMemory() throws {
+    @Test func unrepresentableAttributesAreKeptInMemory() throws {
         let (one, two) = (try FileCookieStore(file: scratch.url), try FileCookieStore(file: scratch.url))
         let strict = try #require(
             Cookie(name: "a", value: "1", domain: "example.com", sameSite: .strict, creationDate: .start))
@@ -116,7 +116,7 @@ struct FileCookieStoreTests {
         #expect(one.all.count == 3)
     }
 
-    @Test func linesThatAreNoCookiesStay() throws {
+    @Test func unrecognizedLinesAreKept() throws {
         try scratch.write("# mine\nnonsense\nexample.com\tFALSE\t/\tFALSE\t0\tn\tv\n")
         let store = try FileCookieStore(file: scratch.url)
         #expect(store.all.map(\.pair) == ["n=v"])
@@ -126,7 +126,7 @@ struct FileCookieStoreTests {
         #expect(lines.isSuperset(of: ["# mine", "nonsense", "example.com\tFALSE\t/\tFALSE\t0\tn\tv"]))
     }
 
-    @Test func aFileThatCannotBeWrittenIsATypedErrorAndNothingIsLost() throws {
+    @Test func anUnwritableFileIsATypedErrorAndKeepsCookies() throws {
         let store = try FileCookieStore(file: scratch.url)
         try FileManager.default.createDirectory(at: scratch.url, withIntermediateDirectories: false)
         store.store(try cookie("a"))
@@ -140,7 +140,7 @@ struct FileCookieStoreTests {
         #expect(try written == ["a=1", "b=1"])
     }
 
-    @Test func whatIsNoFileIsNotOpened() throws {
+    @Test func aDirectoryIsNotOpened() throws {
         let directory = scratch.directory
         #expect(throws: StoreFileError.notARegularFile(directory)) { _ = try FileCookieStore(file: directory) }
     }

@@ -45,7 +45,7 @@ struct NetscapeCookieFileTests {
         )
     }
 
-    @Test func bytesThatAreNoUTF8StayAsTheyAre() throws {
+    @Test func nonUTF8BytesAreKept() throws {
         let line = Array("a.b\tFALSE\t/\tFALSE\t0\tn\tcaf".utf8) + [0xE9]
         let (cookies, others) = NetscapeCookieFile.read(line + [0x0A], now: .start)
         #expect(cookies.map(\.value) == ["café"] && others.isEmpty)
@@ -53,7 +53,7 @@ struct NetscapeCookieFileTests {
         #expect(NetscapeCookieFile.bytes(cookies, otherLines: []).split(separator: 0x0A).last == line[...])
     }
 
-    @Test func whatCouldNotBeReadIsNotWritten() throws {
+    @Test func unreadableCookiesAreNotWritten() throws {
         let url = try CookieURL("https://a.example./")
         let cookie = try #require(CookieRules().cookie(from: "a=1", of: url, now: .start))
         #expect(!NetscapeCookieFile.hasRoom(for: cookie))
@@ -64,7 +64,7 @@ struct NetscapeCookieFileTests {
         "a.b\tMAYBE\t/\tFALSE\t0\tn\tv", "a.b\tFALSE\tpath\tFALSE\t0\tn\tv", "\tFALSE\t/\tFALSE\t0\tn\tv",
         "a.b\tFALSE\t/\tFALSE\t0\tn\tv\tw", "a.b\tFALSE\t/\tFALSE\t0\tn\tv\u{7}", "a.b\tFALSE\t/",
     ])
-    func aLineThatIsNoCookieStays(line: String) {
+    func anUnrecognizedLineIsKept(line: String) {
         let (cookies, others) = read("\(line)\na.b\tFALSE\t/\tFALSE\t0\tn\tv\n")
         #expect(cookies.count == 1)
         #expect(others == [line])
@@ -72,13 +72,13 @@ struct NetscapeCookieFileTests {
         #expect(String(decoding: written, as: UTF8.self).contains("\n\(line)\n"))
     }
 
-    @Test func bytesThatAreNoTextStay() {
+    @Test func nonTextBytesAreKept() {
         let line: [UInt8] = Array("a.b\tFALSE\t/\tFALSE\t0\tn\t".utf8) + [0xFF, 0x00]
         let (cookies, lines) = NetscapeCookieFile.read(line, now: .start)
         #expect(cookies.isEmpty && lines == [line])
     }
 
-    @Test func whatIsWrittenIsRead() throws {
+    @Test func writtenCookiesCanBeRead() throws {
         let url = try CookieURL("https://a.example.com/x/y")
         let fields = ["a=1", "b=2; Domain=example.com; Secure; HttpOnly; Max-Age=99", "c", "d=; Path=/"]
         let cookies = fields.compactMap { CookieRules().cookie(from: $0, of: url, now: .start) }

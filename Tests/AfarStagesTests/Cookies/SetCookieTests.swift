@@ -21,15 +21,15 @@ struct SetCookieTests {
     @Test(arguments: [
         "", ";", "=", " = ", "; Path=/", "a=b\u{0}", "a=b\u{1F}c", "a=b; Path=/\u{7F}", "a\u{8}=b", "a=b\r",
     ])
-    func whatIsIgnored(field: String) { #expect(parse(field) == nil) }
+    func invalidFieldsAreIgnored(field: String) { #expect(parse(field) == nil) }
 
-    @Test func nameAndValueHave4096BytesAtMost() {
+    @Test func nameAndValueAreLimitedTo4096Bytes() {
         #expect(parse("a=" + String(repeating: "x", count: 4_095)) != nil)
         #expect(parse("a=" + String(repeating: "x", count: 4_096)) == nil)
         #expect(parse("a=" + String(repeating: "é", count: 2_048)) == nil)
     }
 
-    @Test func anAttributeOfMoreThan1024BytesIsPassedOver() {
+    @Test func anAttributeOfMoreThan1024BytesIsIgnored() {
         #expect(parse("a=b; Path=/" + String(repeating: "x", count: 1_023))?.path?.utf8.count == 1_024)
         let field = parse("a=b; Path=/p; Path=/" + String(repeating: "x", count: 1_024) + "; Secure")
         #expect(field?.path == "/p")
@@ -38,7 +38,7 @@ struct SetCookieTests {
 
     // MARK: Attributes
 
-    @Test func attributesAreFoundInAnyCase() {
+    @Test func attributeNamesAreCaseInsensitive() {
         let field = parse("a=b; DOMAIN=.Example.COM; pAtH=/P; secure=no; HTTPONLY; sameSITE=lAx; Priority=High; ;x")
         #expect(field?.domain == "example.com")
         #expect(field?.path == "/P")
@@ -47,7 +47,7 @@ struct SetCookieTests {
         #expect(field?.sameSite == .lax)
     }
 
-    @Test func theLastOfSeveralCounts() {
+    @Test func theLastOfSeveralAttributesIsUsed() {
         let field = parse(
             "a=b; Domain=one.example; Domain=two.example; Path=/1; Path=/2; SameSite=Lax; SameSite=Strict")
         #expect(field?.domain == "two.example")
@@ -59,7 +59,9 @@ struct SetCookieTests {
     }
 
     @Test(arguments: ["a=b; Path=", "a=b; Path", "a=b; Path=x/y"])
-    func aPathThatIsNoneIsTheDefault(field: String) { #expect(parse(field) != nil && parse(field)?.path == nil) }
+    func anInvalidPathIsReplacedByTheDefault(field: String) {
+        #expect(parse(field) != nil && parse(field)?.path == nil)
+    }
 
     @Test(arguments: [
         ("None", Cookie.SameSite.unrestricted), ("lax", .lax), ("STRICT", .strict), ("x", nil), ("", nil),
@@ -84,19 +86,19 @@ struct SetCookieTests {
     }
 
     @Test(arguments: ["", "x", "1x", "+1", "1.5", "--1", "-"])
-    func aMaximumAgeThatIsNoneIsPassedOver(age: String) {
+    func anInvalidMaximumAgeIsIgnored(age: String) {
         #expect(parse("a=b; Max-Age=\(age)") != nil)
         #expect(parse("a=b; Max-Age=\(age)")?.expires == nil)
         #expect(parse("a=b; Max-Age=60; Max-Age=\(age)")?.expires == .start + 60)
     }
 
-    @Test func maximumAgeComesBeforeExpires() {
+    @Test func maximumAgeOverridesExpires() {
         let date = "Expires=Wed, 15 Nov 2023 22:13:20 GMT"
         #expect(parse("a=b; Max-Age=60; \(date)")?.expires == .start + 60)
         #expect(parse("a=b; \(date); Max-Age=60")?.expires == .start + 60)
     }
 
-    @Test func nothingLastsLongerThan400Days() {
+    @Test func lifetimesAreLimitedTo400Days() {
         let latest = Date.start + 400 * 86_400
         #expect(parse("a=b; Max-Age=99999999999999999999999")?.expires == latest)
         #expect(parse("a=b; Expires=1 Jan 9999 00:00:00")?.expires == latest)

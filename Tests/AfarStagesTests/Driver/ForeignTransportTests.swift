@@ -19,16 +19,16 @@ struct ForeignTransportTests {
     }
 
     /// A transport that returns complete responses and writes to the file itself.
-    private struct Whole: Transport {
+    private struct BufferedTransport: Transport {
         let capabilities = TransportCapabilities.mock
-        var tellsObserver = false
+        var notifiesObserver = false
         let answer: @Sendable (HTTPRequest) -> (status: Int, fields: HTTPFields, body: String)
 
         func send(_ exchange: Exchange) async throws -> TransportResponse {
             let (status, fields, text) = answer(exchange.request)
             let head = ResponseHead(status: status, fields: fields, url: exchange.url)
             let body = Data(text.utf8)
-            if tellsObserver {
+            if notifiesObserver {
                 exchange.observer?.exchangeDidReceiveHead(head)
                 exchange.observer?.exchangeDidReceive(bytes: Int64(body.count), expected: nil)
             }
@@ -47,7 +47,7 @@ struct ForeignTransportTests {
     }
 
     /// A transport that repeats a request after a 503 response.
-    private struct SendingTwice: Transport {
+    private struct RetryingTransport: Transport {
         let base: any Transport
         var capabilities: TransportCapabilities { base.capabilities }
 
@@ -74,43 +74,43 @@ struct ForeignTransportTests {
         let witness = Witness()
         var exchange = try Exchange.to("http://mock/a")
         exchange.observer = witness
-        let transport = Whole(tellsObserver: true, answer: Self.redirecting)
+        let transport = BufferedTransport(notifiesObserver: true, answer: Self.redirecting)
         let response = try await StagedTransport(transport, RedirectStage()).send(exchange)
         #expect(response.text == "there")
         #expect(witness.log.entries == ["redirect 302 http://mock/b", "head 200", "received 5"])
     }
 
-    @Test func aRedirectsBodyIsTakenOutOfTheFile() async throws {
-        let session = Session(transport: Whole(answer: Self.redirecting))
+    @Test func aRedirectsBodyIsRemovedFromTheFile() async throws {
+        let session = Session(transport: BufferedTransport(answer: Self.redirecting))
         let response = await session.download("http://mock/a").serializingDownloadedFileURL().response
         let file = try response.result.get()
         defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
         #expect(try String(contentsOf: file, encoding: .utf8) == "there")
     }
 
-    @Test func aRefusalIsObeyed() async throws {
+    @Test func aRejectionIsHonored() async throws {
         var exchange = try Exchange.to("http://mock/b")
         exchange.decide = { _ in .refuse(Refused()) }
         let sent = exchange
         let error = await transportFailure {
-            _ = try await StagedTransport(Whole(answer: Self.redirecting)).send(sent)
+            _ = try await StagedTransport(BufferedTransport(answer: Self.redirecting)).send(sent)
         }
         #expect(error?.underlying is Refused)
     }
 
     // MARK: Wrapped transports
 
-    @Test func whatSendsTwiceHasItsLastResponseTaken() async throws {
+    @Test func theLastResponseOfARetryingTransportIsUsed() async throws {
         let transport = busyAtFirst()
-        let response = try await StagedTransport(SendingTwice(base: transport), RedirectStage()).send(
+        let response = try await StagedTransport(RetryingTransport(base: transport), RedirectStage()).send(
             .to("http://mock/"))
         #expect(response.text == "there")
         #expect(transport.requests.count == 2)
     }
 
     /// The first response is longer than the second one.
-    @Test func theFileOfWhatSendsTwiceHasTheLastBody() async throws {
-        let session = Session(transport: SendingTwice(base: busyAtFirst()))
+    @Test func theFileOfARetryingTransportHasTheLastBody() async throws {
+        let session = Session(transport: RetryingTransport(base: busyAtFirst()))
         let response = await session.download("http://mock/").serializingDownloadedFileURL().response
         let file = try response.result.get()
         defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
@@ -119,9 +119,9 @@ struct ForeignTransportTests {
 
     /// The outer transport isn't aware of the decision until it has been made.
     @Test(arguments: [true, false])
-    func whoIsAskedIsWaitedFor(isFollowed: Bool) async throws {
+    func aPendingDecisionIsAwaited(isFollowed: Bool) async throws {
         let mock = MockTransport { $0.path == "/a" ? .redirect(to: "/b") : .text("there") }
-        let session = Session(transport: SendingTwice(base: mock))
+        let session = Session(transport: RetryingTransport(base: mock))
         let response = await session.request("http://mock/a")
             .redirect(using: .modify { _, request, _ in isFollowed ? request : nil })
             .serializingResponse(using: Self.bytes).response
@@ -129,8 +129,8 @@ struct ForeignTransportTests {
     }
 
     /// If only the outer transport has created a head, the decision is made when it returns.
-    @Test func whatMakesAResponseOfItsOwnIsFollowed() async throws {
-        struct Moving: Transport {
+    @Test func aSyntheticRedirectIsFollowed() async throws {
+        struct RedirectingTransport: Transport {
             let base: any Transport
             var capabilities: TransportCapabilities { base.capabilities }
 
@@ -142,14 +142,15 @@ struct ForeignTransportTests {
             }
         }
         let mock = MockTransport { .text($0.path) }
-        let response = try await StagedTransport(Moving(base: mock), RedirectStage()).send(.to("http://mock/a"))
+        let response = try await StagedTransport(RedirectingTransport(base: mock), RedirectStage()).send(
+            .to("http://mock/a"))
         #expect(response.text == "/b")
         #expect(mock.requests.map(\.path) == ["/a", "/b"])
     }
 
     /// An additional header field in the head doesn't restart a download.
-    @Test func whatChangesAHeadLeavesTheFileAlone() async throws {
-        struct Naming: Transport {
+    @Test func aModifiedHeadDoesNotRestartADownload() async throws {
+        struct HeaderAddingTransport: Transport {
             let base: any Transport
             var capabilities: TransportCapabilities { base.capabilities }
 
@@ -159,7 +160,7 @@ struct ForeignTransportTests {
                 return response
             }
         }
-        let session = Session(transport: Naming(base: MockTransport { _ in .text("there") }))
+        let session = Session(transport: HeaderAddingTransport(base: MockTransport { _ in .text("there") }))
         let response = await session.download("http://mock/").serializingDownloadedFileURL().response
         let file = try response.result.get()
         defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
@@ -168,8 +169,8 @@ struct ForeignTransportTests {
     }
 
     /// The returned response counts, even if another head arrived later.
-    @Test func whatHedgesHasTheResponseTakenThatItReturns() async throws {
-        struct Hedging: Transport {
+    @Test func theReturnedResponseOfAHedgingTransportIsUsed() async throws {
+        struct HedgingTransport: Transport {
             let base: any Transport
             var capabilities: TransportCapabilities { base.capabilities }
 
@@ -187,14 +188,15 @@ struct ForeignTransportTests {
             }
             return number == 1 ? .text("first") : .redirect(to: "/b")
         }
-        let response = try await StagedTransport(Hedging(base: mock), RedirectStage()).send(.to("http://mock/a"))
+        let response = try await StagedTransport(HedgingTransport(base: mock), RedirectStage()).send(
+            .to("http://mock/a"))
         #expect(response.text == "first")
         #expect(mock.requests.count == 2)
     }
 
     /// A cache or an offline page can do this.
-    @Test func aResponseMadeUpInsteadOfARedirectIsTaken() async throws {
-        struct Instead: Transport {
+    @Test func aSyntheticResponseReplacesARedirect() async throws {
+        struct ReplacingTransport: Transport {
             let base: any Transport
             var capabilities: TransportCapabilities { base.capabilities }
 
@@ -206,15 +208,15 @@ struct ForeignTransportTests {
             }
         }
         let mock = MockTransport { _ in .redirect(to: "/b") }
-        let session = Session(transport: Instead(base: mock))
+        let session = Session(transport: ReplacingTransport(base: mock))
         let response = await session.request("http://mock/a").serializingResponse(using: Self.bytes).response
         #expect(response.value == Data("mine".utf8))
         #expect(mock.requests.count == 1)
     }
 
     /// The transport notifies the observer but requests no decision before it returns.
-    @Test func progressIsSeenWhileItComes() async throws {
-        struct Telling: Transport {
+    @Test func progressIsReportedDuringTheTransfer() async throws {
+        struct NotifyingTransport: Transport {
             let capabilities = TransportCapabilities.mock
             let mayReturn: Deferred<Bool>
 
@@ -231,7 +233,7 @@ struct ForeignTransportTests {
         exchange.observer = witness
         let sent = exchange
         let task = Task {
-            try await StagedTransport(Telling(mayReturn: mayReturn), RedirectStage()).send(sent)
+            try await StagedTransport(NotifyingTransport(mayReturn: mayReturn), RedirectStage()).send(sent)
         }
         while witness.log.entries.count < 2 { await Task.yield() }
         #expect(witness.log.entries == ["head 200", "received 3"])
@@ -241,15 +243,15 @@ struct ForeignTransportTests {
     }
 
     /// The transport's reports are empty.
-    @Test func theRedirectsOfWhatMeasuresNothingAreReported() async throws {
-        let response = try await StagedTransport(Whole(answer: Self.redirecting), RedirectStage())
+    @Test func redirectsWithoutMetricsAreReported() async throws {
+        let response = try await StagedTransport(BufferedTransport(answer: Self.redirecting), RedirectStage())
             .send(.to("http://mock/a"))
         #expect(response.report.redirects.map(\.request.path) == ["/b"])
     }
 
     /// An interrupted error page that was written over a partial download isn't part of the download.
-    @Test func whatWasWrittenAndNotTakenIsNoPartOfADownload() async throws {
-        struct Breaking: Transport {
+    @Test func discardedBytesAreNotPartOfADownload() async throws {
+        struct InterruptedTransport: Transport {
             let capabilities = TransportCapabilities.mock
             let count = Locked(0)
 
@@ -280,7 +282,7 @@ struct ForeignTransportTests {
                 }
             }
         }
-        let session = Session(transport: Breaking())
+        let session = Session(transport: InterruptedTransport())
         let first = await session.download("http://mock/a").serializingDownloadedFileURL().response
         let second = await session.download(resumingWith: try #require(first.resumeData))
             .serializingDownloadedFileURL().response
@@ -293,7 +295,7 @@ struct ForeignTransportTests {
 
     private struct Refused: Error {}
 
-    @Test func taskLocalsReachItInEveryHop() async throws {
+    @Test func taskLocalValuesReachTheTransportInEveryHop() async throws {
         enum Local { @TaskLocal static var value = "" }
         struct Reading: Transport {
             let base: any Transport
@@ -316,8 +318,8 @@ struct ForeignTransportTests {
     }
 
     /// The redirect handler of the previous attempt can access the request when it is released.
-    @Test(.timeLimit(.minutes(1))) func whatTheAttemptBeforeHoldsMayAskTheRequest() async {
-        final class Asking: RedirectHandler {
+    @Test(.timeLimit(.minutes(1))) func aReleasedRedirectHandlerCanAccessTheRequest() async {
+        final class ReleaseProbe: RedirectHandler {
             let ask: @Sendable () -> Void
 
             init(_ ask: @escaping @Sendable () -> Void) { self.ask = ask }
@@ -330,7 +332,7 @@ struct ForeignTransportTests {
             ) { completion(request) }
         }
         /// A transport that fails after the decision about a redirect. Its second response succeeds.
-        struct Breaking: Transport {
+        struct InterruptedTransport: Transport {
             let capabilities = TransportCapabilities.mock
             let wasAsked = Locked(false)
 
@@ -344,9 +346,9 @@ struct ForeignTransportTests {
             }
         }
         let log = Log()
-        let session = Session(startRequestsImmediately: false, transport: Breaking())
+        let session = Session(startRequestsImmediately: false, transport: InterruptedTransport())
         let request = session.request("http://mock/a")
-        request.redirect(using: Asking { [weak request] in log.append("\(request?.isResumed ?? false)") })
+        request.redirect(using: ReleaseProbe { [weak request] in log.append("\(request?.isResumed ?? false)") })
         let retrier = Retrier { request, _, _, completion in
             request.redirect(using: Redirector.follow)
             completion(.retry)
@@ -358,7 +360,7 @@ struct ForeignTransportTests {
     }
 
     /// A transport that returns a response without reporting its head.
-    private struct Silent: CallbackTransport {
+    private struct HeadlessTransport: CallbackTransport {
         final class Running: PreparedExchange {
             private let url: String
 
@@ -376,14 +378,14 @@ struct ForeignTransportTests {
         func prepare(_ hop: Hop) -> any PreparedExchange { Running(hop.exchange.url) }
     }
 
-    @Test func aCallbackTransportThatPassesNoHeadOnIsAnError() async {
-        let session = Session(transport: Silent())
+    @Test func aCallbackTransportWithoutAHeadIsAnError() async {
+        let session = Session(transport: HeadlessTransport())
         let error = await session.request("http://example.com/").serializing(Self.bytes).response.error
         #expect(error?.transportError?.code == .invalidUse)
         #expect(error?.transportError?.message.contains("headArrived") == true)
     }
 
-    @Test func aReplacementOfTransportsCanMakeRequests() async throws {
+    @Test func aReplacementTransportCanSendRequests() async throws {
         let session = Session(transport: MockTransport { _ in .status(500) })
         let other = MockTransport { _ in .status(204) }
         let request = Session.replacingTransports(by: { _ in

@@ -9,7 +9,7 @@ import Testing
 /// The order in which stages process requests and responses. Every exchange completes exactly once.
 struct HopDriverTests {
     /// A stage that logs its calls and returns the results of closures.
-    private struct Notes: ExchangeStage {
+    private struct LoggingStage: ExchangeStage {
         let name: String
         let log: Log
         var onRequest: @Sendable (Hop) -> Reply<RequestAction> = { _ in .now(.send) }
@@ -22,7 +22,7 @@ struct HopDriverTests {
         }
 
         struct Run: StageRun {
-            let notes: Notes
+            let notes: LoggingStage
 
             func before(_ hop: Hop) -> Reply<RequestAction> {
                 notes.log.append("\(notes.name) before \(hop.exchange.request.path ?? "")")
@@ -63,9 +63,11 @@ struct HopDriverTests {
         request.path == "/next" ? .text("there") : .text("busy", status: 503)
     }
 
-    @Test func stagesAreAskedInOrderAndDeeperOnesBeginAnew() async throws {
+    @Test func stagesAreCalledInOrderAndInnerOnesRestart() async throws {
         let log = Log()
-        let (outer, inner) = (Notes(name: "outer", log: log, onHead: Self.next), Notes(name: "inner", log: log))
+        let (outer, inner) = (
+            LoggingStage(name: "outer", log: log, onHead: Self.next), LoggingStage(name: "inner", log: log)
+        )
         let response = try await StagedTransport(mock, outer, inner).send(.to("http://mock/first"))
         #expect(response.text == "there")
         #expect(
@@ -77,24 +79,26 @@ struct HopDriverTests {
             ])
     }
 
-    @Test func anInnerStageKeepsItsResponseFromTheOuterOne() async throws {
+    @Test func anInnerStageHidesItsResponseFromTheOuterOne() async throws {
         let log = Log()
-        let (outer, inner) = (Notes(name: "outer", log: log), Notes(name: "inner", log: log, onHead: Self.next))
+        let (outer, inner) = (
+            LoggingStage(name: "outer", log: log), LoggingStage(name: "inner", log: log, onHead: Self.next)
+        )
         _ = try await StagedTransport(mock, outer, inner).send(.to("http://mock/first"))
         #expect(!log.entries.contains("outer head 503"))
         #expect(log.entries.count { $0.hasPrefix("outer before") } == 1)
     }
 
-    @Test func whatAStageChangesIsSeenByThoseAfterItOnly() async throws {
+    @Test func aStagesChangesAffectOnlyLaterStages() async throws {
         let log = Log()
-        let outer = Notes(
+        let outer = LoggingStage(
             name: "outer", log: log,
             onRequest: { hop in
                 var exchange = hop.exchange
                 exchange.request.path = "/next"
                 return .wait { [exchange] in .change(exchange) }
             })
-        let response = try await StagedTransport(mock, outer, Notes(name: "inner", log: log))
+        let response = try await StagedTransport(mock, outer, LoggingStage(name: "inner", log: log))
             .send(.to("http://mock/first"))
         #expect(response.text == "there")
         #expect(log.entries.filter { $0.contains("before") } == ["outer before /first", "inner before /next"])
@@ -102,13 +106,15 @@ struct HopDriverTests {
 
     /// A cache does this for a fresh response.
     @Test(arguments: [true, false])
-    func aStageMayAnswerWithoutTheNetwork(isLater: Bool) async throws {
+    func aStageCanAnswerWithoutTheNetwork(isLater: Bool) async throws {
         let log = Log()
         let kept = TransportResponse(
             head: ResponseHead(status: 200, url: "http://mock/first"), body: .data(Data("kept".utf8)))
-        let cache = Notes(
+        let cache = LoggingStage(
             name: "cache", log: log, onRequest: { _ in isLater ? .wait { .answer(kept) } : .now(.answer(kept)) })
-        let stages: [any ExchangeStage] = [Notes(name: "outer", log: log), cache, Notes(name: "inner", log: log)]
+        let stages: [any ExchangeStage] = [
+            LoggingStage(name: "outer", log: log), cache, LoggingStage(name: "inner", log: log),
+        ]
         let response = try await StagedTransport(mock, stages[0], stages[1], stages[2]).send(.to("http://mock/first"))
         #expect(response.text == "kept")
         #expect(mock.requests.isEmpty)
@@ -117,17 +123,17 @@ struct HopDriverTests {
     }
 
     /// A cache does this after a 304 response.
-    @Test func aStageMayReplaceAResponse() async throws {
+    @Test func aStageCanReplaceAResponse() async throws {
         let kept = TransportResponse(
             head: ResponseHead(status: 200, url: "http://mock/first"), body: .data(Data("kept".utf8)))
-        let cache = Notes(name: "cache", log: Log(), onHead: { _, _ in .now(.replace(kept)) })
+        let cache = LoggingStage(name: "cache", log: Log(), onHead: { _, _ in .now(.replace(kept)) })
         let response = try await StagedTransport(mock, cache).send(.to("http://mock/first"))
         #expect(response.text == "kept")
         #expect(response.report.transactions.count == 1)
     }
 
     @Test(arguments: [true, false])
-    func aFailureCanBeMadeGood(isLater: Bool) async throws {
+    func aStageCanRecoverFromAFailure(isLater: Bool) async throws {
         let attempts = Locked(0)
         let transport = MockTransport { _ in
             let count = attempts.withLock { count in
@@ -137,8 +143,9 @@ struct HopDriverTests {
             return count < 3 ? .failure(.connectionLost) : .text("at last")
         }
         let log = Log()
-        let stage = Notes(name: "again", log: log, onFailure: { _, _ in isLater ? .wait { .again } : .now(.again) })
-        let response = try await StagedTransport(transport, Notes(name: "outer", log: log), stage)
+        let stage = LoggingStage(
+            name: "again", log: log, onFailure: { _, _ in isLater ? .wait { .again } : .now(.again) })
+        let response = try await StagedTransport(transport, LoggingStage(name: "outer", log: log), stage)
             .send(.to("http://mock/"))
         #expect(response.text == "at last")
         #expect(response.report.transactions.count == 3)
@@ -146,21 +153,23 @@ struct HopDriverTests {
         #expect(!log.entries.contains("outer failed"))
     }
 
-    @Test func aFailureThatNobodyMakesGoodIsToldToAll() async throws {
+    @Test func anUnrecoveredFailureIsReportedToAllStages() async throws {
         let log = Log()
         let transport = MockTransport { _ in .failure(.connectionLost) }
         let error = await transportFailure {
-            _ = try await StagedTransport(transport, Notes(name: "outer", log: log), Notes(name: "inner", log: log))
-                .send(.to("http://mock/"))
+            _ = try await StagedTransport(
+                transport, LoggingStage(name: "outer", log: log), LoggingStage(name: "inner", log: log)
+            )
+            .send(.to("http://mock/"))
         }
         #expect(error?.code == .connectionLost)
         #expect(
             log.entries.suffix(4) == ["inner failed", "outer failed", "outer ended /: failed", "inner ended /: failed"])
     }
 
-    @Test func anErrorOfAStagesIsTheExchangesWithTheReport() async throws {
+    @Test func aStagesErrorFailsTheExchangeWithTheReport() async throws {
         struct Unwanted: Error {}
-        let stage = Notes(
+        let stage = LoggingStage(
             name: "strict", log: Log(),
             onHead: { _, hop in
                 .now(.fail(TransportError(.invalidUse, phase: .receiving, url: nil, message: "no")))
@@ -174,7 +183,7 @@ struct HopDriverTests {
 
     /// At any point, a cancellation completes the exchange once and quickly.
     @Test(arguments: ["before", "head", "failed", "transport"])
-    func aCancelEndsTheExchangeOnce(at place: String) async throws {
+    func cancellationEndsTheExchangeOnce(at place: String) async throws {
         let arrived = Deferred<Bool>()
         @Sendable func forever<Answer: Sendable>(_ answer: Answer) -> Reply<Answer> {
             .wait {
@@ -197,7 +206,7 @@ struct HopDriverTests {
             return .text("there")
         }
         let log = Log()
-        let stage = Notes(
+        let stage = LoggingStage(
             name: "slow", log: log,
             onRequest: { _ in place == "before" ? forever(.send) : .now(.send) },
             onHead: { _, _ in place == "head" ? forever(.pass) : .now(.pass) },
@@ -210,12 +219,12 @@ struct HopDriverTests {
         #expect(log.entries.filter { $0.contains("ended") } == ["slow ended /: failed"])
     }
 
-    @Test func thatNothingIsToldTwiceHoldsInEveryOrder() async throws {
+    @Test func nothingIsReportedTwiceInAnyOrder() async throws {
         for round in 0..<200 {
             let exchange = try Exchange.to("http://mock/first")
             let ends = Locked(0)
             let ended = Deferred<Bool>()
-            let stage = Notes(
+            let stage = LoggingStage(
                 name: "ask", log: Log(),
                 onHead: { head, hop in
                     .wait {
@@ -240,7 +249,7 @@ struct HopDriverTests {
     }
 
     /// Work that the head requires is performed even if the exchange ends before the owner requests the next event.
-    @Test func whatIsAskedAtTheHeadIsOwedWhenTheExchangeEndsBeforeTheOwnerLooks() async throws {
+    @Test func workRequestedAtTheHeadIsPerformedAfterTheEnd() async throws {
         struct Early: ExchangeStage {
             struct Run: StageRun {
                 func before(_ hop: Hop) -> Reply<RequestAction> { .wait { .send } }
@@ -274,26 +283,26 @@ struct HopDriverTests {
     }
 
     /// If a decision returns work after the owner has received the result, the work is released.
-    @Test func whatIsAskedAfterTheEndIsReleased() throws {
-        final class Asking: Sendable {}
+    @Test func workRequestedAfterTheEndIsReleased() throws {
+        final class PendingWork: Sendable {}
         var state = HopDriver.State(Hop(try .to("http://mock/")))
         _ = state.post(.failure(CancellationError()))
         guard case .ended = state.takeEvent() else {
             Issue.record("there is no result")
             return
         }
-        weak var left: Asking?
+        weak var left: PendingWork?
         do {
-            let asking = Asking()
-            left = asking
-            _ = state.post(.run { withExtendedLifetime(asking) {} }, isOwed: true)
+            let pendingWork = PendingWork()
+            left = pendingWork
+            _ = state.post(.run { withExtendedLifetime(pendingWork) {} }, isGuaranteed: true)
         }
         #expect(left == nil)
         withExtendedLifetime(state) {}
     }
 
     /// The driver and its prepared resources are released.
-    @Test func aCancelBeforeTheStartLeavesNothing() async throws {
+    @Test func cancellationBeforeTheStartLeavesNothing() async throws {
         weak var left: HopDriver?
         let error: TransportError?
         do {

@@ -19,7 +19,7 @@ struct StoreFileTests {
 
     private func replace(with text: String) throws(StoreFileError) { _ = try file.replace { _ in Array(text.utf8) } }
 
-    @Test func whatIsWrittenIsRead() throws {
+    @Test func writtenFilesCanBeRead() throws {
         #expect(try file.read() == nil)
         let version = try file.replace { contents in
             #expect(contents == nil)
@@ -33,7 +33,7 @@ struct StoreFileTests {
         #expect(try scratch.names == ["file", "file.lock"])
     }
 
-    @Test func onlyTheOwnerMayReadItWhateverTheMaskAndTheFileBefore() throws {
+    @Test func onlyTheOwnerCanReadTheFile() throws {
         let mask = umask(0)
         defer { umask(mask) }
         try scratch.write("before")
@@ -47,7 +47,7 @@ struct StoreFileTests {
 
     // MARK: Invalid files
 
-    @Test func whatIsNoRegularFileIsATypedError() throws {
+    @Test func irregularFilesAreATypedError() throws {
         let (manager, path) = (FileManager.default, scratch.url.path)
         try manager.createDirectory(at: scratch.url, withIntermediateDirectories: false)
         #expect(failure { () throws(StoreFileError) in _ = try file.read() } == .notARegularFile(scratch.url))
@@ -81,7 +81,7 @@ struct StoreFileTests {
 
     // MARK: Other processes
 
-    @Test func whatAKilledProcessHasLeftIsPassedOver() throws {
+    @Test func filesOfAKilledProcessAreIgnored() throws {
         try scratch.write("old")
         try Data("half".utf8).write(to: URL(filePath: scratch.url.path + ".new"))
         #expect(try file.read()?.bytes == Array("old".utf8))
@@ -90,7 +90,7 @@ struct StoreFileTests {
         #expect(try scratch.names == ["file", "file.lock"])
     }
 
-    @Test func aLockThatIsHeldIsATypedErrorInTheEnd() throws {
+    @Test func aLockTimeoutIsATypedError() throws {
         let descriptor = open(scratch.url.path + ".lock", O_RDWR | O_CREAT, 0o600)
         defer { close(descriptor) }
         flock(descriptor, LOCK_EX)
@@ -98,7 +98,7 @@ struct StoreFileTests {
         #expect(try scratch.names == ["file.lock"])
     }
 
-    @Test func writersAreAloneWithTheFile() async throws {
+    @Test func writersAreExclusive() async throws {
         let url = scratch.url
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {

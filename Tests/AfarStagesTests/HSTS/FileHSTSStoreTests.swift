@@ -8,7 +8,7 @@ struct FileHSTSStoreTests {
 
     init() throws { scratch = try ScratchFile() }
 
-    @Test func hostsAreThereInTheNextRun() throws {
+    @Test func hostsPersistAcrossRuns() throws {
         let store = try FileHSTSStore(file: scratch.url)
         let date = Date(timeIntervalSince1970: 4_102_444_799)
         store.store(try #require(HSTSHost(name: "one.test", expires: date)))
@@ -24,7 +24,7 @@ struct FileHSTSStoreTests {
         #expect(try FileHSTSStore(file: scratch.url).all.isEmpty)
     }
 
-    @Test func nothingIsWrittenWhenNothingIsNew() throws {
+    @Test func theFileIsNotWrittenWithoutChanges() throws {
         let store = try FileHSTSStore(file: scratch.url)
         store.store(try #require(HSTSHost(name: "one.test", expires: .now + 100_000)))
         try store.flush()
@@ -38,7 +38,7 @@ struct FileHSTSStoreTests {
         #expect(scratch.mode == "600")
     }
 
-    @Test func whatOthersHaveWrittenStays() throws {
+    @Test func hostsWrittenByOthersAreKept() throws {
         let (one, two) = (try FileHSTSStore(file: scratch.url), try FileHSTSStore(file: scratch.url))
         one.store(try #require(HSTSHost(name: "one.test")))
         try one.flush()
@@ -47,7 +47,7 @@ struct FileHSTSStoreTests {
         #expect(Set(try FileHSTSStore(file: scratch.url).all.map(\.name)) == ["one.test", "two.test"])
     }
 
-    @Test func linesThatAreNoHostsStay() throws {
+    @Test func unrecognizedLinesAreKept() throws {
         try scratch.write("# mine\nnonsense\none.test \"20991231 23:59:59\"\nold.test \"20010101 00:00:00\"\n")
         let store = try FileHSTSStore(file: scratch.url)
         #expect(store.all.map(\.name) == ["one.test"])

@@ -15,27 +15,27 @@ struct HSTSHostsTests {
         return hosts
     }
 
-    @Test func aHostSpeaksForItself() throws {
+    @Test func aHostAppliesToItself() throws {
         let hosts = try hosts("Example.com")
         #expect(hosts.contains("example.com", now: .start))
         #expect(hosts.contains("example.com.", now: .start))
         for name in ["a.example.com", "com", "badexample.com"] { #expect(!hosts.contains(name, now: .start)) }
     }
 
-    @Test func aHostMaySpeakForAllBelow() throws {
+    @Test func aHostCanIncludeSubdomains() throws {
         let hosts = try hosts("example.com", all: true)
         for name in ["example.com", "a.b.example.com"] { #expect(hosts.contains(name, now: .start)) }
         for name in ["com", "badexample.com", "1.2.3.4"] { #expect(!hosts.contains(name, now: .start)) }
     }
 
-    @Test func aHostIsForgottenAtItsTime() throws {
+    @Test func aHostExpiresAtItsTime() throws {
         let hosts = try hosts("example.com")
         #expect(hosts.contains("example.com", now: .start + 9))
         #expect(!hosts.contains("example.com", now: .start + 10))
         #expect(hosts.all(now: .start + 10).isEmpty)
     }
 
-    @Test func newsReplaceWhatWasKnown() throws {
+    @Test func newValuesReplaceStoredOnes() throws {
         var hosts = try hosts("example.com", all: true)
         hosts.store(try #require(HSTSHost(name: "example.com", expires: .start + 10)), now: .start)
         #expect(!hosts.contains("a.example.com", now: .start))
@@ -43,11 +43,11 @@ struct HSTSHostsTests {
         #expect(hosts.isEmpty)
     }
 
-    @Test func addressesAreNoHosts() {
+    @Test func addressesAreRejected() {
         for name in ["127.0.0.1", "[::1]", "", "a b"] { #expect(HSTSHost(name: name) == nil) }
     }
 
-    @Test func thereAreOnlySoMany() throws {
+    @Test func theNumberOfHostsIsLimited() throws {
         var hosts = HSTSHosts()
         for number in 0..<(HSTSHosts.limit + 100) {
             let host = try #require(HSTSHost(name: "h\(number).test", expires: .start + TimeInterval(number + 1)))
@@ -58,7 +58,7 @@ struct HSTSHostsTests {
         #expect(!hosts.contains("h0.test", now: .start))
     }
 
-    @Test func oneSiteDoesNotPushOutTheOthers() throws {
+    @Test func oneSiteCannotEvictOthers() throws {
         var hosts = HSTSHosts()
         for number in 0..<1_000 {
             hosts.store(try #require(HSTSHost(name: "h\(number).test", expires: .start + 1_000)), now: .start)

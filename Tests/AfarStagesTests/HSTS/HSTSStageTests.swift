@@ -26,13 +26,13 @@ struct HSTSStageTests {
             HSTSStage(store))
     }
 
-    private func know(_ name: String, all: Bool = false) throws {
+    private func addHost(_ name: String, all: Bool = false) throws {
         store.store(try #require(HSTSHost(name: name, includesSubdomains: all)))
     }
 
     // MARK: Storing hosts
 
-    @Test func aHostIsRememberedAndAskedByHTTPSFromThenOn() async throws {
+    @Test func aHostIsStoredAndUsesHTTPSAfterward() async throws {
         let mock = Self.answering("max-age=100", "max-age=0")
         let transport = transport(mock)
         for url in ["http://one.test/a", "https://one.test/b", "http://one.test/c?d"] {
@@ -43,30 +43,30 @@ struct HSTSStageTests {
     }
 
     @Test(arguments: ["http://one.test/", "https://127.0.0.1/", "https://[::1]/"])
-    func plainHTTPAndAddressesTeachNothing(url: String) async throws {
+    func plainHTTPAndAddressesStoreNothing(url: String) async throws {
         _ = try await transport(Self.answering("max-age=100")).send(.to(url))
         #expect(store.all.isEmpty)
     }
 
-    @Test func aResponseForAnotherHostTeachesNothing() async throws {
+    @Test func aResponseForAnotherHostStoresNothing() async throws {
         var exchange = try Exchange.to("https://one.test/")
         exchange.request.headerFields = CacheExchange.fields([("Host", "two.test")])
         _ = try await transport(Self.answering("max-age=100")).send(exchange)
         #expect(store.all.isEmpty)
     }
 
-    @Test func theFirstFieldCountsAndABrokenOneIsIgnored() async throws {
+    @Test func theFirstFieldIsUsedAndAMalformedOneIgnored() async throws {
         _ = try await transport(Self.answering("max-age=x", "max-age=100")).send(.to("https://one.test/"))
         #expect(store.all.isEmpty)
     }
 
-    @Test func anAgeOfZeroForgets() async throws {
-        try know("one.test", all: true)
+    @Test func anAgeOfZeroRemovesTheHost() async throws {
+        try addHost("one.test", all: true)
         _ = try await transport(Self.answering("max-age=0")).send(.to("https://one.test/"))
         #expect(store.all.isEmpty)
     }
 
-    @Test func whereAnEvaluatorDecidesNothingIsLearnt() async throws {
+    @Test func withAnEvaluatorNothingIsStored() async throws {
         var exchange = try Exchange.to("https://one.test/")
         exchange.options.security = ConnectionSecurity(identity: nil, evaluation: { _, _ in })
         let stage = HSTSStage(store)
@@ -83,16 +83,16 @@ struct HSTSStageTests {
         ("http://one.test./", "https://one.test./"), ("http://two.test/", "http://two.test/"),
         ("http://test/", "http://test/"),
     ])
-    func requestsToKnownHostsGoByHTTPS(url: String, sent: String) async throws {
-        try know("one.test", all: true)
+    func requestsToKnownHostsUseHTTPS(url: String, sent: String) async throws {
+        try addHost("one.test", all: true)
         let mock = MockTransport { _ in .text("there") }
         let response = try await transport(mock).send(.to(url))
         #expect(mock.requests.map(\.url) == [sent])
         #expect(response.head.url == sent)
     }
 
-    @Test func redirectsGoByHTTPSToo() async throws {
-        try know("two.test")
+    @Test func redirectsToKnownHostsUseHTTPS() async throws {
+        try addHost("two.test")
         let mock = MockTransport { request in
             switch request.path {
             case "/a": .redirect(302, to: "http://two.test:80/b#end")
@@ -105,8 +105,8 @@ struct HSTSStageTests {
         #expect(response.report.redirects.first?.url.absoluteString == "https://two.test/b#end")
     }
 
-    @Test func anUpgradedRequestHasNotLeftItsOriginWhenItIsRedirectedThere() async throws {
-        try know("one.test")
+    @Test func anUpgradedRequestKeepsItsOriginOnRedirects() async throws {
+        try addHost("one.test")
         let mock = MockTransport { request in
             request.path == "/a" ? .redirect(302, to: "https://one.test/b") : .text("there")
         }
@@ -114,13 +114,13 @@ struct HSTSStageTests {
         #expect(mock.requests.map { $0["Authorization"] } == ["Bearer t", "Bearer t"])
     }
 
-    @Test func aRedirectToHTTPOfAnUnknownHostIsStillRefused() async throws {
+    @Test func aRedirectToHTTPOfAnUnknownHostIsStillRejected() async throws {
         let mock = MockTransport { _ in .redirect(302, to: "http://three.test/") }
         let error = await transportFailure { _ = try await transport(mock).send(.to("https://one.test/a")) }
         #expect(error?.code == .insecureRedirect)
     }
 
-    @Test func aRedirectTeachesToo() async throws {
+    @Test func redirectsStoreHosts() async throws {
         let mock = MockTransport { request in
             guard request.path == "/a" else { return .text("there") }
             var response = MockResponse.redirect(301, to: "https://two.test/b")
@@ -131,8 +131,8 @@ struct HSTSStageTests {
         #expect(store.all.map(\.name) == ["one.test"])
     }
 
-    @Test func theCredentialGoesAlong() async throws {
-        try know("one.test")
+    @Test func theCredentialIsKeptOnAnUpgrade() async throws {
+        try addHost("one.test")
         let mock = MockTransport { $0["Authorization"] == nil ? .challenge(#"Basic realm="x""#) : .text("in") }
         var exchange = try Exchange.to("http://one.test/")
         exchange.policies.credential = Credential(user: "u", password: "p", origin: Origin(exchange.request))

@@ -11,7 +11,7 @@ struct StrictTransportSecurityTests {
         ("includesubdomains; max-age=0", 0, true), ("max-age=1; preload", 1, false), ("; max-age=1;;", 1, false),
         (#"max-age=1; x="a;b"; y=z"#, 1, false), ("max-age=99999999999999999999", 315_360_000, false),
     ])
-    func valuesThatCount(value: String, age: Int, includesSubdomains: Bool) {
+    func validValues(value: String, age: Int, includesSubdomains: Bool) {
         let policy = StrictTransportSecurity(value)
         #expect(policy?.maximumAge == age)
         #expect(policy?.includesSubdomains == includesSubdomains)
@@ -24,5 +24,5 @@ struct StrictTransportSecurityTests {
         "max-age=1; includeSubDomains=1",
         "max-age=1,max-age=2", #"max-age="1"#, "max-age=1; =x",
     ])
-    func valuesThatDoNot(value: String) { #expect(StrictTransportSecurity(value) == nil) }
+    func invalidValues(value: String) { #expect(StrictTransportSecurity(value) == nil) }
 }

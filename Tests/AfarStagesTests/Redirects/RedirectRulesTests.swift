@@ -31,7 +31,7 @@ struct RedirectRulesTests {
         (303, "GET", "GET"), (303, "HEAD", "HEAD"), (303, "POST", "GET"), (303, "PUT", "GET"), (303, "DELETE", "GET"),
         (307, "GET", "GET"), (307, "POST", "POST"), (307, "PUT", "PUT"), (308, "POST", "POST"), (308, "PATCH", "PATCH"),
     ])
-    func theMethodIsAsTheStandardSays(status: Int, method: String, expected: String) async throws {
+    func theMethodFollowsTheStandard(status: Int, method: String, expected: String) async throws {
         let method = try #require(HTTPRequest.Method(method))
         let body = method == .get || method == .head ? RequestBody.none : .data(Data("body".utf8))
         let fields = body.isNone ? [:] : ["Content-Type": "text/x", "Content-Language": "en", "Expect": "100-continue"]
@@ -44,7 +44,7 @@ struct RedirectRulesTests {
         for name in fields.keys { #expect(sent[1][name] == (keepsBody ? fields[name] : nil), "\(name)") }
     }
 
-    @Test func fieldsAboutABodyGoWithTheBodyWhoeverSetThem() async throws {
+    @Test func bodyFieldsAreRemovedWithTheBody() async throws {
         var exchange = try Exchange.to(
             "http://one/", .post, fields: ["Digest": "x", "Transfer-Encoding": "chunked", "Accept": "y"],
             body: .data(Data("body".utf8)))
@@ -56,7 +56,7 @@ struct RedirectRulesTests {
     }
 
     @Test(arguments: [307, 308])
-    func aStreamThatCanBeReadOnceIsNotSentAgain(status: Int) async throws {
+    func aOneShotStreamIsNotResent(status: Int) async throws {
         let body = RequestBodyStream(isReplayable: false) {
             let rest = Locked([Data("body".utf8)])
             return { rest.withLock { $0.popLast() } }
@@ -78,7 +78,7 @@ struct RedirectRulesTests {
             "https://one/", "http://two/", "http://one:81/", "https://one:80/", "http://one./", "//two",
             "http://sub.one/",
         ])
-    func noSecretReachesAnotherOrigin(status: Int, location: String) async throws {
+    func secretsAreNotSentToAnotherOrigin(status: Int, location: String) async throws {
         let values = Dictionary(uniqueKeysWithValues: secrets.map { ($0, "hush") })
         var exchange = try Exchange.to("http://one/", fields: values)
         for areDefaults in [false, true] {
@@ -97,14 +97,14 @@ struct RedirectRulesTests {
     }
 
     @Test(arguments: ["/b", "?b", "http://one/b", "http://one:80/b", "HTTP://ONE/b", "//one/b", "http://x@one/b"])
-    func secretsStayWithTheirOrigin(location: String) async throws {
+    func secretsAreSentToTheSameOrigin(location: String) async throws {
         let values = Dictionary(uniqueKeysWithValues: secrets.map { ($0, "hush") })
         let sent = try await requests(
             for: .to("http://one/", fields: values), answer: .redirect(to: location))
         for name in secrets { #expect(sent[1][name] == "hush", "\(name)") }
     }
 
-    @Test func whatIsHiddenFromEyesIsWhatStaysBehind() async throws {
+    @Test func redactedFieldsAreNotSentToAnotherOrigin() async throws {
         let names = [
             "Authorization", "Cookie", "X-Api-Key", "X-Mine", "X-Amz-Security-Token", "Client-Secret", "X-User-Pwd",
             "Idempotency-Key", "Sec-WebSocket-Key", "Surrogate-Key", "Accept", "X-Note", "X-Keyboard", "Via",
@@ -118,7 +118,7 @@ struct RedirectRulesTests {
         #expect(names.filter { sent[1][$0] != nil } == Array(names[7...]))
     }
 
-    @Test func whatWasLeftBehindDoesNotComeBack() async throws {
+    @Test func removedFieldsAreNotRestored() async throws {
         let mock = MockTransport { request in
             switch request.url {
             case "http://one/a": .redirect(to: "http://two/")
@@ -160,7 +160,7 @@ struct RedirectRulesTests {
     // MARK: Location
 
     @Test(arguments: ["https", "http"])
-    func aSecureConnectionIsLeftOnlyIfThatIsAllowed(scheme: String) async throws {
+    func insecureRedirectsRequireAnOption(scheme: String) async throws {
         let exchange = try Exchange.to("https://one/", fields: ["Referer": "https://one/secret", "Accept": "x"])
         let answer = MockResponse.redirect(to: "\(scheme)://one/b")
         let allowed = try await requests(for: exchange, answer: answer, rules: RedirectRules(allowsInsecure: true))
@@ -177,7 +177,7 @@ struct RedirectRulesTests {
         "http://two\\\u{301}@three/",
         "http:\\\\two\\", "http://127.1/", "http://[::1/", "http://a b/", "javascript:alert(1)", "http:///x",
     ])
-    func whatCannotBeReadInOneWayIsAnError(location: String) async throws {
+    func ambiguousLocationsAreErrors(location: String) async throws {
         let mock = MockTransport { _ in .redirect(to: location) }
         let exchange = try Exchange.to("http://one/")
         let error = await transportFailure { _ = try await StagedTransport(mock, RedirectStage()).send(exchange) }
@@ -187,7 +187,7 @@ struct RedirectRulesTests {
         #expect(mock.requests.count == 1)
     }
 
-    @Test func severalLocationsAreAnErrorUnlessTheyAreOne() async throws {
+    @Test func differingLocationsAreAnError() async throws {
         var response = MockResponse.redirect(to: "/b")
         response.fields.append(HTTPField(name: .location, value: "/b"))
         #expect(try await requests(for: .to("http://one/"), answer: response).count == 2)
@@ -197,7 +197,7 @@ struct RedirectRulesTests {
     }
 
     @Test(arguments: [300, 304, 305, 306, 310, 399, 200, 201, 404])
-    func otherStatusesLeadNowhere(status: Int) async throws {
+    func otherStatusesAreNotRedirects(status: Int) async throws {
         let sent = try await requests(for: .to("http://one/"), answer: .redirect(status, to: "/b"))
         #expect(sent.count == 1)
     }

@@ -18,13 +18,13 @@ struct RedirectStageTests {
     }
 
     /// Refuses every redirect.
-    private static let refusal = RedirectPolicy.ask { _ in nil }
+    private static let refusal = RedirectPolicy.custom { _ in nil }
 
     private struct Refused: Error {}
 
     // MARK: Visibility of responses
 
-    @Test func onlyTheLastResponseIsSeen() async throws {
+    @Test func onlyTheLastResponseIsDelivered() async throws {
         let (witness, heads) = (Witness(), Log())
         var exchange = try Exchange.to("http://mock/a")
         exchange.watch(by: witness, noting: heads)
@@ -74,7 +74,7 @@ struct RedirectStageTests {
         #expect(mock.requests.allSatisfy { !$0.url.contains("#") })
     }
 
-    @Test func aRedirectThatIsNotFollowedIsTheResponseWithAllThatBelongsToIt() async throws {
+    @Test func anUnfollowedRedirectIsTheCompleteResponse() async throws {
         let (witness, heads) = (Witness(), Log())
         var exchange = try Exchange.to("http://mock/a")
         exchange.watch(by: witness, noting: heads)
@@ -87,7 +87,7 @@ struct RedirectStageTests {
         #expect(response.report.transactions.count == 1)
     }
 
-    @Test func aHookThatRefusesTheHeadOfAnUnfollowedRedirectEndsTheExchange() async throws {
+    @Test func rejectingTheHeadOfAnUnfollowedRedirectEndsTheExchange() async throws {
         var exchange = try Exchange.to("http://mock/a")
         exchange.decide = { _ in .refuse(Refused()) }
         exchange.policies.redirects = Self.refusal
@@ -99,10 +99,10 @@ struct RedirectStageTests {
         #expect(error?.underlying is Refused)
     }
 
-    @Test func whoeverIsAskedSeesEachHopAndMayLeadElsewhere() async throws {
+    @Test func aHandlerReceivesEachHopAndCanChangeIt() async throws {
         let log = Log()
         var exchange = try Exchange.to("http://mock/a", fields: ["Authorization": "hush"])
-        exchange.policies.redirects = .ask { proposal in
+        exchange.policies.redirects = .custom { proposal in
             log.append("\(proposal.url)")
             var proposal = proposal
             if proposal.url.path == "/c" { proposal.url = try #require(URL(string: "http://other/d")) }
@@ -163,7 +163,7 @@ struct RedirectStageTests {
         #expect(throws: TransportError.self) { try failure.get() }
     }
 
-    @Test func theHookIsCalledBeforeTheBodyOfAnUnfollowedRedirectStandsInTheFile() async throws {
+    @Test func theHookRunsBeforeAnUnfollowedRedirectsBodyIsWritten() async throws {
         let (text, result) = try await fileAfter(MockTransport(Self.chain), policy: Self.refusal) { descriptor, head in
             #expect(head.status == 302)
             #expect(lseek(descriptor, 0, SEEK_END) == 6)
@@ -174,7 +174,7 @@ struct RedirectStageTests {
         #expect(try result.get().head.status == 302)
     }
 
-    @Test func aLongBodyIsNotReadForNothing() async throws {
+    @Test func aLongRedirectBodyIsNotRead() async throws {
         let mock = MockTransport { request in
             guard request.path == "/a" else { return .text("there") }
             var response = MockResponse.redirect(to: "/b")
@@ -189,7 +189,7 @@ struct RedirectStageTests {
 
     // MARK: Streams
 
-    @Test func aStreamIsTheLastResponses() async throws {
+    @Test func aStreamContainsTheLastResponse() async throws {
         let response = try await StagedTransport(MockTransport(Self.chain), RedirectStage())
             .send(.to("http://mock/a", delivery: .stream()))
         guard case .stream(let body) = response.body else {
@@ -201,7 +201,7 @@ struct RedirectStageTests {
         #expect(await body.report().redirects.count == 2)
     }
 
-    @Test func aStreamThatIsNotFollowedCanBeRead() async throws {
+    @Test func anUnfollowedRedirectsStreamCanBeRead() async throws {
         let witness = Witness()
         var exchange = try Exchange.to("http://mock/a", delivery: .stream())
         exchange.observer = witness
@@ -217,7 +217,7 @@ struct RedirectStageTests {
     }
 
     @Test(arguments: [true, false])
-    func aLongStreamIsBrokenOff(isDeclared: Bool) async throws {
+    func aRedirectsLongStreamIsAborted(isDeclared: Bool) async throws {
         let mock = MockTransport { request in
             guard request.path == "/a" else { return .text("there") }
             var response = MockResponse.redirect(to: "/b")
@@ -237,7 +237,7 @@ struct RedirectStageTests {
 
     // MARK: Limits
 
-    @Test func errorsShowNoTokenOfAnURL() async throws {
+    @Test func errorsContainNoTokensOfURLs() async throws {
         let transport = MockTransport { _ in .redirect(302, to: "ftp://elsewhere/?token=hush2") }
         let error = await transportFailure {
             _ = try await StagedTransport(transport, RedirectStage()).send(.to("http://mock/a?access_token=hush1"))
@@ -273,7 +273,7 @@ struct RedirectStageTests {
         #expect(error?.code == .tooManyRedirects)
     }
 
-    @Test func eachHopGetsTheTimeThatIsLeft() async throws {
+    @Test func eachHopGetsTheRemainingTime() async throws {
         let mock = MockTransport { request in
             request.path == "/xxxx" ? .text("there") : .redirect(to: request.path + "x").delayed(by: .milliseconds(20))
         }
@@ -295,24 +295,24 @@ struct RedirectStageTests {
         #expect(error?.report.transactions.isEmpty == false)
     }
 
-    @Test func aCancelEndsItWhileSomebodyIsAsked() async throws {
-        let asked = Deferred<Bool>()
+    @Test func cancellationEndsAPendingHandler() async throws {
+        let requested = Deferred<Bool>()
         var exchange = try Exchange.to("http://mock/a")
-        exchange.policies.redirects = .ask { proposal in
-            asked.fulfill(true)
+        exchange.policies.redirects = .custom { proposal in
+            requested.fulfill(true)
             try await Task.sleep(for: .seconds(3_600))
             return nil
         }
         let sent = exchange
         let task = Task { try await StagedTransport(MockTransport(Self.chain), RedirectStage()).send(sent) }
-        _ = await asked.value
+        _ = await requested.value
         task.cancel()
         let error = await transportFailure { _ = try await task.value }
         #expect(error?.code == .cancelled)
         #expect(error?.report.transactions.count == 1)
     }
 
-    @Test func aCancelEndsTheHopThatRuns() async throws {
+    @Test func cancellationEndsTheCurrentHop() async throws {
         let arrived = Deferred<Bool>()
         let mock = MockTransport { request in
             guard request.path == "/c" else { return try await Self.chain(request) }

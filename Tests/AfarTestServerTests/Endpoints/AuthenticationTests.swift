@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct AuthenticationTests {
-    @Test func wantsBasicCredentials() async throws {
+    @Test func requiresBasicCredentials() async throws {
         try await withServer { server in
             let url = server.url("/basic-auth/ada/p%3Aw%20d")
             let refused = try await Curl.get(url)
@@ -15,7 +15,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test func wantsABearerToken() async throws {
+    @Test func requiresABearerToken() async throws {
         try await withServer { server in
             let url = server.url("/bearer")
             #expect(try await Curl.get(url, "-u", "a:b").status == 401)

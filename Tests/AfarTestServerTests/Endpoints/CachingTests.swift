@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct CachingTests {
-    @Test func leadsCachesAlong() async throws {
+    @Test func supportsCaches() async throws {
         try await withServer { server in
             for serial in 1...2 {
                 let answer = try await Curl.get(server.url("/cache/60"))

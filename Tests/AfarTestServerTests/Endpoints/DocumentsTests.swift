@@ -51,7 +51,7 @@ struct DocumentsTests {
         }
     }
 
-    @Test func refusesOtherCharsets() async throws {
+    @Test func rejectsOtherCharsets() async throws {
         try await withServer { server in
             let answer = try await Curl.get(server.url("/encoding/none"))
             #expect(answer.status == 400)

@@ -47,7 +47,7 @@ struct EchoTests {
     }
 
     @Test(arguments: ["get": "GET, HEAD", "post": "POST", "put": "PUT", "patch": "PATCH", "delete": "DELETE"])
-    func refusesOtherMethods(path: String, allowed: String) async throws {
+    func rejectsOtherMethods(path: String, allowed: String) async throws {
         try await withServer { server in
             let answer = try await Curl.get(server.url(path), "-X", "QUERY")
             #expect(answer.status == 405)
@@ -76,7 +76,7 @@ struct EchoTests {
         }
     }
 
-    @Test func countsHugeUploadsWithoutHoldingThem() async throws {
+    @Test func countsHugeUploadsWithoutStoringThem() async throws {
         try await withServer { server in
             let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).upload").path
             defer { try? FileManager.default.removeItem(atPath: path) }

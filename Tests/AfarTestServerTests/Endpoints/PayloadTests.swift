@@ -55,7 +55,7 @@ struct PayloadTests {
     }
 
     @Test(arguments: ["bytes=100-", "bytes=200-300", "bytes=-0"])
-    func refusesARangeBeyondTheEnd(header: String) async throws {
+    func rejectsARangeBeyondTheEnd(header: String) async throws {
         try await withServer { server in
             let answer = try await Curl.get(server.url("/range/100"), "-H", "Range: \(header)")
             #expect(answer.status == 416)
@@ -64,7 +64,7 @@ struct PayloadTests {
     }
 
     @Test(arguments: ["bytes=9-5", "bytes=a-b", "lines=1-2", "bytes=0-1,3-4", "bytes=-", "bytes=1"])
-    func ignoresARangeThatItDoesNotUnderstand(header: String) async throws {
+    func ignoresAnUnsupportedRange(header: String) async throws {
         try await withServer { server in
             let answer = try await Curl.get(server.url("/range/100"), "-H", "Range: \(header)")
             #expect(answer.status == 200)
@@ -72,7 +72,7 @@ struct PayloadTests {
         }
     }
 
-    @Test func honoursConditions() async throws {
+    @Test func honorsConditions() async throws {
         try await withServer { server in
             let url = server.url("/range/100")
             let plain = try await Curl.get(url)

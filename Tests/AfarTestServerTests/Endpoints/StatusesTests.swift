@@ -14,14 +14,14 @@ struct StatusesTests {
     }
 
     @Test(arguments: ["/status/100", "/status/1000", "/status/x", "/bytes/-1", "/redirect-to", "/delay/nan"])
-    func refusesBadArguments(path: String) async throws {
+    func rejectsInvalidArguments(path: String) async throws {
         try await withServer { server in
             let answer = try await Curl.get(server.url(path))
             #expect(answer.status == 400)
         }
     }
 
-    @Test func sendsTheHeadersAskedFor() async throws {
+    @Test func sendsTheRequestedHeaders() async throws {
         try await withServer { server in
             let path = "/response-headers?X-A=1&X-A=2&Content-Type=text/x&Set-Cookie=a%3Db&X-B=c%0D%0AX-C:d"
             let answer = try await Curl.get(server.url(path))
@@ -32,7 +32,7 @@ struct StatusesTests {
         }
     }
 
-    @Test func failsAsOftenAsAskedForEachKey() async throws {
+    @Test func failsTheRequestedNumberOfTimesPerKey() async throws {
         try await withServer { server in
             var statuses: [Int] = []
             for key in ["a", "a", "b", "a"] {

@@ -24,7 +24,7 @@ struct StreamsTests {
         }
     }
 
-    @Test func aDripEndsWhenTheClientLeaves() async throws {
+    @Test func aDripEndsWhenTheClientDisconnects() async throws {
         let server = try await TestServer.start()
         await #expect(throws: Curl.Failed.self) {
             try await Curl.get(server.url("/drip?bytes=2&seconds=3600"), "--max-time", "0.2")

@@ -48,7 +48,7 @@ struct HTTPConnectionTests {
         ("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n", 400),
         ("GET /" + String(repeating: "a", count: 300_000) + " HTTP/1.1\r\n\r\n", 431),
     ])
-    func refusesMalformedRequests(request: String, status: Int) async throws {
+    func rejectsMalformedRequests(request: String, status: Int) async throws {
         try await withServer { server in
             let text = try await onThread {
                 let client = try Client(port: server.url.port)
@@ -62,7 +62,7 @@ struct HTTPConnectionTests {
         }
     }
 
-    @Test func asksForABodyThatIsExpected() async throws {
+    @Test func sends100ContinueForAnExpectation() async throws {
         try await withServer { server in
             let body = Data(repeating: 97, count: 3_000_000)
             let answer = try await Curl.get(
@@ -95,7 +95,7 @@ struct HTTPConnectionTests {
         }
     }
 
-    @Test func understandsTheAbsoluteTargetsOfProxyRequests() async throws {
+    @Test func acceptsTheAbsoluteTargetsOfProxyRequests() async throws {
         try await withServer { server in
             let answer = try await Curl.get(
                 try #require(URL(string: "http://example.test/anything/a?b=c")), "-x", server.url.absoluteString)

@@ -13,7 +13,7 @@ struct HTTPDateTests {
     }
 
     @Test(arguments: ["", "yesterday", "Sun, 06 Abc 1994 08:49:37 GMT", "Sun, x Nov 1994 08:49:37 GMT"])
-    func refusesWhatIsNoDate(text: String) {
+    func rejectsInvalidDates(text: String) {
         #expect(HTTPDate.parse(text) == nil)
     }
 }

@@ -2,7 +2,7 @@ import AfarTestServer
 import Testing
 
 struct ServerHeadersTests {
-    @Test func namesMatchWithoutRegardToCase() {
+    @Test func namesAreCaseInsensitive() {
         var headers: ServerHeaders = ["Accept": "a", "X-One": "1", "accept": "b"]
         #expect(headers["ACCEPT"] == "a, b")
         #expect(headers.values(of: "accept") == ["a", "b"])
@@ -13,7 +13,7 @@ struct ServerHeadersTests {
         #expect(headers.fields.count == 1)
     }
 
-    @Test func aValueCannotBeginAnotherLine() {
+    @Test func aValueCannotStartAnotherLine() {
         let headers: ServerHeaders = ["A": "1\r\nB: 2"]
         #expect(headers["A"] == "1  B: 2")
     }

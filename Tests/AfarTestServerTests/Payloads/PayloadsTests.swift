@@ -4,7 +4,7 @@ import Testing
 @testable import AfarTestServer
 
 struct PayloadsTests {
-    @Test func pseudoRandomBytesAreThoseOfSplitMix64() {
+    @Test func pseudoRandomBytesMatchSplitMix64() {
         // The first outputs of the reference implementation for seed 0.
         let expected: [UInt64] = [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4]
         let bytes = expected.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64($0 * 8)) } }
@@ -26,7 +26,7 @@ struct PayloadsTests {
         #expect(PatternBytes.bytes(0).isEmpty)
     }
 
-    @Test(arguments: [-1, Int.min]) func thereAreNoBytesBeforeTheFirst(count: Int) {
+    @Test(arguments: [-1, Int.min]) func noBytesPrecedeTheFirst(count: Int) {
         #expect(PatternBytes.bytes(count).isEmpty)
         #expect(PseudoRandomBytes.bytes(count).isEmpty)
         #expect(PatternBytes.bytes(count..<3) == Data("abc".utf8))

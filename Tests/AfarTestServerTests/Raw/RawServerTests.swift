@@ -44,7 +44,7 @@ struct RawServerTests {
         await server.stop()
     }
 
-    @Test func readsToTheEndAndMayStillAnswer() async throws {
+    @Test func readsToTheEndAndCanStillAnswer() async throws {
         let server = try await RawServer.start([.receiveAll, .wait(0.01), .send("bye"), .close])
         let text = try await onThread {
             let client = try Client(port: Int(server.port))
@@ -84,7 +84,7 @@ struct RawServerTests {
     }
 
     @Test(arguments: [RawServer.Step.waitForever, .wait(3600), .hold(RawServer.Gate()), .receive(99)])
-    func noticesThatThePeerClosed(step: RawServer.Step) async throws {
+    func detectsThatThePeerClosed(step: RawServer.Step) async throws {
         let server = try await RawServer.start([step])
         let client = try Client(port: Int(server.port))
         try client.send("unread")
@@ -94,7 +94,7 @@ struct RawServerTests {
         await server.stop()
     }
 
-    @Test func noticesAResetOfThePeer() async throws {
+    @Test func detectsAResetByThePeer() async throws {
         let server = try await RawServer.start([.waitForever])
         let client = try Client(port: Int(server.port))
         try await server.connection(0)
@@ -110,7 +110,7 @@ struct RawServerTests {
         await server.stop()
     }
 
-    @Test func halfClosesAndGoesOnReading() async throws {
+    @Test func halfClosesAndContinuesReading() async throws {
         let server = try await RawServer.start([.send("hi"), .halfClose, .receive(3)])
         try await onThread {
             let client = try Client(port: Int(server.port))
@@ -129,7 +129,7 @@ struct RawServerTests {
         await server.stop()
     }
 
-    @Test func stopEndsScriptsAndFailsThoseWhoWait() async throws {
+    @Test func stopEndsScriptsAndFailsWaiters() async throws {
         let server = try await RawServer.start([.waitForever])
         let client = try Client(port: Int(server.port))
         try await server.connection(0)

@@ -70,7 +70,7 @@ struct LostNetworkTests {
             // There is no other uplink: URLError.notConnectedToInternet.
             ("1", "-1009"),
         ])
-    func theNextRequestConnectsAnewOrFailsAtOnce(uplinks: String, second: String) throws {
+    func theNextRequestReconnectsOrFailsImmediately(uplinks: String, second: String) throws {
         let results = try results(uplinks: uplinks)
         #expect(results.map { $0.prefix(2) } == [["200", "new"], [second[...], "new"]])
         // On the lost connection, the request would last until its idle timeout.

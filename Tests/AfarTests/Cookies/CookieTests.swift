@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func whatAServerSetsComesBack(kind: TransportKind) async throws {
+    func cookiesSetByAServerAreSentBack(kind: TransportKind) async throws {
         let server = try await Self.server()
         let session = kind.session()
         #expect(try await text(server.url("/get/a"), session) == "")
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aCookieHeaderOfTheRequestIsSentAsItIs(kind: TransportKind) async throws {
+    func theRequestsCookieHeaderIsSentUnchanged(kind: TransportKind) async throws {
         let server = try await Self.server()
         let session = kind.session()
         _ = try await text(server.url("/set?a=1;Path=/"), session)
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func requestsAtOnceLoseNothing(kind: TransportKind) async throws {
+    func concurrentRequestsLoseNoCookies(kind: TransportKind) async throws {
         let server = try await Self.server()
         let session = kind.session()
         let url = server.url
@@ -113,7 +113,7 @@ import Testing
 
     // MARK: Session and request settings
 
-    @Test func sessionsHaveStoresOfTheirOwn() async throws {
+    @Test func sessionsHaveSeparateStores() async throws {
         let server = try await Self.server()
         let (one, two) = (TransportKind.platform.session(), TransportKind.platform.session())
         _ = try await text(server.url("/set?a=1;Path=/"), one)
@@ -126,7 +126,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func theNamesOfURLSessionMeanTheSame() async throws {
+    @Test func urlSessionsPropertiesApply() async throws {
         let server = try await Self.server()
         let never = TransportKind.platform.session { $0.httpCookieAcceptPolicy = .never }
         _ = try await text(server.url("/set?a=1;Path=/"), never)
@@ -148,7 +148,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aStorageOfFoundationsIsUsedByBoth() async throws {
+    @Test func aFoundationStorageIsShared() async throws {
         let server = try await Self.server()
         let foundation = URLSessionConfiguration.ephemeral
         let storage = try #require(foundation.httpCookieStorage)
@@ -188,7 +188,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func theUmbrellasSessionsKnowPublicSuffixes() {
+    @Test func defaultSessionsUseThePublicSuffixList() {
         #expect(Session().configuration.publicSuffixList is SystemPublicSuffixList)
     }
 }

@@ -45,7 +45,7 @@ import Testing
 
     private static let all: Set = ["dated=with spaces", "plain=1", "empty=", "wide=2"]
 
-    @Test func curlReadsWhatAStoreHasWritten() async throws {
+    @Test func curlReadsAStoresFile() async throws {
         let server = try await Self.server()
         let (session, store) = try session()
         _ = try await session.request(url(server, "app.localhost", "/set")).serializingString().value
@@ -56,7 +56,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aStoreReadsWhatCurlHasWritten() async throws {
+    @Test func aStoreReadsCurlsFile() async throws {
         let server = try await Self.server()
         _ = try await curl("-c", file.path, url(server, "app.localhost", "/set"))
         let (session, store) = try session()
@@ -68,7 +68,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func curlAndAStoreTakeTurns() async throws {
+    @Test func curlAndAStoreAlternate() async throws {
         let server = try await Self.server()
         let (session, store) = try session()
         store.store(try #require(Cookie(name: "own", value: "1", domain: "app.localhost", expires: Date() + 999)))
@@ -82,7 +82,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func curlKnowsTheHostsThatAStoreHasWritten() throws {
+    @Test func curlReadsAStoresHSTSHosts() throws {
         let store = try FileHSTSStore(file: file)
         store.store(try #require(HSTSHost(name: "app.localhost", includesSubdomains: true, expires: Date() + 9_999)))
         try store.flush()

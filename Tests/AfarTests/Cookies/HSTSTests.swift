@@ -29,7 +29,7 @@ import Testing
             settings: #"add_header Strict-Transport-Security "max-age=\#(age)" always;"#)
     }
 
-    @Test func aHostThatWantsHTTPSGetsIt() async throws {
+    @Test func knownHostsUseHTTPS() async throws {
         let server = try await server()
         let url = try server.url("good")
         let store = MemoryHSTSStore()
@@ -44,7 +44,7 @@ import Testing
         #expect(response.response?.url == url)
     }
 
-    @Test func aRedirectToItGoesByHTTPS() async throws {
+    @Test func redirectsToKnownHostsUseHTTPS() async throws {
         let server = try await server()
         let session = session(MemoryHSTSStore())
         let target = try plain(try server.url("good", path: "/end"))
@@ -54,7 +54,7 @@ import Testing
         #expect(response.error == nil)
     }
 
-    @Test func withoutAStoreNothingIsHeeded() async throws {
+    @Test func withoutAStoreTheFieldIsIgnored() async throws {
         let server = try await server()
         let session = session(nil)
         let url = try server.url("good")
@@ -62,7 +62,7 @@ import Testing
         #expect(await session.request(try plain(url)).serializingData().response.response?.statusCode == 400)
     }
 
-    @Test func aHostWhoseCertificateNobodyVerifiesTeachesNothing() async throws {
+    @Test func anUnverifiedHostStoresNothing() async throws {
         let server = try await server()
         let store = MemoryHSTSStore()
         let manager = ServerTrustManager(evaluators: ["localhost": DisabledTrustEvaluator()])
@@ -71,7 +71,7 @@ import Testing
         #expect(store.all.isEmpty)
     }
 
-    @Test func anAgeOfZeroForgets() async throws {
+    @Test func anAgeOfZeroRemovesTheHost() async throws {
         let server = try await server(age: 0)
         let store = MemoryHSTSStore()
         store.store(try #require(HSTSHost(name: "localhost")))

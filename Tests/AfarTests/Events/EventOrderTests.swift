@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.all(with: .streamedDelivery))
-    func ofWhatIsLeftOfAStream(kind: TransportKind) async throws {
+    func ofTheRemainderOfAStream(kind: TransportKind) async throws {
         let server = try await RawServer.start([.respond("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n[1]\n[")])
         let request = session(kind).streamRequest(server.url)
         for await _ in request.serializing(.jsonLines(of: [Int].self)) {}
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.all(with: .fileDelivery))
-    func ofADownloadThatStaysWhereItIs(kind: TransportKind) async throws {
+    func ofADownloadWithoutADestination(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let destinations = Locked<[URL]>([])
         let monitor = ClosureEventMonitor(queue: log.queue)
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.all(with: .fileDelivery))
-    func ofADownloadThatGoesOn(kind: TransportKind) async throws {
+    func ofAResumedDownload(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = session(kind, interceptor: RetryPolicy(retryLimit: 1, exponentialBackoffScale: 0.001))
         let request = session.download(server.url("/range/100000?cuts=50000"))
@@ -188,7 +188,7 @@ import Testing
     // MARK: Other outcomes
 
     @Test(arguments: TransportKind.allCases)
-    func ofARequestThatIsTriedAgain(kind: TransportKind) async throws {
+    func ofARetriedRequest(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let interceptor = Interceptor(
             adapter: Adapter { urlRequest, _, completion in completion(.success(urlRequest)) },
@@ -201,9 +201,9 @@ import Testing
             "didResumeTask",
         ]
         let over = ["· didCompleteWithError", "didValidateRequest", "didCompleteTask"]
-        let told = log.events.filter { $0 != "· didReceive data" && !Self.measured.contains($0) }
+        let reported = log.events.filter { $0 != "· didReceive data" && !Self.measured.contains($0) }
         #expect(
-            told == ["requestDidResume"] + made + ["· didReceive response"] + over + ["requestIsRetrying"]
+            reported == ["requestDidResume"] + made + ["· didReceive response"] + over + ["requestIsRetrying"]
                 + made + ["· didReceive response"] + over + ["requestDidFinish", "didParseResponse of Data"])
         #expect(request.tasks.count == 2)
         await server.stop()
@@ -212,10 +212,10 @@ import Testing
     @Test(arguments: TransportKind.allCases)
     func ofARedirect(kind: TransportKind) async throws {
         let server = try await TestServer.start()
-        let told = Locked<[String]>([])
+        let reported = Locked<[String]>([])
         let monitor = ClosureEventMonitor(queue: log.queue)
         monitor.taskWillPerformHTTPRedirection = { _, task, response, request in
-            told.withLock {
+            reported.withLock {
                 $0 += ["\(response.statusCode)", request.url?.path ?? "", task.originalRequest?.url?.path ?? ""]
             }
         }
@@ -223,12 +223,12 @@ import Testing
         #expect(await request.serializingData().response.response?.statusCode == 200)
         #expect(log.events.contains("· willPerformHTTPRedirection"))
         #expect(log.events.filter { $0 == "· didReceive response" }.count == 1)
-        #expect(told.withLock { $0 } == ["302", "/get", "/redirect/1"])
+        #expect(reported.withLock { $0 } == ["302", "/get", "/redirect/1"])
         await server.stop()
     }
 
     @Test(arguments: TransportKind.allCases)
-    func ofACancelInFlight(kind: TransportKind) async throws {
+    func ofACancellationInFlight(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let request = session(kind).request(server.url("/delay/30"))
         let sent = Deferred<Void>()
@@ -247,7 +247,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func ofAServerThatIsNotThere(kind: TransportKind) async throws {
+    func ofAnUnreachableServer(kind: TransportKind) async throws {
         let port = try ClosedPort()
         let errors = Locked<[String]>([])
         let monitor = ClosureEventMonitor(queue: log.queue)

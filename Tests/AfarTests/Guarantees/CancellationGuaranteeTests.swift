@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func whileTheServerThinks(kind: TransportKind) async throws {
+    func beforeTheServerResponds(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let entered = server.neverAnswers("/never")
         let steps = Steps()
@@ -97,25 +97,25 @@ import Testing
     @Test(arguments: TransportKind.allCases)
     func inARetrierThatNeverAnswers(kind: TransportKind) async throws {
         let server = try await TestServer.start()
-        let asked = Signal()
-        let session = kind.session(interceptor: .retrier { _, _, _, _ in asked.set() })
+        let requested = Signal()
+        let session = kind.session(interceptor: .retrier { _, _, _, _ in requested.set() })
         let request = session.request(server.url("/status/503")).validate()
-        await expectCancelled(request) { await asked.wait() }
+        await expectCancelled(request) { await requested.wait() }
         #expect(request.metrics != nil || !kind.measures)
         #expect(server.requestCount == 1)
         await server.stop()
     }
 
     @Test(arguments: TransportKind.allCases)
-    func whileItWaitsForARetry(kind: TransportKind) async throws {
+    func whileWaitingForARetry(kind: TransportKind) async throws {
         let server = try await TestServer.start()
-        let asked = Signal()
+        let requested = Signal()
         let session = kind.session(
             interceptor: .retrier { _, _, _, completion in
                 completion(.retryWithDelay(600))
-                asked.set()
+                requested.set()
             })
-        await expectCancelled(session.request(server.url("/status/503")).validate()) { await asked.wait() }
+        await expectCancelled(session.request(server.url("/status/503")).validate()) { await requested.wait() }
         #expect(server.requestCount == 1)
         await server.stop()
     }
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func afterTheEndItDoesNothing(kind: TransportKind) async throws {
+    func afterTheEndCancellationHasNoEffect(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let request = session.request(server.url("/get"))

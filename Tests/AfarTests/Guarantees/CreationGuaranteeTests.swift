@@ -10,7 +10,7 @@ import Testing
 
     private struct Broken: Error {}
 
-    private struct Unmakeable: URLRequestConvertible {
+    private struct FailingConvertible: URLRequestConvertible {
         func asURLRequest() throws -> URLRequest { throw Broken() }
     }
 
@@ -43,11 +43,11 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func whatCannotBeMadeReachesTheHandlers(kind: TransportKind) async throws {
+    func creationErrorsReachTheHandlers(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let url = server.url("/post")
-        let convertible = await session.request(Unmakeable()).serializingData().response
+        let convertible = await session.request(FailingConvertible()).serializingData().response
         #expect(convertible.error?.isCreateURLRequestError == true)
         #expect(convertible.error?.underlyingError is Broken)
         let modified = await session.request(url, requestModifier: { _ in throw Broken() }).serializingData().response

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: named)
-    func aNamedTestExists(name: String) {
+    func everyNamedTestExists(name: String) {
         let parts = name.split(separator: "/").map(String.init)
         #expect(Self.functions[parts[0]]?.contains(parts[1]) == true)
     }

@@ -51,7 +51,7 @@ import Testing
 
     /// Task-local values are available in user code that the request runs, in each attempt.
     @Test(arguments: [nil, DispatchQueue(label: "own")])
-    func taskLocalValuesReachAUsersCode(queue: DispatchQueue?) async throws {
+    func taskLocalValuesReachUserCode(queue: DispatchQueue?) async throws {
         let seen = Locked<[String: Int]>([:])
         let note: @Sendable (String) -> Void = { step in
             if Traced.number == 7 { seen.withLock { $0[step, default: 0] += 1 } }
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func serializersRunInOrderAndThenTheCompletionsInOrderOnceEach(kind: TransportKind) async throws {
+    func serializersAndThenCompletionsRunOnceInOrder(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let steps = Steps()
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aLateHandlerGetsTheStoredDataWithoutANewCall(kind: TransportKind) async throws {
+    func aLateHandlerReceivesTheStoredDataWithoutANewRequest(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         let request = session.request(server.url("/text"))

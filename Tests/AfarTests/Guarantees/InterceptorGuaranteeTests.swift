@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func theyAreCalledOneAtATime(kind: TransportKind) async throws {
+    func interceptorsAreCalledSerially(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let interceptor = Unlocked()
         let session = kind.session(interceptor: interceptor)
@@ -95,7 +95,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func theyAreCalledOnTheRequestQueue() async throws {
+    @Test func interceptorsAreCalledOnTheRequestQueue() async throws {
         let server = try await TestServer.start()
         let queue = DispatchQueue(label: "requests", attributes: .concurrent)
         let interceptor = Unlocked(on: queue)
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func theSessionsComeBeforeTheRequests(kind: TransportKind) async throws {
+    func theSessionsInterceptorsRunBeforeTheRequests(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let steps = Steps()
         let session = kind.session(
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func theFirstAnswerOtherThanDoNotRetryDecides(kind: TransportKind) async throws {
+    func theFirstResultOtherThanDoNotRetryIsUsed(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let steps = Steps()
         let session = kind.session(interceptor: retrier("session's", steps))
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aSerializersFailureMayRetryToo(kind: TransportKind) async throws {
+    func aSerializersFailureCanBeRetried(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         server.route("/half-done") { _ in
             .text(server.requestCount(path: "/half-done") < 2 ? #"{"id": "# : #"{"id": 1}"#)
@@ -204,7 +204,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aRetriersOwnErrorIsRequestRetryFailed(kind: TransportKind) async throws {
+    func aRetriersErrorIsRequestRetryFailed(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session(
             interceptor: .retrier { _, _, _, completion in completion(.doNotRetryWithError(Refused())) })
@@ -219,7 +219,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func aCompletionCalledTwiceCountsOnce(kind: TransportKind) async throws {
+    func aSecondCompletionIsIgnored(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session(
             interceptor: Interceptor(

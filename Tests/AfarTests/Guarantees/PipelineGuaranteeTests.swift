@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func theStagesOfEachAttemptComeInOrder(kind: TransportKind) async throws {
+    func theStagesOfEachAttemptRunInOrder(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let steps = Steps()
         server.route("/stages") { _ in
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func validatorsAreSkippedWhenThereIsAnErrorAlready(kind: TransportKind) async throws {
+    func validatorsAreSkippedAfterAnError(kind: TransportKind) async throws {
         let port = try ClosedPort()
         let steps = Steps()
         let session = kind.session()

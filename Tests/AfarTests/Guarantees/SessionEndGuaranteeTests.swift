@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func cancellingTheRequestEndsTheAwaiting(kind: TransportKind) async throws {
+    func cancellingTheRequestEndsTheWait(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let entered = server.neverAnswers("/never")
         let session = kind.session()

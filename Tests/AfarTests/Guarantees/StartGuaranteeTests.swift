@@ -7,7 +7,7 @@ import Testing
 /// The start of requests, and the transitions between their states.
 @Suite struct StartGuaranteeTests {
     /// Records the creation of a `URLRequest`.
-    private struct Noted: URLRequestConvertible {
+    private struct RecordingConvertible: URLRequestConvertible {
         let url: URL
         let steps: Steps
 
@@ -25,7 +25,7 @@ import Testing
     @Test(
         arguments: TransportKind.allCases,
         [(true, nil, true), (false, nil, false), (true, false, false), (false, true, true)] as [(Bool, Bool?, Bool)])
-    func theFirstHandlerStartsARequestThatIsToStartByItself(
+    func theFirstHandlerStartsAnAutomaticRequest(
         kind: TransportKind, setting: (session: Bool, request: Bool?, starts: Bool)
     ) async throws {
         let server = try await TestServer.start()
@@ -41,12 +41,12 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases)
-    func nothingIsMadeOfALazyRequestBeforeItIsStarted(kind: TransportKind) async throws {
+    func aLazyRequestCreatesNothingBeforeItsStart(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = session(kind, startRequestsImmediately: false)
         let steps = Steps()
         let request = session.request(
-            Noted(url: server.url("/get"), steps: steps),
+            RecordingConvertible(url: server.url("/get"), steps: steps),
             interceptor: .adapter { urlRequest, _, completion in
                 steps.take("adapted")
                 completion(.success(urlRequest))

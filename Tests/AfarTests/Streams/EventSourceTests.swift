@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func theNextConnectionNamesTheLastEvent(kind: TransportKind) async throws {
+    func theNextConnectionSendsTheLastEventID(kind: TransportKind) async throws {
         let server = try await RawServer.start(scripts: [
             [.respond(Self.head + "id: 1\ndata: a\n\nid: ü\ndata: b\n\nid: lost\ndata: cut"), .close],
             [.respond(Self.head + "data: c\n\n"), .close],
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: ["\u{1}2", "a\u{7F}", String(repeating: "x", count: 4097)])
-    func anIDThatNoHeaderCarriesIsNotNamed(id: String) async throws {
+    func anIDThatIsNoValidHeaderValueIsNotSent(id: String) async throws {
         let server = try await RawServer.start(scripts: [
             [.respond(Self.head + "id: 1\ndata: a\n\nid: \(id)\ndata: b\n\n"), .close],
             [.respond(Self.head + "data: c\n\n"), .close],
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func aConnectionThatIsLostIsMadeAgain(kind: TransportKind) async throws {
+    func aLostConnectionIsReestablished(kind: TransportKind) async throws {
         let server = try await RawServer.start(scripts: [
             [
                 .respond(
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func theServerSaysHowLongToWait(kind: TransportKind) async throws {
+    func theServerSetsTheDelay(kind: TransportKind) async throws {
         let server = try await RawServer.start(scripts: [
             [.respond(Self.head + "retry: 20\n\ndata: a\n\n"), .close],
             [.respond(Self.head + "data: b\n\nretry: 70000\n\n"), .close],
@@ -113,7 +113,7 @@ import Testing
     }
 
     /// This test waits for the actual delay.
-    @Test func theWaitIsWaited() async throws {
+    @Test func theDelayIsApplied() async throws {
         let server = try await RawServer.start(scripts: [
             [.respond(Self.head + "retry: 30\ndata: a\n\n"), .close], [Self.noMore],
         ])
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func theFirstIDCanBeGiven(kind: TransportKind) async throws {
+    func theFirstIDCanBeSpecified(kind: TransportKind) async throws {
         let server = try await RawServer.start(scripts: [
             [.respond(Self.head + "data: a\n\n"), .close], [Self.noMore],
         ])
@@ -147,7 +147,7 @@ import Testing
             "HTTP/1.1 500 Oops\r\nContent-Type: text/event-stream\r\nContent-Length: 0\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\ndata",
         ])
-    func anAnswerThatIsNoStreamIsThrown(kind: TransportKind, answer: String) async throws {
+    func anInvalidResponseIsThrown(kind: TransportKind, answer: String) async throws {
         let server = try await RawServer.start(scripts: [
             [.respond(Self.head + "data: a\n\n"), .close], [.respond(answer)],
         ])
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func anEventThatIsTooLargeIsThrown(kind: TransportKind) async throws {
+    func anOversizedEventIsThrown(kind: TransportKind) async throws {
         let server = try await RawServer.start([.respond(Self.head + "data: \(String(repeating: "x", count: 100))\n\n")]
         )
         let session = kind.session()
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test(arguments: ["http", "https"])
-    func aServerThatNeverSpokeTheProtocolIsThrown(scheme: String) async throws {
+    func aServerOfAnotherProtocolIsThrown(scheme: String) async throws {
         let server = try await RawServer.start([.send("SSH-2.0-OpenSSH_9.2\r\n"), .waitForever])
         let address = server.url.absoluteString.replacingOccurrences(of: "http:", with: "\(scheme):")
         let session = TransportKind.platform.session()
@@ -189,14 +189,14 @@ import Testing
         await server.stop()
     }
 
-    @Test func aRequestThatCannotBeMadeIsThrown() async throws {
+    @Test func anInvalidRequestIsThrown() async throws {
         let session = TransportKind.platform.session()
         var iterator = session.serverSentEvents("http://[bad").makeAsyncIterator()
         let error = await #expect(throws: AFError.self) { try await iterator.next() }
         #expect(error?.isInvalidURLError == true)
     }
 
-    @Test func failuresCanBeCounted() async throws {
+    @Test func theNumberOfFailuresCanBeLimited() async throws {
         let server = try await RawServer.start(scripts: [
             [.respond(Self.head + "data: a\n\n"), .close], [.respond(Self.head), .close], [.receiveHead, .close],
         ])
@@ -262,7 +262,7 @@ import Testing
     // MARK: Retries
 
     /// A retry is another connection, so it sends the last event's ID, too.
-    @Test func aRetryNamesTheLastEvent() async throws {
+    @Test func aRetrySendsTheLastEventID() async throws {
         let server = try await RawServer.start(scripts: [
             [
                 .respond(
@@ -286,7 +286,7 @@ import Testing
 
     /// 100 MB of events exceed the total size of all buffers between the server and the loop.
     @Test(arguments: TransportKind.all(with: [.streamedDelivery, .backpressure]))
-    func aLoopThatLingersHoldsTheServerBack(kind: TransportKind) async throws {
+    func aSlowLoopAppliesBackpressure(kind: TransportKind) async throws {
         let total = 2_000
         let written = Locked(0)
         let server = try await TestServer.start()

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func theyAreAwaited(kind: TransportKind) async throws {
+    func linesAreAwaited(kind: TransportKind) async throws {
         let server = try await TestServer.start()
         let session = kind.session()
         var ids: [Int] = []
@@ -65,7 +65,7 @@ import Testing
 
     /// Values before the invalid line are delivered, even if they arrived in the same chunk.
     @Test(arguments: kinds, [true, false])
-    func aBadLineCancelsWhenAskedTo(kind: TransportKind, cancels: Bool) async throws {
+    func anInvalidLineCancelsOnRequest(kind: TransportKind, cancels: Bool) async throws {
         let body = (0..<5).map { $0 == 2 ? "broken" : #"{"id":\#($0),"text":""}"# }.joined(separator: "\n")
         let server = try await RawServer.start([
             .respond("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count + 100)\r\n\r\n" + body + "\n"),
@@ -85,7 +85,7 @@ import Testing
 
     /// A partial line isn't delivered.
     @Test(arguments: kinds)
-    func whatBreaksOffIsNoLine(kind: TransportKind) async throws {
+    func aPartialLineIsNotDelivered(kind: TransportKind) async throws {
         let server = try await RawServer.start([
             .respond("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + #"{"id":1,"text":""}"# + "\n12"), .close,
         ])
@@ -105,7 +105,7 @@ import Testing
     }
 
     /// A retry receives the body from its first byte. Its lines contain nothing from the previous attempt.
-    @Test func aRetryBeginsWithAFreshParser() async throws {
+    @Test func aRetryStartsWithANewParser() async throws {
         let server = try await RawServer.start(scripts: [
             [.respond("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + #"{"id":1,"te"#), .reset],
             [.respond("HTTP/1.1 200 OK\r\nContent-Length: 19\r\n\r\n" + #"{"id":2,"text":""}"# + "\n")],

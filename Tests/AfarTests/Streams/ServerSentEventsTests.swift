@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func eventsComeAsTheyAreSent(kind: TransportKind) async throws {
+    func eventsAreDeliveredAsTheyAreSent(kind: TransportKind) async throws {
         let gate = RawServer.Gate()
         let server = try await RawServer.start([
             .respond("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nConnection: close\r\n\r\n"),
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func aHandlerGetsThem(kind: TransportKind) async throws {
+    func aHandlerReceivesEvents(kind: TransportKind) async throws {
         let server = try await RawServer.start([Self.stream("data: one\n\ndata: two\n\n")])
         let session = kind.session()
         let seen = StreamLog<ServerSentEvent>()
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func noContentIsNoEvents(kind: TransportKind) async throws {
+    func noContentHasNoEvents(kind: TransportKind) async throws {
         let server = try await RawServer.start([.respond("HTTP/1.1 204 No Content\r\n\r\n")])
         let session = kind.session()
         let seen = StreamLog<ServerSentEvent>()
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: kinds, [true, false])
-    func anEventThatIsTooLargeCancelsWhenAskedTo(kind: TransportKind, cancels: Bool) async throws {
+    func anOversizedEventCancelsOnRequest(kind: TransportKind, cancels: Bool) async throws {
         let body = "data: a\n\ndata: \(String(repeating: "x", count: 100))\n\ndata: b\n\n"
         let server = try await RawServer.start([Self.stream(body)])
         let session = kind.session()

@@ -35,7 +35,7 @@ import Testing
         try await SecureServer(try TestCertificates.shared.get(), ["good": .init("good")])
     }
 
-    @Test func theyDelayOnlyRequestsThatWaitForAnEvaluation() async {
+    @Test func blockingEvaluatorsDelayOnlyWaitingRequests() async {
         await #expect(processExitsWith: .success) {
             let server = try await Self.server()
             let url = try server.url("good")
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func manyMayWaitForTasks() async {
+    @Test func manyEvaluatorsCanWaitForTasks() async {
         await #expect(processExitsWith: .success) {
             let server = try await Self.server()
             let url = try server.url("good")
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func taskLocalValuesReachThem() async throws {
+    @Test func taskLocalValuesReachEvaluators() async throws {
         let server = try await Self.server()
         let (alone, composed) = (Curious(), Curious())
         for evaluator in [alone, .composite(evaluators: [composed])] as [any ServerTrustEvaluating] {

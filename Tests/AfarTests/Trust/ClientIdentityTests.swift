@@ -14,8 +14,8 @@ import Testing
         try await SecureServer(
             certificates,
             [
-                "asking": .init("good", clients: .asked), "requiring": .init("good-rsa", clients: .required),
-                "other": .init("good-p384", clients: .asked),
+                "asking": .init("good", clients: .requested), "requiring": .init("good-rsa", clients: .required),
+                "other": .init("good-p384", clients: .requested),
             ])
     }
 
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func withoutOneARequiringServerRefuses() async throws {
+    @Test func withoutAnIdentityARequiringServerRejects() async throws {
         let server = try await server()
         let session = Session(configuration: configuration { _ in })
         let response = await session.request(try server.url("requiring")).serializingString().response
@@ -64,7 +64,7 @@ import Testing
         #expect(client(in: try await session.request(server.url("asking")).serializingString().value) == "none")
     }
 
-    @Test func aRedirectElsewhereDoesNotShowIt() async throws {
+    @Test func anIdentityIsNotPresentedAfterARedirectElsewhere() async throws {
         let server = try await server()
         let session = Session(configuration: try configuration { $0.clientIdentity = try identity("client-a") })
         let elsewhere = [
@@ -107,7 +107,8 @@ import Testing
         return server
     }
 
-    @Test(arguments: [false, true]) func aServerMayAskAfterTheHandshake(_ isEvaluated: Bool) async throws {
+    @Test(arguments: [false, true]) func aServerCanRequestAnIdentityAfterTheHandshake(_ isEvaluated: Bool) async throws
+    {
         let server = try await askingLater()
         let configuration = try configuration { $0.clientIdentity = try identity("client-a") }
         let trust = isEvaluated ? ServerTrustManager(evaluators: ["localhost": DefaultTrustEvaluator()]) : nil
@@ -125,7 +126,7 @@ import Testing
         #expect(upload.response?.statusCode == 405, "\(String(describing: upload.error))")
     }
 
-    @Test func withoutAnIdentityAServerThatAsksLaterRefuses() async throws {
+    @Test func withoutAnIdentityALateRequestIsRejected() async throws {
         let server = try await askingLater()
         let session = Session(configuration: configuration { _ in })
         let response = await session.request("https://localhost:\(server.port)/private/page").serializingString()
@@ -135,11 +136,11 @@ import Testing
 
     private func cachingServer(_ control: String) async throws -> SecureServer {
         try await SecureServer(
-            certificates, ["asking": .init("good", clients: .asked), "other": .init("good-p384")],
+            certificates, ["asking": .init("good", clients: .requested), "other": .init("good-p384")],
             settings: "add_header Cache-Control \"\(control)\"; add_header ETag '\"1\"';")
     }
 
-    @Test func aCachedResponseToOneIsNotUsedForAnother() async throws {
+    @Test func aCachedResponseIsNotSharedBetweenIdentities() async throws {
         for control in ["max-age=60", "private, max-age=60", "public, max-age=60"] {
             let server = try await cachingServer(control)
             let store = MemoryCacheStore()
@@ -199,7 +200,7 @@ import Testing
         #expect(client(in: try await session.request(url).serializingString().value) == "CN=client-a")
     }
 
-    @Test func aHostMayHaveItsOwn() async throws {
+    @Test func aHostCanHaveItsOwnIdentity() async throws {
         let server = try await server()
         let session = Session(
             configuration: try configuration {
@@ -216,7 +217,7 @@ import Testing
         #expect(client(in: answer) == "CN=client-b")
     }
 
-    @Test(arguments: ["-tls1_2", "-tls1_3"]) func isShownToNoServerBeforeItIsAccepted(version: String) async throws {
+    @Test(arguments: ["-tls1_2", "-tls1_3"]) func isNotPresentedBeforeTheServerIsTrusted(version: String) async throws {
         let server = try await DemandingServer(certificates, version)
         let key = try #require(Certificate.certificates(contentsOf: certificates.file("good.crt")).first).publicKey
         let other = try PublicKey(pin: Data(count: 32).base64EncodedString())
@@ -240,7 +241,7 @@ import Testing
         }
     }
 
-    @Test func whoHasNoneLearnsThatOneIsDemandedOnlyOfAnAcceptedServer() async throws {
+    @Test func aMissingIdentityIsReportedOnlyForATrustedServer() async throws {
         let server = try await DemandingServer(certificates, "-tls1_2")
         let evaluators: [(any ServerTrustEvaluating, Bool)] = [
             (DisabledTrustEvaluator(), false),
@@ -256,7 +257,7 @@ import Testing
         }
     }
 
-    @Test func aTransportWithoutIdentitiesRefuses() async throws {
+    @Test func aTransportWithoutIdentitySupportRejects() async throws {
         let session = Session(
             configuration: try {
                 var configuration = SessionConfiguration.default
@@ -268,13 +269,13 @@ import Testing
     }
 
     /// A policy and an identity, with a session that uses them.
-    private struct Party {
+    private struct TestClient {
         let session: Session
         let client: String
         let isTrusting: Bool
     }
 
-    private func parties(on transport: HTTPTransport) throws -> [Party] {
+    private func parties(on transport: HTTPTransport) throws -> [TestClient] {
         let key = try #require(Certificate.certificates(contentsOf: certificates.file("good.crt")).first).publicKey
         let evaluators: [(any ServerTrustEvaluating)?] = [
             nil, DefaultTrustEvaluator(), PublicKeysTrustEvaluator(keys: [key]), DisabledTrustEvaluator(),
@@ -286,14 +287,14 @@ import Testing
                 let session = Session(
                     configuration: try configuration { $0.clientIdentity = try name.map(identity) },
                     serverTrustManager: manager, transport: transport)
-                return Party(
+                return TestClient(
                     session: session, client: name.map { "CN=\($0)" } ?? "none",
                     isTrusting: index < evaluators.count - 1)
             }
         }
     }
 
-    @Test func noConnectionServesAPolicyOrAnIdentityThatItWasNotOpenedFor() async throws {
+    @Test func connectionsAreNotSharedAcrossPoliciesAndIdentities() async throws {
         let server = try await server()
         let url = try server.url("asking")
         var transportConfiguration = HTTPTransport.Configuration()

@@ -20,7 +20,7 @@ import Testing
         try await SecureServer(certificates, ["good": .init("good"), "bad": .init("expired")])
     }
 
-    @Test(arguments: [true, false]) func itMayTrustWhatNobodyElseWould(isOfSession: Bool) async throws {
+    @Test(arguments: [true, false]) func aDelegateCanTrustAnyCertificate(isOfSession: Bool) async throws {
         let server = try await server()
         let seen = Locked<[String]>([])
         let answer: @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?) = {
@@ -39,7 +39,7 @@ import Testing
         #expect(seen.withLock { $0 } == ["localhost CN=expired"])
     }
 
-    @Test func itMayLeaveTheDecisionToOthers() async throws {
+    @Test func aDelegateCanUseTheDefaultEvaluation() async throws {
         let server = try await server()
         let delegate = SessionDelegate()
         // A different kind of credential doesn't affect the evaluation.
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [URLSession.AuthChallengeDisposition.cancelAuthenticationChallenge, .rejectProtectionSpace])
-    func itMayRefuse(disposition: URLSession.AuthChallengeDisposition) async throws {
+    func aDelegateCanReject(disposition: URLSession.AuthChallengeDisposition) async throws {
         let server = try await server()
         let delegate = SessionDelegate()
         delegate.sessionDidReceiveChallengeWithCompletion = { _, _, completion in completion(disposition, nil) }

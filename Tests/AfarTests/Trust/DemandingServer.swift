@@ -21,7 +21,7 @@ final class DemandingServer {
                 "-verify_return_error", "-CAfile", certificates.authority.path,
                 "-cert", certificates.file("good.crt").path, "-key", certificates.file("good.key").path,
             ], output: log)
-        try await server.wait { server.said.contains("ACCEPT") }
+        try await server.wait { server.output.contains("ACCEPT") }
     }
 
     deinit {
@@ -31,7 +31,7 @@ final class DemandingServer {
 
     /// The subjects of the client certificates received so far.
     var clientsSeen: [String] {
-        server.said.split(separator: "\n").filter { $0.hasPrefix("depth=0 ") }
+        server.output.split(separator: "\n").filter { $0.hasPrefix("depth=0 ") }
             .map { String($0.dropFirst("depth=0 ".count)) }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 /// Server trust with real TLS connections. Each server counts the request bytes that it receives.
 @Suite(.timeLimit(.minutes(2))) struct ServerTrustTests {
     /// A server certificate that must be rejected.
-    struct Bad: Sendable, CustomTestStringConvertible {
+    struct BadCertificate: Sendable, CustomTestStringConvertible {
         let site: SecureServer.Site
         let name: String
         /// The error of a validating evaluator.
@@ -27,44 +27,46 @@ import Testing
         }
     }
 
-    static let bad: [Bad] = [
-        Bad("expired", .expired, .serverCertificateHasBadDate),
-        Bad("future", .notYetValid, .serverCertificateNotYetValid),
-        Bad("expired-intermediate", .expired, .serverCertificateHasBadDate),
-        Bad("wrong-host", .hostMismatch, .serverCertificateUntrusted),
-        Bad("wildcard-bare", .hostMismatch, .serverCertificateUntrusted),
-        Bad("wildcard-top", .hostMismatch, .serverCertificateUntrusted, at: "a.localhost"),
-        Bad("wildcard-deep", .hostMismatch, .serverCertificateUntrusted, at: "x.a.localhost"),
-        Bad("wildcard-middle", .hostMismatch, .serverCertificateUntrusted, at: "a.b.localhost"),
-        Bad("wildcard-partial", .hostMismatch, .serverCertificateUntrusted, at: "ab.server.localhost"),
-        Bad("wildcard-address", .hostMismatch, .serverCertificateUntrusted, at: "127.0.0.1"),
-        Bad("nul-in-name", .hostMismatch, .serverCertificateUntrusted),
-        Bad("no-names", .hostMismatch, .serverCertificateUntrusted),
-        Bad("only-common-name", .hostMismatch, .serverCertificateUntrusted),
-        Bad("only-email", .hostMismatch, .serverCertificateUntrusted),
-        Bad("name-constraints", .nameNotPermitted, .serverCertificateUntrusted),
-        Bad("wildcard-below-excluded", .nameNotPermitted, .serverCertificateUntrusted, at: "a.server.localhost"),
-        Bad("wildcard-above-excluded", .nameNotPermitted, .serverCertificateUntrusted, at: "a.server.localhost"),
-        Bad("constraints-garbled", .unknownAuthority, .serverCertificateHasUnknownRoot),
-        Bad("constraints-short", .nameNotPermitted, .serverCertificateUntrusted),
-        Bad("constraints-mask", .nameNotPermitted, .serverCertificateUntrusted),
-        Bad("constraints-label", .nameNotPermitted, .serverCertificateUntrusted, at: "127.0.0.1"),
-        Bad("untrusted-root", .unknownAuthority, .serverCertificateHasUnknownRoot),
-        Bad("missing-intermediate", .unknownAuthority, .serverCertificateHasUnknownRoot),
-        Bad("self-signed", .selfSigned, .serverCertificateHasUnknownRoot),
-        Bad("stowaway", .unknownAuthority, .serverCertificateHasUnknownRoot),
-        Bad("issuer-without-right", .wrongUsage, .serverCertificateUntrusted),
-        Bad("issuer-not-for-signing", .wrongUsage, .serverCertificateUntrusted),
-        Bad("path-too-long", .wrongUsage, .serverCertificateUntrusted),
-        Bad("weak-key", .weakKey, .serverCertificateUntrusted),
-        Bad("weak-digest", .weakKey, .serverCertificateUntrusted),
-        Bad("for-clients", .wrongUsage, .serverCertificateUntrusted),
-        Bad("for-code", .wrongUsage, .serverCertificateUntrusted),
-        Bad("for-nothing", .wrongUsage, .serverCertificateUntrusted),
-        Bad("for-signing", .wrongUsage, .serverCertificateUntrusted),
-        Bad("authority-as-server", .wrongUsage, .serverCertificateUntrusted),
-        Bad("critical-extension", .invalid, .serverCertificateUntrusted),
-        Bad("broken-signature", .invalidSignature, .serverCertificateUntrusted),
+    static let bad: [BadCertificate] = [
+        BadCertificate("expired", .expired, .serverCertificateHasBadDate),
+        BadCertificate("future", .notYetValid, .serverCertificateNotYetValid),
+        BadCertificate("expired-intermediate", .expired, .serverCertificateHasBadDate),
+        BadCertificate("wrong-host", .hostMismatch, .serverCertificateUntrusted),
+        BadCertificate("wildcard-bare", .hostMismatch, .serverCertificateUntrusted),
+        BadCertificate("wildcard-top", .hostMismatch, .serverCertificateUntrusted, at: "a.localhost"),
+        BadCertificate("wildcard-deep", .hostMismatch, .serverCertificateUntrusted, at: "x.a.localhost"),
+        BadCertificate("wildcard-middle", .hostMismatch, .serverCertificateUntrusted, at: "a.b.localhost"),
+        BadCertificate("wildcard-partial", .hostMismatch, .serverCertificateUntrusted, at: "ab.server.localhost"),
+        BadCertificate("wildcard-address", .hostMismatch, .serverCertificateUntrusted, at: "127.0.0.1"),
+        BadCertificate("nul-in-name", .hostMismatch, .serverCertificateUntrusted),
+        BadCertificate("no-names", .hostMismatch, .serverCertificateUntrusted),
+        BadCertificate("only-common-name", .hostMismatch, .serverCertificateUntrusted),
+        BadCertificate("only-email", .hostMismatch, .serverCertificateUntrusted),
+        BadCertificate("name-constraints", .nameNotPermitted, .serverCertificateUntrusted),
+        BadCertificate(
+            "wildcard-below-excluded", .nameNotPermitted, .serverCertificateUntrusted, at: "a.server.localhost"),
+        BadCertificate(
+            "wildcard-above-excluded", .nameNotPermitted, .serverCertificateUntrusted, at: "a.server.localhost"),
+        BadCertificate("constraints-garbled", .unknownAuthority, .serverCertificateHasUnknownRoot),
+        BadCertificate("constraints-short", .nameNotPermitted, .serverCertificateUntrusted),
+        BadCertificate("constraints-mask", .nameNotPermitted, .serverCertificateUntrusted),
+        BadCertificate("constraints-label", .nameNotPermitted, .serverCertificateUntrusted, at: "127.0.0.1"),
+        BadCertificate("untrusted-root", .unknownAuthority, .serverCertificateHasUnknownRoot),
+        BadCertificate("missing-intermediate", .unknownAuthority, .serverCertificateHasUnknownRoot),
+        BadCertificate("self-signed", .selfSigned, .serverCertificateHasUnknownRoot),
+        BadCertificate("stowaway", .unknownAuthority, .serverCertificateHasUnknownRoot),
+        BadCertificate("issuer-without-right", .wrongUsage, .serverCertificateUntrusted),
+        BadCertificate("issuer-not-for-signing", .wrongUsage, .serverCertificateUntrusted),
+        BadCertificate("path-too-long", .wrongUsage, .serverCertificateUntrusted),
+        BadCertificate("weak-key", .weakKey, .serverCertificateUntrusted),
+        BadCertificate("weak-digest", .weakKey, .serverCertificateUntrusted),
+        BadCertificate("for-clients", .wrongUsage, .serverCertificateUntrusted),
+        BadCertificate("for-code", .wrongUsage, .serverCertificateUntrusted),
+        BadCertificate("for-nothing", .wrongUsage, .serverCertificateUntrusted),
+        BadCertificate("for-signing", .wrongUsage, .serverCertificateUntrusted),
+        BadCertificate("authority-as-server", .wrongUsage, .serverCertificateUntrusted),
+        BadCertificate("critical-extension", .invalid, .serverCertificateUntrusted),
+        BadCertificate("broken-signature", .invalidSignature, .serverCertificateUntrusted),
     ]
 
     static let good = ["good", "good-rsa", "good-p384", "good-wildcard", "good-chain", "wildcard-beside-excluded"]
@@ -113,7 +115,9 @@ import Testing
 
     // MARK: Validation
 
-    @Test(OverEachTransport(), arguments: bad) func aBadCertificateIsRefusedByAnEvaluator(bad: Bad) async throws {
+    @Test(OverEachTransport(), arguments: bad) func aBadCertificateIsRejectedByAnEvaluator(bad: BadCertificate)
+        async throws
+    {
         let server = try await server(["bad": bad.site])
         let response = await get(
             try server.url("bad", host: bad.host), by: session(DefaultTrustEvaluator(), hosts: [bad.host, "localhost"]))
@@ -135,7 +139,9 @@ import Testing
         #expect(try await server.requestBytes(to: "bad") == 0)
     }
 
-    @Test(OverEachTransport(), arguments: bad) func aBadCertificateIsRefusedByTheTransport(bad: Bad) async throws {
+    @Test(OverEachTransport(), arguments: bad) func aBadCertificateIsRejectedByTheTransport(bad: BadCertificate)
+        async throws
+    {
         let server = try await server(["bad": bad.site])
         let response = await get(try server.url("bad", host: bad.host), by: session(nil))
         let error = try #require(response.error?.underlyingError as? URLError)
@@ -145,7 +151,7 @@ import Testing
 
     /// A raw connection and a WebSocket.
     @Test(arguments: bad, [true, false])
-    func aBadCertificateIsRefusedByOtherConnections(bad: Bad, isEvaluated: Bool) async throws {
+    func aBadCertificateIsRejectedByOtherConnections(bad: BadCertificate, isEvaluated: Bool) async throws {
         let server = try await server(["bad": bad.site])
         let url = try server.url("bad", host: bad.host)
         let session = session(isEvaluated ? DefaultTrustEvaluator() : nil, hosts: [bad.host])
@@ -177,7 +183,7 @@ import Testing
     }
 
     /// `openssl req -x509` creates a certificate authority.
-    @Test(arguments: [true, false]) func aTrustedCertificateMayBeAnAuthoritys(isEvaluated: Bool) async throws {
+    @Test(arguments: [true, false]) func aTrustedCertificateCanBeAnAuthority(isEvaluated: Bool) async throws {
         let server = try await server(["own": .init("self-signed")])
         var configuration = configuration
         configuration.certificateBundle = certificates.file("self-signed.pem")
@@ -186,7 +192,7 @@ import Testing
         #expect(await get(try server.url("own"), by: session).error == nil)
     }
 
-    @Test(arguments: [true, false]) func strictnessIsAnOption(isEvaluated: Bool) async throws {
+    @Test(arguments: [true, false]) func strictValidationIsAnOption(isEvaluated: Bool) async throws {
         // The issuer has no key identifier.
         let server = try await server(["strict": .init("lenient")])
         for isStrict in [true, false] {
@@ -229,7 +235,7 @@ import Testing
         }
     }
 
-    @Test func aPinThatDoesNotMatchRefuses() async throws {
+    @Test func aMismatchedPinIsRejected() async throws {
         // In addition to its own chain, the server sends a pinned certificate that didn't sign it.
         let server = try await server([
             "bad": .init("good-p384"), "stowaway": .init("stowaway"), "leaf": .init("issuer-without-right"),
@@ -270,7 +276,7 @@ import Testing
         for site in ["bad", "stowaway"] { #expect(try await server.requestBytes(to: site) == 0) }
     }
 
-    @Test func withoutPinsNobodyIsTrusted() async throws {
+    @Test func withoutPinsNoServerIsTrusted() async throws {
         let server = try await server()
         let empty: [(any ServerTrustEvaluating, (AFError.ServerTrustFailureReason) -> Bool)] = [
             (.pinnedCertificates, { if case .noCertificatesFound = $0 { true } else { false } }),
@@ -287,7 +293,7 @@ import Testing
 
     // MARK: Revocation
 
-    @Test func whatIsRevokedOrUnknownIsRefused() async throws {
+    @Test func revokedAndUnknownCertificatesAreRejected() async throws {
         var sites = Dictionary(
             uniqueKeysWithValues: Self.stapling.map { ($0, SecureServer.Site($0, stapling: "\($0).ocsp")) })
         sites["revoked"] = .init("revoked")
@@ -341,7 +347,7 @@ import Testing
     // MARK: Connection and session reuse
 
     @Test(OverEachTransport(), arguments: [true, false])
-    func anotherPolicyMeansAnotherConnection(isKept: Bool) async throws {
+    func anotherPolicyRequiresAnotherConnection(isKept: Bool) async throws {
         let server = try await SecureServer(
             certificates, ["bad": .init("expired"), "good": .init("good")],
             settings: isKept ? "" : "keepalive_timeout 0;")
@@ -369,7 +375,7 @@ import Testing
 
     // MARK: Managers
 
-    @Test func aHostWithoutAnEvaluatorIsRefusedOrLeftToTheTransport() async throws {
+    @Test func aHostWithoutAnEvaluatorIsRejectedOrEvaluatedByTheTransport() async throws {
         let server = try await server(["bad": .init("expired")])
         let strict = ServerTrustManager(evaluators: ["example.com": DefaultTrustEvaluator()])
         let lax = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: strict.evaluators)
@@ -411,8 +417,8 @@ import Testing
         }
     }
 
-    private final class Waiting: AsyncServerTrustEvaluating {
-        struct No: Error {}
+    private final class WaitingEvaluator: AsyncServerTrustEvaluating {
+        struct Rejection: Error {}
 
         let answer: Deferred<Bool>
         let asked = Locked<[String]>([])
@@ -421,14 +427,14 @@ import Testing
 
         func evaluate(_ trust: ServerTrust, forHost host: String) async throws {
             asked.withLock { $0.append(host) }
-            guard await answer.value else { throw No() }
+            guard await answer.value else { throw Rejection() }
         }
     }
 
-    @Test func anEvaluatorMayTakeTime() async throws {
+    @Test func anEvaluatorCanBeAsynchronous() async throws {
         let server = try await server()
         let answer = Deferred<Bool>()
-        let evaluator = Waiting(answer)
+        let evaluator = WaitingEvaluator(answer)
         let session = Session(configuration: configuration, serverTrustManager: DomainManager(evaluator))
         let url = try server.url("good", host: "server.localhost")
         let task = session.request(url).serializingString()
@@ -442,7 +448,7 @@ import Testing
 
     @Test func requestsThatMeetTheSameCertificatesWaitForOneDecision() async throws {
         let server = try await server()
-        let evaluator = Waiting(Deferred<Bool>())
+        let evaluator = WaitingEvaluator(Deferred<Bool>())
         let session = session(evaluator)
         let url = try server.url("good")
         let first = session.request(url)
@@ -461,7 +467,7 @@ import Testing
     }
 
     /// An evaluator whose first evaluation ends only when it is cancelled. Later ones accept the server.
-    private final class EndlessAtFirst: AsyncServerTrustEvaluating {
+    private final class InitiallyEndlessEvaluator: AsyncServerTrustEvaluating {
         let count = Locked(0)
 
         func evaluate(_ trust: ServerTrust, forHost host: String) async throws {
@@ -483,7 +489,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: keyLog) }
         var configuration = configuration
         configuration.tlsKeyLogFile = keyLog
-        let evaluator = EndlessAtFirst()
+        let evaluator = InitiallyEndlessEvaluator()
         let session = Session(
             configuration: configuration, serverTrustManager: ServerTrustManager(evaluators: ["localhost": evaluator]))
         let url = try server.url("good")
@@ -526,7 +532,7 @@ import Testing
         )
     }
 
-    @Test(arguments: [8, 32]) func aHostMayHaveManyCertificates(count: Int) async throws {
+    @Test(arguments: [8, 32]) func aHostCanHaveManyCertificates(count: Int) async throws {
         let server = try await machines(count)
         let url = try server.url("good")
         for _ in 0..<60 {
@@ -546,7 +552,7 @@ import Testing
     }
 
     /// A server that presents different certificates on each connection.
-    private final class Restless: Transport {
+    private final class ChangingCertificateTransport: Transport {
         let capabilities = TransportCapabilities(name: "restless", features: .serverTrust)
         let count = Locked(0)
         private let certificate: Data
@@ -566,8 +572,8 @@ import Testing
         }
     }
 
-    @Test(OverEachTransport()) func aServerWithOtherCertificatesOnEachConnectionIsGivenUp() async throws {
-        let transport = Restless(try certificate("good.crt"))
+    @Test(OverEachTransport()) func constantlyChangingCertificatesFail() async throws {
+        let transport = ChangingCertificateTransport(try certificate("good.crt"))
         let session = session(DisabledTrustEvaluator(), transport: transport)
         let url = try #require(URL(string: "https://localhost/"))
         #expect(await session.request(url).serializingString().response.error != nil)
@@ -578,18 +584,18 @@ import Testing
         let server = try await server()
         let answer = Deferred<Bool>()
         answer.fulfill(false)
-        let session = session(.composite(evaluators: [DefaultTrustEvaluator(), Waiting(answer)]))
+        let session = session(.composite(evaluators: [DefaultTrustEvaluator(), WaitingEvaluator(answer)]))
         let error = await get(try server.url("good"), by: session).error
         guard case .serverTrustEvaluationFailed(.customEvaluationFailed(let cause)) = error else {
             throw try #require(error)
         }
-        #expect(cause is Waiting.No)
+        #expect(cause is WaitingEvaluator.Rejection)
         #expect(try await server.requestBytes(to: "good") == 0)
     }
 
     @Test func aRequestIsCancelledWhileItsEvaluatorDecides() async throws {
         let server = try await server()
-        let evaluator = Waiting(Deferred<Bool>())
+        let evaluator = WaitingEvaluator(Deferred<Bool>())
         let session = session(evaluator)
         let request = session.request(try server.url("good"))
         let task = request.serializingString()
@@ -610,7 +616,7 @@ import Testing
 
     @Test func behindAWrapperACancelledRequestReleasesItsEvaluation() async throws {
         let server = try await server()
-        let evaluator = Waiting(Deferred<Bool>())
+        let evaluator = WaitingEvaluator(Deferred<Bool>())
         let transport = Wrapper(base: TransportKind.platform.make(configuration))
         let session = session(evaluator, transport: transport)
         let first = session.request(try server.url("good"))
@@ -624,9 +630,9 @@ import Testing
         #expect(await other.error == nil)
     }
 
-    @Test func aRefusalIsSharedByTheRequestsThatWaitForIt() async throws {
+    @Test func aRejectionIsSharedByWaitingRequests() async throws {
         let server = try await server()
-        let evaluator = Waiting(Deferred<Bool>())
+        let evaluator = WaitingEvaluator(Deferred<Bool>())
         let session = session(evaluator)
         let url = try server.url("good")
         let tasks = (0..<6).map { _ in session.request(url).serializingString() }
@@ -659,7 +665,7 @@ import Testing
 
     // MARK: Hops
 
-    @Test func aRedirectMeetsTheEvaluatorOfItsHost() async throws {
+    @Test func aRedirectUsesTheEvaluatorOfItsHost() async throws {
         let server = try await server(["bad": .init("expired")])
         let manager = ServerTrustManager(
             evaluators: ["localhost": DisabledTrustEvaluator(), "127.0.0.1": DefaultTrustEvaluator()])
@@ -673,7 +679,7 @@ import Testing
         #expect(try await server.requestBytes(to: "bad") == 0)
     }
 
-    @Test func downloadsAndStreamsAreRefusedToo() async throws {
+    @Test func downloadsAndStreamsAreRejected() async throws {
         let server = try await server(["bad": .init("expired")])
         let session = session(DefaultTrustEvaluator())
         let download = await session.download(try server.url("bad")).serializingDownloadedFileURL().response
@@ -686,7 +692,7 @@ import Testing
         #expect(try await server.requestBytes(to: "bad") == 0)
     }
 
-    @Test func aBodyThatCanBeReadOnceIsSentAfterTheDecision() async throws {
+    @Test func aOneShotBodyIsSentAfterTheDecision() async throws {
         let server = try await server()
         let session = session(DefaultTrustEvaluator())
         let chunks = AsyncStream<Data> { continuation in
@@ -699,7 +705,7 @@ import Testing
     }
 
     /// A custom transport without support for certificate evaluation.
-    private struct Foreign: Transport {
+    private struct CustomTransport: Transport {
         let capabilities = TransportCapabilities(name: "foreign", features: [])
 
         func send(_ exchange: Exchange) async throws -> TransportResponse {
@@ -707,21 +713,21 @@ import Testing
         }
     }
 
-    @Test func aTransportOfSomebodysIsRefusedToo() async throws {
+    @Test func aCustomTransportIsRejected() async throws {
         let url = try #require(URL(string: "https://localhost:1/"))
         let manager = ServerTrustManager(evaluators: ["localhost": DefaultTrustEvaluator()])
-        let pinned = await get(url, by: Session(serverTrustManager: manager, transport: Foreign())).error
+        let pinned = await get(url, by: Session(serverTrustManager: manager, transport: CustomTransport())).error
         #expect(pinned?.localizedDescription.contains("server trust") == true, "\(String(describing: pinned))")
         let delegate = SessionDelegate()
         delegate.sessionDidReceiveChallenge = { _, _ in (.performDefaultHandling, nil) }
-        for transport in [Foreign(), URLSessionTransport()] as [any Transport] {
+        for transport in [CustomTransport(), URLSessionTransport()] as [any Transport] {
             let session = Session(delegate: delegate, transport: transport)
             let error = await get(url, by: session).error
             #expect(error?.localizedDescription.contains("server trust") == true, "\(String(describing: error))")
         }
     }
 
-    @Test func settingsThatATransportWouldIgnoreAreRefused() async throws {
+    @Test func unsupportedSettingsAreRejected() async throws {
         var configuration = SessionConfiguration.default
         configuration.certificateBundle = certificates.authority
         let session = Session(configuration: configuration, transport: URLSessionTransport())
@@ -729,7 +735,7 @@ import Testing
         #expect(error?.localizedDescription.contains("certificateBundle") == true)
     }
 
-    @Test func aTransportThatCannotEvaluateRefuses() async throws {
+    @Test func aTransportWithoutEvaluationRejects() async throws {
         let evaluated = Session(
             serverTrustManager: ServerTrustManager(evaluators: ["localhost": DefaultTrustEvaluator()]),
             transport: URLSessionTransport())

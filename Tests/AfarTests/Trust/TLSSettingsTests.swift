@@ -21,7 +21,7 @@ import Testing
         try await SecureServer(certificates, ["good": .init("good")], settings: settings)
     }
 
-    @Test func theCiphersAreThoseOfTheLists() async throws {
+    @Test func theCiphersMatchTheLists() async throws {
         let old = try await server("ssl_protocols TLSv1.2;")
         let session = session {
             $0.tlsCipherList = "ECDHE-ECDSA-CHACHA20-POLY1305"
@@ -47,7 +47,7 @@ import Testing
         #expect((error?.underlyingError as? URLError)?.code == .secureConnectionFailed, "\(String(describing: error))")
     }
 
-    @Test func theLowestVersionIsKept() async throws {
+    @Test func theMinimumVersionIsEnforced() async throws {
         let old = try await server("ssl_protocols TLSv1.2;")
         var configuration = SessionConfiguration.default
         configuration.tlsMinimumSupportedProtocolVersion = .v13
@@ -57,7 +57,7 @@ import Testing
         #expect((error?.underlyingError as? URLError)?.code == .secureConnectionFailed)
     }
 
-    @Test func keysAreLoggedForThoseWhoAsk() async throws {
+    @Test func keysAreLoggedOnRequest() async throws {
         let server = try await server()
         let log = FileManager.default.temporaryDirectory.appending(path: "keys-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: log) }
@@ -85,7 +85,7 @@ import Testing
         #expect(error?.localizedDescription.contains("/nonexistent/keys") == true)
     }
 
-    @Test func aKeyLogThatOthersMayReadIsRefused() async throws {
+    @Test func aKeyLogReadableByOthersIsRejected() async throws {
         let server = try await server()
         let folder = FileManager.default.temporaryDirectory.appending(path: "keys-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -102,7 +102,7 @@ import Testing
         #expect(try Data(contentsOf: open).isEmpty)
     }
 
-    @Test(arguments: [true, false]) func withoutAuthoritiesTheErrorSaysWhatToInstall(isEvaluated: Bool) async throws {
+    @Test(arguments: [true, false]) func withoutAuthoritiesTheErrorNamesThePackage(isEvaluated: Bool) async throws {
         let server = try await server()
         var configuration = SessionConfiguration.default
         configuration.certificateBundle = URL(filePath: "/nonexistent/authorities.pem")

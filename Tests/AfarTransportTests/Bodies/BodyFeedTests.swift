@@ -22,7 +22,7 @@ struct BodyFeedTests {
     }
 
     @Test(arguments: [1, 7, 100_000])
-    func memoryAndFilesGiveTheirBytes(_ room: Int) throws {
+    func memoryAndFilesProvideTheirBytes(_ room: Int) throws {
         let data = Data((0..<10_000).map { UInt8(truncatingIfNeeded: $0 * 7) })
         // A slice, whose indices don't begin at 0.
         let slice = data[100...]
@@ -37,7 +37,7 @@ struct BodyFeedTests {
         }
     }
 
-    @Test func seekingStartsOver() throws {
+    @Test func seekingRestartsTheBody() throws {
         let data = Data("abcdef".utf8)
         try withFile(data) { url in
             for feed in [BodyFeed(data: data), try BodyFeed(file: url)] {
@@ -51,13 +51,13 @@ struct BodyFeedTests {
         }
     }
 
-    @Test func aPumpCannotStartOver() {
+    @Test func aPumpCannotRestart() {
         let feed = BodyFeed(pump: BodyPump {}, length: nil)
         #expect(feed.seek(to: 0))
         #expect(!feed.seek(to: 1))
     }
 
-    @Test func aFileThatShrinksIsAFault() throws {
+    @Test func aShrinkingFileFails() throws {
         try withFile(Data("abcdef".utf8)) { url in
             let feed = try BodyFeed(file: url)
             defer { feed.close() }
@@ -67,7 +67,7 @@ struct BodyFeedTests {
         }
     }
 
-    @Test func aFileThatGrowsIsSentAsItWas() throws {
+    @Test func aGrowingFileIsSentAtItsOriginalLength() throws {
         try withFile(Data("abc".utf8)) { url in
             let feed = try BodyFeed(file: url)
             defer { feed.close() }
@@ -76,7 +76,7 @@ struct BodyFeedTests {
         }
     }
 
-    @Test func aMissingFileIsAFault() {
+    @Test func aMissingFileFails() {
         let fault = #expect(throws: Fault.self) { try BodyFeed(file: URL(fileURLWithPath: "/nonexistent/file")) }
         #expect(fault?.code == .requestBodyFailed)
         #expect(fault?.systemError == ENOENT)

@@ -4,11 +4,11 @@ import Testing
 @testable import AfarTransport
 
 struct BodySinkTests {
-    private func write(_ text: String, to sink: inout BodySink) throws -> BodySink.Answer {
+    private func write(_ text: String, to sink: inout BodySink) throws -> BodySink.WriteResult {
         try Array(text.utf8).withUnsafeBytes { try sink.write($0) }
     }
 
-    @Test func memoryHoldsUpToTheLimit() throws {
+    @Test func memoryAcceptsBytesUpToTheLimit() throws {
         var sink = BodySink(collecting: 6)
         sink.expect(.max)
         _ = try write("abc", to: &sink)
@@ -20,7 +20,7 @@ struct BodySinkTests {
         #expect(data == Data("abcdef".utf8))
     }
 
-    @Test func aFileGetsTheBytesUpToTheLimit() throws {
+    @Test func aFileAcceptsBytesUpToTheLimit() throws {
         var ends: [Int32] = [0, 0]
         let answer = pipe(&ends)
         try #require(answer == 0)
@@ -34,7 +34,7 @@ struct BodySinkTests {
         guard case .file(3) = sink.complete() else { throw CancellationError() }
     }
 
-    @Test func aFileThatCannotBeWrittenIsAFault() throws {
+    @Test func anUnwritableFileFails() throws {
         let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
         defer { close(full) }
         var sink = BodySink(descriptor: full, limit: nil)
@@ -44,10 +44,10 @@ struct BodySinkTests {
         #expect(sink.byteCount == 0)
     }
 
-    @Test func aStreamThatIsFullTakesNothing() throws {
+    @Test func aFullStreamAcceptsNothing() throws {
         let (stream, source) = ResponseBodyStream.make(highWaterMark: 4, onDemand: {}, onCancel: {})
         var sink = BodySink(source: source, highWaterMark: 4)
-        #expect(try write("abcd", to: &sink) == .taken)
+        #expect(try write("abcd", to: &sink) == .written)
         #expect(try write("e", to: &sink) == .full)
         #expect(sink.byteCount == 4)
         #expect(sink.complete() == nil)
@@ -57,10 +57,10 @@ struct BodySinkTests {
     @Test func smallPiecesOfAStreamAreGathered() async throws {
         let (stream, source) = ResponseBodyStream.make(highWaterMark: 10, onDemand: {}, onCancel: {})
         var sink = BodySink(source: source, highWaterMark: 10)
-        #expect(try write("abc", to: &sink) == .taken)
-        #expect(try write("def", to: &sink) == .taken)
+        #expect(try write("abc", to: &sink) == .written)
+        #expect(try write("def", to: &sink) == .written)
         sink.flush()
-        #expect(try write("ghi", to: &sink) == .taken)
+        #expect(try write("ghi", to: &sink) == .written)
         sink.flush()
         sink.flush()
         source.finish(throwing: nil, report: TransportReport())

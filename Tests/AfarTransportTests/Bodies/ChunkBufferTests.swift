@@ -15,7 +15,7 @@ struct ChunkBufferTests {
 
     private static func address(of chunk: Data?) -> UnsafeRawPointer? { chunk?.withUnsafeBytes { $0.baseAddress } }
 
-    @Test func fullChunksAreHandedOn() async throws {
+    @Test func fullChunksAreDelivered() async throws {
         let buffer = ChunkBuffer(highWaterMark: 64 * 1024)
         let bytes = (0..<80 * 1024).map { UInt8(truncatingIfNeeded: $0 % 251) }
         for start in stride(from: 0, to: bytes.count, by: 10_000) {
@@ -30,7 +30,7 @@ struct ChunkBufferTests {
     }
 
     @Test(arguments: [0, 1, 100, 1 << 30, Int.max])
-    func aChunkHasTheSizeOfABlockAtMost(_ highWaterMark: Int) async throws {
+    func aChunkIsAtMostABlock(_ highWaterMark: Int) async throws {
         let buffer = ChunkBuffer(highWaterMark: highWaterMark)
         append(Array(repeating: 1, count: 256 * 1024), to: buffer)
         var iterator = stream.makeAsyncIterator()
@@ -39,7 +39,7 @@ struct ChunkBufferTests {
     }
 
     /// Bytes that were read into the buffer's memory aren't copied.
-    @Test func bytesInItsRoomAreNotCopied() async throws {
+    @Test func bytesWrittenInPlaceAreNotCopied() async throws {
         let buffer = ChunkBuffer(highWaterMark: 32 * 1024)
         append([1, 2, 3], to: buffer)
         let room = try #require(buffer.room)
@@ -53,7 +53,7 @@ struct ChunkBufferTests {
     }
 
     /// The memory of a chunk is reused after the chunk has been released.
-    @Test func blocksAreUsedAgain() async throws {
+    @Test func blocksAreReused() async throws {
         let buffer = ChunkBuffer(highWaterMark: 32 * 1024)
         var iterator = stream.makeAsyncIterator()
         append(Array(repeating: 1, count: 16 * 1024), to: buffer)
@@ -68,7 +68,7 @@ struct ChunkBufferTests {
     }
 
     /// Retaining many small chunks doesn't retain as many large blocks.
-    @Test func aSmallChunkHoldsNoBlock() {
+    @Test func aSmallChunkDoesNotRetainABlock() {
         let buffer = ChunkBuffer(highWaterMark: 32 * 1024)
         append([1, 2, 3], to: buffer)
         let first = buffer.take()

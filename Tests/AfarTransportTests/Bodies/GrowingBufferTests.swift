@@ -8,7 +8,7 @@ struct GrowingBufferTests {
         bytes.withUnsafeBytes { buffer.append($0) }
     }
 
-    @Test func bytesComeOutInOrder() {
+    @Test func bytesAreReturnedInOrder() {
         let buffer = GrowingBuffer()
         var expected = Data()
         for count in [1, 0, 1_023, 1, 4_000, 70_000, 3] {
@@ -19,7 +19,7 @@ struct GrowingBufferTests {
         #expect(buffer.take() == expected)
     }
 
-    @Test func bytesInItsRoomAreNotCopied() throws {
+    @Test func bytesWrittenInPlaceAreNotCopied() throws {
         let buffer = GrowingBuffer()
         #expect(buffer.room == nil)
         buffer.reserve(100)
@@ -32,7 +32,7 @@ struct GrowingBufferTests {
         #expect(buffer.take() == Data([1, 2]) + Data(repeating: 3, count: 99))
     }
 
-    @Test func nothingIsEmpty() {
+    @Test func appendingNothingLeavesItEmpty() {
         let buffer = GrowingBuffer()
         #expect(append([], to: buffer))
         #expect(buffer.take().isEmpty)

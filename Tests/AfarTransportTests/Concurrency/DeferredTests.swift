@@ -4,13 +4,13 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DeferredTests {
 
-    @Test func aBorrowedTaskLosesNoWork() async {
+    @Test func inlineExecutionLosesNoJobs() async {
         // A job and the value arrive at the same time.
         for _ in 0..<2_000 {
             let deferred = Deferred<Int>()
             let waiter = Task { await deferred.value }
-            let lender = Lender(to: deferred)
-            let a = Task.detached(executorPreference: lender) {
+            let executor = InlineExecutor(to: deferred)
+            let a = Task.detached(executorPreference: executor) {
                 for _ in 0..<50 { await Task.yield() }
             }
             let b = Task.detached {
@@ -26,7 +26,7 @@ import Testing
 }
 
 /// Runs its tasks' jobs inline on the thread that waits for the value, if there is one.
-private final class Lender: TaskExecutor {
+private final class InlineExecutor: TaskExecutor {
     private let inlineRunner: any InlineJobRunner
 
     init(to inlineRunner: any InlineJobRunner) { self.inlineRunner = inlineRunner }

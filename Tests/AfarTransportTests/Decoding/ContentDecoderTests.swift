@@ -55,12 +55,12 @@ import Testing
         }
     }
 
-    @Test func whatThisSystemCanDecodeIsOffered() {
+    @Test func supportedCodingsAreOffered() {
         #expect(ContentDecoder.codings == ["br", "zstd", "gzip", "deflate"])
     }
 
     @Test(arguments: codings + ["x-gzip", "GZip", "identity, gzip"], [1, 7, 16 * 1024])
-    func bodiesAreDecodedHoweverTheyArrive(codings: String, parts: Int) throws {
+    func bodiesAreDecodedInAnyChunks(codings: String, parts: Int) throws {
         let coding = codings.lowercased().split(separator: " ").last.map(String.init) ?? ""
         for body in Self.bodies {
             let encoded = try Encoder.encode(body, coding)
@@ -85,7 +85,7 @@ import Testing
         #expect(try Self.decode(members + Data(count: 700), "gzip", parts: parts) == one + two)
     }
 
-    @Test func theHeaderOfGzipMayHaveAChecksum() throws {
+    @Test func aGzipHeaderCanHaveAChecksum() throws {
         var header = gz_header()
         header.hcrc = 1
         var encoded = try Encoder.deflated(Self.bodies[0], windowBits: 31, header: header)
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// RFC 9659, section 3.
-    @Test func aLargeWindowOfZstandardIsRefused() throws {
+    @Test func aLargeWindowOfZstandardIsRejected() throws {
         // A frame header that requires a window of 16 MiB.
         let large = Data([0x28, 0xB5, 0x2F, 0xFD, 0x00, 14 << 3, 1, 0, 0])
         #expect(code(large, "zstd") == .undecodableContent)
@@ -143,7 +143,7 @@ import Testing
         #expect(try Self.decode(Encoder.encode(Data(), coding), coding).isEmpty)
     }
 
-    @Test(arguments: [1, 16 * 1024]) func upToFiveCodingsAreUndone(parts: Int) throws {
+    @Test(arguments: [1, 16 * 1024]) func upToFiveCodingsAreDecoded(parts: Int) throws {
         let names = ["gzip", "br", "deflate", "zstd", "x-gzip"]
         var encoded = Self.bodies[2]
         for name in names { encoded = try Encoder.encode(encoded, name) }
@@ -154,7 +154,7 @@ import Testing
         #expect(code(try Encoder.encode(encoded, "gzip"), six) == .undecodableContent)
     }
 
-    @Test func codingsOfSeveralLinesBelongTogether() throws {
+    @Test func codingsOfSeveralLinesAreCombined() throws {
         let decoder = try #require(ContentDecoder(for: Self.head("deflate", "gzip"), options: ExchangeOptions()))
         let encoded = try Encoder.encode(Encoder.encode(Self.bodies[0], "deflate"), "gzip")
         try withUnsafeTemporaryAllocation(byteCount: 100, alignment: 1) { buffer in
@@ -169,11 +169,11 @@ import Testing
     @Test(arguments: [
         "", "identity", "utf-8", "aws-chunked", "binary", "text", "gzip, aws-chunked", "compress", "gzip;q=1",
     ])
-    func otherBodiesAreDeliveredAsTheyAre(codings: String) {
+    func otherBodiesAreDeliveredUnchanged(codings: String) {
         #expect(ContentDecoder(for: Self.head(codings), options: ExchangeOptions()) == nil)
     }
 
-    @Test func partsOfBodiesAndRawBodiesAreDeliveredAsTheyAre() {
+    @Test func partialAndRawBodiesAreDeliveredUnchanged() {
         for status in [204, 206, 304] {
             #expect(ContentDecoder(for: Self.head("gzip", status: status), options: ExchangeOptions()) == nil)
         }

@@ -15,7 +15,7 @@ struct QuantityTests {
         #expect(Quantity.bytes(.max) == "9.2 EB")
     }
 
-    @Test func ratesNeedTime() {
+    @Test func ratesRequireADuration() {
         #expect(Quantity.rate(3_000_000, in: 2) == "1.5 MB/s")
         #expect(Quantity.rate(1, in: 0) == nil)
         #expect(Quantity.rate(.max, in: 1e-19) == nil)

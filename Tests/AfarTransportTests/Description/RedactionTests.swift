@@ -38,7 +38,7 @@ struct RedactionTests {
         "X-Amz-Security-Token", "DBPass", "SMTPPass", "s3Key", "md5Sig", "X-SMTPPass",
         "X-Forwarded-Authorization", "Sec-WebSocket-Protocol", "passphrase", "accessKey", "to\u{301}ken",
     ])
-    func namesThatTellOfSecretsAreKnown(name: String) {
+    func sensitiveNamesAreDetected(name: String) {
         #expect(Redaction.isSensitive(name))
     }
 
@@ -46,11 +46,11 @@ struct RedactionTests {
         "Accept", "Content-Type", "Keep-Alive", "monkey", "keyword", "passenger", "authority", "author", "design",
         "Access-Control-Allow-Credentials", "Idempotency-Key", "Sec-WebSocket-Key", "WWW-Authenticate", "side", "",
     ])
-    func namesThatDoNotAreLeftAlone(name: String) {
+    func otherNamesAreNotSensitive(name: String) {
         #expect(!Redaction.isSensitive(name))
     }
 
-    @Test func headersThatTheSessionCallsSensitiveAreHidden() {
+    @Test func theSessionsSensitiveHeadersAreHidden() {
         #expect(Redaction(sensitiveHeaders: ["X-Own"]).value("a", of: "x-own") == "***")
         #expect(hidden.value("a", of: "x-own") == "a")
     }

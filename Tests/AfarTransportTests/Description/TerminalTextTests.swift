@@ -16,7 +16,7 @@ struct TerminalTextTests {
             0x2060,
             0x2064, 0x2066, 0x2069, 0x3164, 0xFEFF, 0xFFF9, 0x1D173, 0xE0001, 0xE0041, 0xE007F, 0xE0100,
         ] as [UInt32])
-    func whatSteersOrIsInvisibleIsShown(value: UInt32) throws {
+    func controlAndInvisibleCharactersAreEscaped(value: UInt32) throws {
         let text = "a\(try #require(Unicode.Scalar(value)))b"
         #expect(!TerminalText.isSafe(text))
         #expect(TerminalText.safe(text).utf8.allSatisfy { (0x20...0x7E).contains($0) })
@@ -28,17 +28,17 @@ struct TerminalTextTests {
         "👩\u{200D}👩\u{200D}👧",
         "❤\u{FE0F}", "Donau\u{AD}dampf", "1️⃣", "\u{10FFFF}\u{FFFD}",
     ])
-    func writingStaysAsItIs(text: String) {
+    func readableTextIsUnchanged(text: String) {
         #expect(TerminalText.isSafe(text))
         #expect(TerminalText.safe(text) == text)
     }
 
-    @Test func aLineIsOne() {
+    @Test func aLineHasNoLineBreaks() {
         #expect(TerminalText.line("a\nb\r\n\nc") == "a b c")
         #expect(TerminalText.line("a\u{2028}b\u{85}c\u{0B}\u{0C}d") == "a b c d")
     }
 
-    @Test func binaryIsTold() {
+    @Test func binaryDataIsDetected() {
         #expect(TerminalText.isBinary("a\0"))
         #expect(TerminalText.isBinary("\u{FFFD}PNG"))
         #expect(!TerminalText.isBinary("a\tb\r\n\u{1B}[0m"))

@@ -30,7 +30,7 @@ struct ASCIITests {
         }
     }
 
-    @Test func onlyASCIIChangesItsCase() {
+    @Test func onlyASCIIChangesCase() {
         #expect("ÄZ@[`{\u{212A}".asciiLowercased == "Äz@[`{\u{212A}")
     }
 }

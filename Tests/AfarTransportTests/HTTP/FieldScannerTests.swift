@@ -24,27 +24,27 @@ struct FieldScannerTests {
     @Test(arguments: [
         ("abc;d", "abc"), ("!#$%&'*+-.^_`|~09azAZ=", "!#$%&'*+-.^_`|~09azAZ"), ("a\u{301}", "a"), ("GET /", "GET"),
     ])
-    func aTokenEndsBeforeWhatIsInNoToken(value: String, token: String) {
+    func aTokenEndsBeforeAnInvalidCharacter(value: String, token: String) {
         var scanner = FieldScanner(value)
         #expect(scanner.token() == token)
         #expect(scanner.next == value.utf8.dropFirst(token.utf8.count).first)
     }
 
     @Test(arguments: ["", " a", "\"a\"", "=", ",", "é", "(a)", "/", "\u{7F}", "\0"])
-    func whatBeginsNoTokenIsNotTaken(value: String) {
+    func anInvalidFirstCharacterIsNotConsumed(value: String) {
         var scanner = FieldScanner(value)
         #expect(scanner.token() == nil)
         #expect(scanner.next == value.utf8.first)
     }
 
     @Test(arguments: [("YII/+=,", "YII/+="), ("a==b", "a=="), ("-._~+/ x", "-._~+/"), ("abc", "abc")])
-    func aToken68HasItsPadding(value: String, token: String) {
+    func aToken68IncludesItsPadding(value: String, token: String) {
         var scanner = FieldScanner(value)
         #expect(scanner.token68() == token)
     }
 
     @Test(arguments: ["", "=", "==", "!", "\"a\"", "é"])
-    func paddingAloneIsNoToken68(value: String) {
+    func paddingAloneIsNotAToken68(value: String) {
         var scanner = FieldScanner(value)
         #expect(scanner.token68() == nil)
     }
@@ -59,7 +59,7 @@ struct FieldScannerTests {
     }
 
     @Test(arguments: ["", "a", "\"", #""open"#, #""open\"#, #""open\""#, "'a'"])
-    func whatIsNoQuotedStringIsNotTaken(value: String) {
+    func invalidQuotedStringsAreNotConsumed(value: String) {
         var scanner = FieldScanner(value)
         #expect(scanner.quotedString() == nil)
         #expect(scanner.next == value.utf8.first)
@@ -67,7 +67,7 @@ struct FieldScannerTests {
 
     // MARK: Lists
 
-    @Test func commasInQuotesDivideNoList() {
+    @Test func quotedCommasDoNotSeparateElements() {
         #expect(elements(#"a, "b, \", c" ,,\#td;e="f,g", "#) == ["a", #""b, \", c""#, #"d;e="f,g""#])
         #expect(elements(" , ,") == [])
         #expect(elements("a,\u{301}b") == ["a", "\u{301}b"])
@@ -76,13 +76,13 @@ struct FieldScannerTests {
 
     // MARK: Parameters
 
-    @Test func parametersAreReadByTheStandard() {
+    @Test func parametersAreParsedPerTheStandard() {
         #expect(parameters(#"text/html; Charset=utf-8;x="a;b\"c"; y="""#) == ["charset|utf-8", #"x|a;b"c"#, "y|"])
         #expect(parameters("attachment") == [])
         #expect(parameters("a;\u{301}b=c") == ["\u{301}b|c"])
     }
 
-    @Test func parametersAreReadAsServersWriteThem() {
+    @Test func parametersAreParsedLeniently() {
         #expect(parameters("a; b = c d ; e=f, g") == ["b|c d", "e|f, g"])
         #expect(parameters(#"a; b="open; c=d"#) == ["b|open; c=d"])
         #expect(parameters(#"a; b="open\"#) == [#"b|open\"#])
@@ -91,7 +91,7 @@ struct FieldScannerTests {
         #expect(parameters("; \u{212A}=kelvin") == ["\u{212A}|kelvin"])
     }
 
-    @Test func manyPiecesTakeNoTime() {
+    @Test func manyElementsAreParsedQuickly() {
         #expect(parameters(String(repeating: ";a=b", count: 100_000)).count == 100_000)
         #expect(elements(String(repeating: "a,", count: 100_000)).count == 100_000)
         #expect(elements(String(repeating: "\"", count: 100_001)).count == 1)

@@ -37,7 +37,7 @@ struct MediaTypeTests {
         ("text/html", "html"), ("text/xml", "xml"), ("application/xml", "xml"), ("image/svg+xml", "xml"),
         ("application/xhtml+xml", "xml"), ("application/jsonx", ""), ("json", ""),
     ])
-    func kindsAreKnown(value: String, kind: String) {
+    func kindsAreRecognized(value: String, kind: String) {
         let type = MediaType(value)
         let kinds = [(type.isJSON, "json"), (type.isHTML, "html"), (type.isXML, "xml")].filter(\.0).map(\.1)
         #expect(kinds == [kind].filter { !$0.isEmpty })
@@ -47,9 +47,9 @@ struct MediaTypeTests {
     func twoTokensAreWellFormed(text: String) { #expect(MediaType.isWellFormed(text)) }
 
     @Test(arguments: ["", "a", "/", "a/", "/b", "a/b/c", "a /b", "a/b;c=d", "a/b ", "a/é"])
-    func nothingElseIs(text: String) { #expect(!MediaType.isWellFormed(text)) }
+    func otherValuesAreNotWellFormed(text: String) { #expect(!MediaType.isWellFormed(text)) }
 
-    @Test func ofSeveralFieldsTheLastCounts() {
+    @Test func theLastOfSeveralFieldsIsUsed() {
         var fields = HTTPFields()
         fields.append(HTTPField(name: .contentType, value: "text/html"))
         fields.append(HTTPField(name: .contentType, value: "text/plain"))

@@ -46,7 +46,7 @@ struct HashFunctionTests {
     }
 
     /// Tests all lengths around the ends of blocks, with the input split at random positions.
-    @Test func everyLengthAndEveryCutGiveWhatOpenSSLGives() throws {
+    @Test func everyLengthAndSplitMatchesOpenSSL() throws {
         let lengths = [0, 1, 55, 56, 57, 63, 64, 65, 119, 120, 127, 128, 129, 1000, 100_003]
         for length in lengths {
             let bytes = (0..<length).map { _ in UInt8.random(in: .min ... .max) }

@@ -41,7 +41,7 @@ struct TransactionPhaseTests {
         }
     }
 
-    @Test func stagesFollowEachOther() {
+    @Test func stagesAreConsecutive() {
         #expect(
             words(whole, isSecure: true)
                 == ["DNS: 0-10", "Connect: 10-20", "TLS: 20-40", "Waiting: 40-90", "Body: 90-100"])
@@ -54,7 +54,7 @@ struct TransactionPhaseTests {
         #expect(words(plain, isSecure: false)[1...2] == ["Connect: 10-40", "TLS: none, this is plain HTTP"])
     }
 
-    @Test func aReusedConnectionNeedsNothing() {
+    @Test func aReusedConnectionHasNoConnectStages() {
         let reused = metrics {
             $0.isReusedConnection = true
             $0.requestStartDate = at(1)
@@ -68,7 +68,7 @@ struct TransactionPhaseTests {
             ])
     }
 
-    @Test func aFailureEndsTheStageItHappenedIn() {
+    @Test func aFailureEndsItsStage() {
         let refused = metrics {
             $0.domainLookupStartDate = start
             $0.domainLookupEndDate = at(3)
@@ -80,7 +80,7 @@ struct TransactionPhaseTests {
                 == ["DNS: 0-3", "Connect: 3-9", "TLS: not reached", "Waiting: not reached", "Body: not reached"])
     }
 
-    @Test func refusedTLSIsSaid() {
+    @Test func rejectedTLSIsReported() {
         var refused = metrics {
             $0.domainLookupStartDate = start
             $0.domainLookupEndDate = at(3)
@@ -92,7 +92,7 @@ struct TransactionPhaseTests {
         #expect(words(refused, isSecure: false)[2] == "TLS: none, this is plain HTTP")
     }
 
-    @Test func whatATransportDoesNotMeasureIsSaid() {
+    @Test func unmeasuredStagesAreReported() {
         let coarse = metrics {
             $0.responseStartDate = at(5)
             $0.responseEndDate = at(7)
@@ -104,7 +104,7 @@ struct TransactionPhaseTests {
         #expect(TransactionMetrics().duration == 0)
     }
 
-    @Test func aClockThatIsSetBackDoesNoHarm() {
+    @Test func aClockSetBackIsHandled() {
         let odd = metrics {
             $0.requestStartDate = at(-50)
             $0.responseStartDate = at(-100)

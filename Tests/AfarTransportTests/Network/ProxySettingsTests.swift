@@ -11,7 +11,7 @@ import Testing
         try ProxySettings(environment: environment).proxy(scheme: scheme, authority: authority)?.description
     }
 
-    @Test func theEnvironmentIsReadAsCurlReadsIt() throws {
+    @Test func theEnvironmentIsReadAsByCurl() throws {
         #expect(try chosen([:]) == nil)
         #expect(try chosen(["http_proxy": "p:1"]) == "http://p:1")
         #expect(try chosen(["HTTP_PROXY": "p:1"]) == nil)
@@ -74,11 +74,11 @@ import Testing
         "http://a%3Ab:c@p",
         "http://a%0Ab@p",
     ])
-    func whatIsNoProxyIsRefused(_ text: String) {
+    func invalidProxiesAreRejected(_ text: String) {
         #expect(throws: InvalidProxy.self) { try Proxy(text) }
     }
 
-    @Test func aFaultIsNamedWithoutItsSecret() throws {
+    @Test func anInvalidProxyIsReportedWithoutItsSecret() throws {
         let settings = ProxySettings(environment: ["http_proxy": "x://ann:secret@p", "no_proxy": "b"])
         #expect(throws: InvalidProxy.self) { try settings.proxy(scheme: "http", authority: "a") }
         #expect(try settings.proxy(scheme: "http", authority: "b") == nil)

@@ -5,7 +5,7 @@ import Testing
 @testable import AfarTransport
 
 @Suite(.timeLimit(.minutes(1))) struct ConnectionSecurityTests {
-    private struct No: Error {}
+    private struct Rejection: Error {}
 
     private let security = ConnectionSecurity(identity: nil, evaluation: { _, _ in })
     private let trust = ServerTrust(
@@ -19,21 +19,21 @@ import Testing
         if case .accepted = decision { true } else { false }
     }
 
-    @Test func whatWasAcceptedIsAcceptedAgainAndNothingElse() async {
+    @Test func onlyAcceptedChainsAreAcceptedAgain() async {
         #expect(!security.accepts(chain(1)))
         #expect(isAccepted(await security.decide(on: chain(1)) { .success(trust) }))
         #expect(security.accepts(chain(1)) && !security.accepts(chain(2)))
         // The OCSP response is ignored, because it differs between machines and is renewed.
         #expect(security.accepts(chain(1, 1)))
-        let refused = await security.decide(on: chain(2)) { .failure(No()) }
+        let refused = await security.decide(on: chain(2)) { .failure(Rejection()) }
         guard case .refused(let error) = refused else {
             Issue.record("\(refused)")
             return
         }
-        #expect(error is No && !security.accepts(chain(2)))
+        #expect(error is Rejection && !security.accepts(chain(2)))
     }
 
-    @Test func onlyTheLatestAreRemembered() async {
+    @Test func onlyTheLatestChainsAreCached() async {
         let chains = (0..<257).map {
             PresentedChain(certificates: [Data([UInt8($0 % 256)]), Data([UInt8($0 / 256)])], stapledOCSPResponse: nil)
         }
@@ -43,7 +43,7 @@ import Testing
         #expect(security.accepts(chains[0]) && !security.accepts(chains[1]) && security.accepts(chains[256]))
     }
 
-    @Test func whereOneCertificateEndsMatters() {
+    @Test func certificateBoundariesMatter() {
         let (one, other) = (Data([1, 2]), Data([3]))
         let chain = PresentedChain(certificates: [one, other], stapledOCSPResponse: nil)
         #expect(chain.id != PresentedChain(certificates: [one + other], stapledOCSPResponse: nil).id)
@@ -51,7 +51,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func chainsThatCannotBeHashedAreToldApart() throws {
+        @Test func unhashableChainsAreDistinguished() throws {
             try withoutHashFunctions {
                 let (one, other) = (Data([1, 2, 3]), Data([4]))
                 let lists: [[Data]] = [[], [one], [other], [one, other], [other, one], [one + other], [Data(), one]]
@@ -63,36 +63,36 @@ import Testing
         }
     #endif
 
-    @Test func whoComesMeanwhileWaitsForTheDecision() async {
-        let (gate, asked) = (Deferred<Void>(), Locked(0))
+    @Test func concurrentCallersWaitForTheDecision() async {
+        let (gate, requested) = (Deferred<Void>(), Locked(0))
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<10 {
                 group.addTask {
                     let decision = await security.decide(on: chain(1)) {
-                        asked.withLock { $0 += 1 }
+                        requested.withLock { $0 += 1 }
                         await gate.value
                         return .success(trust)
                     }
                     return isAccepted(decision)
                 }
             }
-            while asked.withLock({ $0 }) == 0 { await Task.yield() }
+            while requested.withLock({ $0 }) == 0 { await Task.yield() }
             gate.fulfill(())
             for await isAccepted in group { #expect(isAccepted) }
         }
-        #expect(asked.withLock { $0 } == 1)
+        #expect(requested.withLock { $0 } == 1)
     }
 
-    @Test func anotherDecidesWhenTheOneWhoWasAskedGivesUp() async {
-        let (gate, asked) = (Deferred<Void>(), Locked(0))
+    @Test func cancellingTheDeciderSelectsAnother() async {
+        let (gate, requested) = (Deferred<Void>(), Locked(0))
         let first = Task {
             await security.decide(on: chain(1)) {
-                asked.withLock { $0 += 1 }
+                requested.withLock { $0 += 1 }
                 await gate.value
                 return .failure(ConnectionSecurity.Abandonment())
             }
         }
-        while asked.withLock({ $0 }) == 0 { await Task.yield() }
+        while requested.withLock({ $0 }) == 0 { await Task.yield() }
         let second = Task { await security.decide(on: chain(1)) { .success(trust) } }
         gate.fulfill(())
         guard case .abandoned = await first.value else {
@@ -102,16 +102,16 @@ import Testing
         #expect(isAccepted(await second.value))
     }
 
-    @Test func whoWaitsCanBeCancelled() async {
-        let (gate, asked) = (Deferred<Void>(), Locked(0))
+    @Test func waitersCanBeCancelled() async {
+        let (gate, requested) = (Deferred<Void>(), Locked(0))
         let first = Task {
             await security.decide(on: chain(1)) {
-                asked.withLock { $0 += 1 }
+                requested.withLock { $0 += 1 }
                 await gate.value
                 return .success(trust)
             }
         }
-        while asked.withLock({ $0 }) == 0 { await Task.yield() }
+        while requested.withLock({ $0 }) == 0 { await Task.yield() }
         let second = Task { await security.decide(on: chain(1)) { .success(trust) } }
         second.cancel()
         guard case .abandoned = await second.value else {

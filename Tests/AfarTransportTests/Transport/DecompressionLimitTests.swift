@@ -9,7 +9,7 @@ import Testing
             (1_000, 0, false), (1_001, 0, true), (1_001, 100, true), (1_001, 101, false), (10_000, 1_000, false),
             (10_001, 1_000, true), (.max, .max, false), (1_001, -1, true),
         ] as [(Int64, Int64, Bool)])
-    func bothHaveToBeExceeded(decoded: Int64, received: Int64, isExceeded: Bool) {
+    func sizeAndRatioMustBothBeExceeded(decoded: Int64, received: Int64, isExceeded: Bool) {
         #expect(limit.isExceeded(by: decoded, from: received) == isExceeded)
     }
 

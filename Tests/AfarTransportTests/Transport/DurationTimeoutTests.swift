@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct DurationTimeoutTests {
     @Test(arguments: [(1.5, 1.5), (0, 0), (-1, 0), (-Double.infinity, 0), (1e300, 1e9), (.infinity, 1e9), (.nan, 1e9)])
-    func aTimeoutIsWithinWhatAClockCanAddUp(seconds: Double, expected: Double) {
+    func timeoutsAreClampedToTheClocksRange(seconds: Double, expected: Double) {
         #expect(Duration(timeout: seconds) == .seconds(expected))
     }
 
@@ -11,7 +11,7 @@ import Testing
         (Duration.seconds(2), 2.0), (.zero, 0), (.seconds(-1), 0), (.seconds(Int64.min), 0), (.seconds(Int64.max), 1e9),
         (Duration(attoseconds: .max), 1e9), (Duration(attoseconds: .min), 0),
     ])
-    func anyDurationIsWithinIt(duration: Duration, expected: Double) {
+    func anyDurationIsClamped(duration: Duration, expected: Double) {
         #expect(duration.clampedToClock == .seconds(expected))
     }
 }

@@ -17,7 +17,7 @@ import Testing
             body: .stream(stream))
     }
 
-    @Test func aReaderThatFailsBecauseItWasCancelledIsACancellation() async throws {
+    @Test func aCancelledReadersErrorIsACancellation() async throws {
         let (started, start) = AsyncStream.makeStream(of: Void.self)
         let exchange = exchange {
             start.finish()
@@ -30,7 +30,7 @@ import Testing
         #expect(error?.code == .cancelled)
     }
 
-    @Test func aReaderThatFailsByItselfIsTheBodysFailure() async {
+    @Test func anotherReaderErrorIsTheBodysFailure() async {
         let exchange = exchange { throw Broken() }
         let error = await #expect(throws: TransportError.self) { try await exchange.collectBody() }
         #expect(error?.code == .requestBodyFailed)

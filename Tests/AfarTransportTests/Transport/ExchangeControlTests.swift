@@ -3,58 +3,58 @@ import TestSupport
 import Testing
 
 @Suite struct ExchangeControlTests {
-    @Test func aChangeMadeWhileOneIsBeingToldIsToldAfterIt() {
+    @Test func aChangeDuringANotificationIsReportedAfterIt() {
         let control = ExchangeControl()
-        let told = Locked<[Bool]>([])
+        let reported = Locked<[Bool]>([])
         control.attach { isSuspended in
             if isSuspended { control.resume() }
-            told.withLock { $0.append(isSuspended) }
+            reported.withLock { $0.append(isSuspended) }
         }
         control.suspend()
-        #expect(told.withLock { $0 } == [true, false])
+        #expect(reported.withLock { $0 } == [true, false])
         #expect(!control.isSuspended)
         // Breaks the retain cycle between the control and the closure.
         control.attach(nil)
     }
 
     /// The transport may have read the state between the two changes, so it must be notified again.
-    @Test func changesThatCancelEachOutWhileOneIsBeingToldAreTold() {
+    @Test func cancelingChangesDuringANotificationAreReported() {
         let control = ExchangeControl()
-        let told = Locked<[Bool]>([])
+        let reported = Locked<[Bool]>([])
         control.attach { isSuspended in
-            if told.withLock({ $0.isEmpty }) {
+            if reported.withLock({ $0.isEmpty }) {
                 control.resume()
                 control.suspend()
             }
-            told.withLock { $0.append(isSuspended) }
+            reported.withLock { $0.append(isSuspended) }
         }
         control.suspend()
-        #expect(told.withLock { $0 } == [true, true])
+        #expect(reported.withLock { $0 } == [true, true])
         control.attach(nil)
     }
 
-    @Test func changesThatCancelEachOutBeforeAnybodyListensAreNotTold() {
+    @Test func cancelingChangesWithoutAListenerAreNotReported() {
         let control = ExchangeControl()
         control.suspend()
         control.resume()
-        let told = Locked<[Bool]>([])
-        let wasSuspended = control.attach { isSuspended in told.withLock { $0.append(isSuspended) } }
+        let reported = Locked<[Bool]>([])
+        let wasSuspended = control.attach { isSuspended in reported.withLock { $0.append(isSuspended) } }
         #expect(!wasSuspended)
         control.resume()
-        #expect(told.withLock { $0.isEmpty })
+        #expect(reported.withLock { $0.isEmpty })
     }
 
-    @Test func nobodyIsToldAfterTheEnd() {
+    @Test func noNotificationFollowsTheEnd() {
         let control = ExchangeControl()
-        let told = Locked(0)
-        control.attach { _ in told.withLock { $0 += 1 } }
+        let reported = Locked(0)
+        control.attach { _ in reported.withLock { $0 += 1 } }
         control.suspend()
         control.attach(nil)
         control.resume()
-        #expect(told.withLock { $0 } == 1)
+        #expect(reported.withLock { $0 } == 1)
     }
 
-    @Test func whoIsNotNotifiedAnyMoreIsReleasedWithoutTheLock() async {
+    @Test func aDetachedListenerIsReleasedOutsideTheLock() async {
         let control = ExchangeControl()
         let didLook = Deferred<Bool>()
         do {

@@ -33,7 +33,7 @@ import Testing
         return String(decoding: data, as: UTF8.self)
     }
 
-    @Test func theFirstThatHasTheFeaturesIsTaken() async throws {
+    @Test func theFirstCapableTransportIsUsed() async throws {
         let transport = FirstCapableTransport([
             Named("one", [.metrics], codings: ["gzip", "br"], idle: 1),
             Named("two", [.http2], codings: ["br"], idle: 2),

@@ -6,13 +6,13 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct PendingHeadDecisionTests {
 
-    @Test func onlyTheFirstDecisionCountsEvenIfItIsPending() async {
+    @Test func onlyTheFirstDecisionIsUsedEvenIfPending() async {
         let (outer, inner) = (PendingHeadDecision(), PendingHeadDecision())
         let log = Log()
-        outer.whenGiven { log.append("\($0)") }
-        outer.give(.ask(inner))
-        outer.give(.discard(upTo: 1))
-        inner.give(.take())
+        outer.whenDecided { log.append("\($0)") }
+        outer.fulfill(.deferred(inner))
+        outer.fulfill(.discard(upTo: 1))
+        inner.fulfill(.take())
         #expect(log.entries.count == 1)
         #expect(log.entries.first?.hasPrefix("take") == true, "\(log.entries)")
     }
@@ -23,15 +23,15 @@ import Testing
             let received = Count()
             do {
                 let pending = PendingHeadDecision()
-                for _ in 0..<4 { pending.whenGiven { _ in received.add() } }
+                for _ in 0..<4 { pending.whenDecided { _ in received.add() } }
                 await withTaskGroup(of: Void.self) { group in
                     for index in 0..<8 {
                         group.addTask {
                             if index % 2 == 0 {
-                                pending.give(index == 4 ? .ask(PendingHeadDecision()) : .take())
+                                pending.fulfill(index == 4 ? .deferred(PendingHeadDecision()) : .take())
                             } else {
                                 count.add()
-                                pending.whenGiven { _ in received.add() }
+                                pending.whenDecided { _ in received.add() }
                             }
                         }
                     }
@@ -41,11 +41,11 @@ import Testing
         }
     }
 
-    @Test func aDecisionThatWaitsForItselfRefuses() {
+    @Test func aSelfReferencingDecisionRejects() {
         let decision = PendingHeadDecision()
         let log = Log()
-        decision.whenGiven { if case .refuse = $0 { log.append("refused") } }
-        decision.give(.ask(decision))
+        decision.whenDecided { if case .refuse = $0 { log.append("refused") } }
+        decision.fulfill(.deferred(decision))
         #expect(log.entries == ["refused"])
     }
 }

@@ -15,7 +15,7 @@ import Testing
             onCancel: { [cancels] in cancels.withLock { $0 += 1 } })
     }
 
-    @Test func chunksComeInOrderThenTheEnd() async throws {
+    @Test func chunksArriveInOrderBeforeTheEnd() async throws {
         let (stream, source) = make()
         source.yield(Data("ab".utf8))
         source.yield(Data())
@@ -26,7 +26,7 @@ import Testing
         #expect(chunks == ["ab", "c"])
     }
 
-    @Test func aBodyThatEndsWhileItsCopyIsAskedForIsCopied() async throws {
+    @Test func aBodyThatEndsDuringACopyRequestIsCopied() async throws {
         for round in 0..<20_000 {
             let (stream, source) = make()
             source.yield(Data("body".utf8))
@@ -50,7 +50,7 @@ import Testing
         source.finish(throwing: nil, report: TransportReport())
     }
 
-    @Test func aFullStreamAsksForMoreWhenReadDownToHalf() async throws {
+    @Test func aFullStreamRequestsMoreWhenHalfIsRead() async throws {
         let (stream, source) = make(highWaterMark: 10)
         source.yield(Data(count: 6))
         #expect(!source.isFull)
@@ -105,7 +105,7 @@ import Testing
         source.finish(throwing: nil, report: TransportReport())
     }
 
-    @Test func aSecondReaderGetsAnErrorAndTheFirstGoesOn() async throws {
+    @Test func aSecondReaderFailsAndTheFirstContinues() async throws {
         let (stream, source) = make()
         let results = Locked<[Result<Data?, any Error>]>([])
         await withTaskGroup(of: Void.self) { group in
@@ -128,7 +128,7 @@ import Testing
         source.finish(throwing: nil, report: TransportReport())
     }
 
-    @Test func theReportIsThereWhenTheExchangeHasEndedAlsoAfterACancel() async {
+    @Test func theReportIsAvailableAfterTheEndEvenIfCancelled() async {
         let (stream, source) = make()
         stream.cancel()
         async let report = stream.report()
@@ -150,7 +150,7 @@ import Testing
         await #expect(throws: TransportError.self) { try await iterator.next() }
     }
 
-    @Test func whatNobodyReadsIsReleasedWithoutTheLock() async {
+    @Test func unreadChunksAreReleasedOutsideTheLock() async {
         let (stream, source) = make()
         let didLook = Deferred<Bool>()
         source.yield(DeinitProbe.bytes(didLook) { _ = source.isFull })

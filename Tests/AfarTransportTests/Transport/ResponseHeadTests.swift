@@ -8,7 +8,7 @@ import Testing
 #endif
 
 @Suite struct ResponseHeadTests {
-    @Test func fieldsOfOneNameAreJoinedWhateverTheirCase() throws {
+    @Test func fieldsWithEqualNamesAreJoinedInAnyCase() throws {
         let fields: HTTPFields = [
             try #require(HTTPField.Name("Vary")): "a", try #require(HTTPField.Name("vary")): "b",
             try #require(HTTPField.Name("VARY")): "c",
@@ -25,7 +25,7 @@ import Testing
         ("Last-Modified", "yesterday"), ("X-Bytes", "\u{FFFD}\u{0}"), ("Content-Type", ""),
         ("Content-Disposition", "attachment; filename*=UTF-8''%"), ("Content-Type", "text/plain; charset=\""),
     ])
-    func oddValuesDoNotHarm(name: String, value: String) throws {
+    func unusualValuesAreHandled(name: String, value: String) throws {
         let fields: HTTPFields = [try #require(HTTPField.Name(name)): value]
         let head = ResponseHead(status: 200, fields: fields, url: "http://mock/")
         let response = try #require(head.httpURLResponse)
@@ -49,7 +49,7 @@ import Testing
         #expect(head("Server: one\r\n two\r\n\tthree\r\n").value(for: .server) == "one two three")
     }
 
-    @Test func linesWithoutAColonOrWithABadNameAreLeftOut() {
+    @Test func linesWithoutAColonOrWithAnInvalidNameAreIgnored() {
         let head = head("nonsense\r\nbad name: 1\r\n: 2\r\nGood: 3\r\n")
         #expect(head.fields.map(\.value) == ["3"])
     }
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// RFC 9110, section 5.5.
-    @Test func bytesThatAreNoUTF8AreLatin1() throws {
+    @Test func nonUTF8BytesAreLatin1() throws {
         let name = try #require(HTTPField.Name("X-Name"))
         let head = head(Array("X-Name: caf".utf8) + [0xE9, 0x20, 0xC3, 0xA9, 0x0D, 0x0A])
         #expect(head.value(for: name) == "caf\u{E9} \u{C3}\u{A9}")
@@ -80,20 +80,20 @@ import Testing
         #expect(self.head("\(name): /café\r\n").value(for: field) == "/café")
     }
 
-    @Test func bytesThatAreNoUTF8DoNotBreakReading() {
+    @Test func nonUTF8BytesAreAccepted() {
         let bytes = Array("HTTP/1.1 200 OK\r\nX: ".utf8) + [0xFF, 0xFE, 0x0D, 0x0A]
         let head = ResponseHead(status: 200, httpVersion: "HTTP/1.1", raw: RawHead(bytes: bytes), url: "http://h/")
         #expect(head.fields.count == 1)
     }
 
-    @Test func foundationsFormJoinsRepeatedFields() throws {
+    @Test func theHTTPURLResponseJoinsRepeatedFields() throws {
         let response = try #require(head("Vary: a\r\nVary: b\r\n").httpURLResponse)
         #expect(response.value(forHTTPHeaderField: "vary") == "a, b")
         #expect(response.statusCode == 200)
         #expect(response.url?.host() == "example.com")
     }
 
-    @Test func aNegativeOrWrittenOutContentLengthIsNone() {
+    @Test func anInvalidContentLengthIsNil() {
         #expect(head("Content-Length: -1\r\n").contentLength == nil)
         #expect(head("Content-Length: ten\r\n").contentLength == nil)
         #expect(head("Content-Length: 10\r\n").contentLength == 10)

@@ -6,26 +6,26 @@ struct TransferStateTests {
     private static let second: UInt64 = 1_000_000_000
 
     private func state(
-        connect: Double = 1_000, idle: Double = 10, total: Double = 100, rate: Double = 1, isWatched: Bool = false
+        connect: Double = 1_000, idle: Double = 10, total: Double = 100, rate: Double = 1, isStreamed: Bool = false
     ) -> TransferState {
         var options = ExchangeOptions()
         options.connectTimeout = connect
         options.minimumTransferRate = rate
         options.idleTimeout = idle
         options.totalTimeout = total
-        return TransferState(options: options, totalTimeout: options.totalTimeout, isWatched: isWatched, now: 0)
+        return TransferState(options: options, totalTimeout: options.totalTimeout, isStreamed: isStreamed, now: 0)
     }
 
     private func connected(
-        idle: Double = 10, total: Double = 100, rate: Double = 1, isWatched: Bool = false
+        idle: Double = 10, total: Double = 100, rate: Double = 1, isStreamed: Bool = false
     ) -> TransferState {
-        var state = state(idle: idle, total: total, rate: rate, isWatched: isWatched)
+        var state = state(idle: idle, total: total, rate: rate, isStreamed: isStreamed)
         state.admit(at: 0)
         _ = state.connect(at: 0)
         return state
     }
 
-    @Test func phasesFollowEachOther() {
+    @Test func phasesAreOrdered() {
         var state = state()
         #expect(state.phase == .queued)
         state.admit(at: 0)
@@ -57,7 +57,7 @@ struct TransferStateTests {
         #expect(state.phase == .finished)
     }
 
-    @Test func connectingNeedsAdmission() {
+    @Test func connectingRequiresAdmission() {
         var state = state()
         let isNews = state.connect(at: 0)
         #expect(!isNews)
@@ -78,7 +78,7 @@ struct TransferStateTests {
         #expect(state.fault?.code == .timedOut)
     }
 
-    @Test func aFinishedTransferTakesNoFault() {
+    @Test func aFinishedTransferIgnoresFaults() {
         var state = state()
         _ = state.finish()
         state.fail(.cancelled)
@@ -99,7 +99,7 @@ struct TransferStateTests {
         #expect(state.expiry(at: 51 * Self.second)?.message.contains("idle") == true)
     }
 
-    @Test func activityStartsTheIdleTimerAgain() {
+    @Test func activityRestartsTheIdleTimer() {
         var state = connected()
         state.noteActivity(of: 100, at: 9 * Self.second)
         #expect(state.expiry(at: 18 * Self.second) == nil)
@@ -120,23 +120,23 @@ struct TransferStateTests {
         #expect(state.expiry(at: 99 * Self.second) == nil)
     }
 
-    @Test func anInformationalHeadStartsTheIdleTimerAgain() {
+    @Test func anInformationalHeadRestartsTheIdleTimer() {
         var state = connected(idle: 10, rate: 1_000)
         state.receiveInformational(at: 9 * Self.second)
         #expect(state.nextDeadline == 19 * Self.second)
     }
 
-    @Test(arguments: [true, false]) func aBodyThatIsRefusedIsNotWaitedFor(refuses: Bool) {
+    @Test(arguments: [true, false]) func aRejectedBodyIsNotAwaited(needsNoMoreBody: Bool) {
         var state = connected()
         state.isSendingPaused = true
         state.pauseDidChange(at: 0)
-        state.receiveHead(refuses: refuses, at: 1 * Self.second)
-        #expect((state.expiry(at: 50 * Self.second) != nil) == refuses)
+        state.receiveHead(needsNoMoreBody: needsNoMoreBody, at: 1 * Self.second)
+        #expect((state.expiry(at: 50 * Self.second) != nil) == needsNoMoreBody)
     }
 
     // MARK: The rate
 
-    @Test func aDripIsIdle() {
+    @Test func bytesBelowTheRateAreIdle() {
         var state = connected(idle: 10, rate: 1)
         for second in 1..<10 { state.noteActivity(of: 1, at: UInt64(second) * Self.second) }
         let fault = state.expiry(at: 10 * Self.second)
@@ -144,39 +144,47 @@ struct TransferStateTests {
         #expect(fault?.message.contains("9 bytes") == true, "\(fault?.message ?? "")")
     }
 
-    @Test func moreThanTheRateIsNot() {
+    @Test(arguments: [(0, "no bytes were"), (1, "only 1 byte was"), (2, "only 2 bytes were")])
+    func theIdleTimeoutCountsBytesInItsMessage(_ count: Int, _ amount: String) {
+        var state = connected(idle: 10, rate: 1)
+        if count > 0 { state.noteActivity(of: count, at: 1 * Self.second) }
+        let fault = state.expiry(at: 10 * Self.second)
+        #expect(fault?.message.hasPrefix("\(amount) sent or received within ") == true, "\(fault?.message ?? "")")
+    }
+
+    @Test func bytesAboveTheRateAreNotIdle() {
         var state = connected(idle: 10, rate: 1)
         for second in 1...50 { state.noteActivity(of: 2, at: UInt64(second) * Self.second) }
         #expect(state.expiry(at: 50 * Self.second) == nil)
         #expect(state.expiry(at: 60 * Self.second)?.code == .timedOut)
     }
 
-    @Test func onePieceStartsTheTimerAgain() {
+    @Test func oneLargeChunkRestartsTheTimer() {
         var state = connected(idle: 10, rate: 1)
         state.noteActivity(of: 11, at: 9 * Self.second)
         #expect(state.nextDeadline == 19 * Self.second)
     }
 
     @Test(arguments: [0, -5, .nan, -.infinity] as [Double])
-    func withoutARateAnyByteCounts(_ rate: Double) {
+    func withoutARateAnyByteRestartsTheTimer(_ rate: Double) {
         var state = connected(idle: 10, rate: rate)
         state.noteActivity(of: 1, at: 9 * Self.second)
         #expect(state.nextDeadline == 19 * Self.second)
     }
 
-    @Test func anEndlessRateLeavesTheTimersAlone() {
+    @Test func anInfiniteRateDoesNotAffectTheTimers() {
         var state = connected(idle: 10, rate: .infinity)
         state.noteActivity(of: 2_000_000_000_000_000, at: 9 * Self.second)
         #expect(state.nextDeadline == 19 * Self.second)
     }
 
-    @Test func whoIsWatchedMayDrip() {
-        var state = connected(idle: 10, isWatched: true)
+    @Test func aWatchedTransferCanBeSlow() {
+        var state = connected(idle: 10, isStreamed: true)
         state.noteActivity(of: 1, at: 9 * Self.second)
         #expect(state.nextDeadline == 19 * Self.second)
     }
 
-    @Test func theIdleTimerStandsStillWhileSuspended() {
+    @Test func theIdleTimerPausesWhileSuspended() {
         var state = connected()
         state.setSuspended(true, at: 5 * Self.second)
         state.noteActivity(of: 100, at: 6 * Self.second)
@@ -186,7 +194,7 @@ struct TransferStateTests {
         #expect(state.expiry(at: 60 * Self.second)?.message.contains("idle") == true)
     }
 
-    @Test func theIdleTimerStandsStillWhileABodyWaits() {
+    @Test func theIdleTimerPausesWhileABodyWaits() {
         for flag in [\TransferState.isReceivingPaused, \.isSendingPaused] {
             var state = connected()
             state[keyPath: flag] = true
@@ -198,7 +206,7 @@ struct TransferStateTests {
         }
     }
 
-    @Test func oneReasonToStandStillIsEnough() {
+    @Test func oneReasonToPauseIsSufficient() {
         var state = connected()
         state.isReceivingPaused = true
         state.setSuspended(true, at: 0)
@@ -209,7 +217,7 @@ struct TransferStateTests {
         #expect(state.expiry(at: 50 * Self.second)?.code == .timedOut)
     }
 
-    @Test func suspensionBeforeTheConnectionHoldsTheTimerLater() {
+    @Test func suspensionBeforeTheConnectionPausesTheTimerLater() {
         var state = state()
         state.setSuspended(true, at: 0)
         state.admit(at: 0)
@@ -217,7 +225,7 @@ struct TransferStateTests {
         #expect(state.expiry(at: 50 * Self.second) == nil)
     }
 
-    @Test func theTotalTimerRunsThroughEverything() {
+    @Test func theTotalTimerNeverPauses() {
         var state = state(idle: 1_000, total: 7)
         #expect(state.nextDeadline == 7 * Self.second)
         state.setSuspended(true, at: 0)
@@ -229,14 +237,14 @@ struct TransferStateTests {
     }
 
     @Test(arguments: [Double.infinity, .nan, .greatestFiniteMagnitude, 1e300])
-    func endlessTimeoutsNeverPass(_ seconds: Double) {
+    func infiniteTimeoutsNeverExpire(_ seconds: Double) {
         let state = connected(idle: seconds, total: seconds)
         #expect(state.nextDeadline == .max)
         #expect(state.expiry(at: .max - 1) == nil)
     }
 
     @Test(arguments: [0, -1, -Double.infinity])
-    func timeoutsOfNothingPassAtOnce(_ seconds: Double) {
+    func zeroTimeoutsExpireImmediately(_ seconds: Double) {
         #expect(connected(idle: seconds).expiry(at: 0)?.code == .timedOut)
         #expect(state(total: seconds).expiry(at: 0)?.code == .timedOut)
     }

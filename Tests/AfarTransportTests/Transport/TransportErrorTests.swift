@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct TransportErrorTests {
-    @Test func theDescriptionIsOneLineWithWhatWhereAndWhy() {
+    @Test func theDescriptionIsOneLineWithTheDetails() {
         struct Cause: Error, CustomStringConvertible {
             let description = "the cause"
         }
@@ -16,7 +16,7 @@ import Testing
                 + "caused by: the cause")
     }
 
-    @Test func asAURLErrorItKeepsItselfAndTheURL() {
+    @Test func theURLErrorContainsTheErrorAndTheURL() {
         let error = TransportError(.timedOut, phase: .awaitingResponse, url: "http://h/x", message: "late").urlError
         #expect(error.code == .timedOut)
         #expect((error.userInfo[NSUnderlyingErrorKey] as? TransportError)?.phase == .awaitingResponse)

@@ -14,7 +14,7 @@ import Testing
         ("Example.COM", "example.com"), ("example.com.", "example.com"), ("::1", "::1"), ("[::1]", "::1"),
         ("example.com:8443", "example.com"), ("[::1]:443", "::1"), ("2001:db8::1", "2001:db8::1"),
     ])
-    func aWrittenHostIsTheOneThatIsAsked(host: String, name: String) {
+    func aHostIsNormalized(host: String, name: String) {
         #expect(HostName(host).text == name)
     }
 

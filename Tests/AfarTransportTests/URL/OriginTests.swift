@@ -21,7 +21,7 @@ struct OriginTests {
         ("https", "a", "https", "a:80"), ("http", "a", "http", "a."), ("http", "a:8080", "http", "a:80"),
         ("http", "[::80]", "http", "[::]"), ("http", "a", "http", "sub.a"), ("http", "a:80", "https", "a:443"),
     ])
-    func aDifferenceInSchemeHostOrPortMakesAnother(
+    func originsDifferInSchemeHostOrPort(
         scheme: String, authority: String, otherScheme: String, other: String
     ) {
         #expect(origin(scheme, authority) != origin(otherScheme, other))

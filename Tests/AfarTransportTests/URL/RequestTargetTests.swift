@@ -24,7 +24,7 @@ import Testing
         Reading(url: "http://my_host.local./", authority: "my_host.local.", path: "/"),
         Reading(url: "http://1and1.example/", authority: "1and1.example", path: "/"),
     ])
-    func plainURLsAreReadAsTheyStand(reading: Reading) throws {
+    func plainURLsAreUnchanged(reading: Reading) throws {
         let target = try RequestTarget(try #require(URL(string: reading.url)))
         #expect(target.authority == reading.authority)
         #expect(target.path == reading.path)
@@ -38,14 +38,14 @@ import Testing
         ("http://h/a b\u{E9}\\", "http://h/a%20b%C3%A9%5C", "/a%20b%C3%A9%5C"),
         ("http://h?[#[", "http://h/?%5B#%5B", "/?["),
     ])
-    func aTextsOwnPathIsKept(text: String, url: String, path: String) throws {
+    func theOriginalTextsPathIsKept(text: String, url: String, path: String) throws {
         let url = try #require(URL(string: url))
         let target = try RequestTarget(url, writtenAs: URLReference(text))
         #expect(target.path == path)
         #expect(target.authority == url.host())
     }
 
-    @Test func aNameBeyondASCIIBecomesPunycodeOrIsRefused() throws {
+    @Test func aNonASCIINameBecomesPunycodeOrIsRejected() throws {
         let url = try #require(URL(string: "http://bücher.example/"))
         let authority = try? RequestTarget(url).authority
         #expect(authority == nil || authority == "xn--bcher-kva.example")
@@ -57,14 +57,14 @@ import Testing
         "http://example.com:80:80/", "http://exa%6dple.com/", "http://.example.com/", "http://[1::zz]/",
         "http://[v1.x]/", "http://exam$ple.com/", "http://[fe80::1%25]/", "http://[fe80::1%25a%2fb]/",
     ])
-    func urlsThatCanBeReadTwoWaysAreRefused(url: String) throws {
+    func ambiguousURLsAreRejected(url: String) throws {
         // Foundation already rejects some URLs.
         guard let url = URL(string: url) else { return }
         #expect(throws: RequestTarget.Fault.self) { try RequestTarget(url) }
     }
 
     @Test(arguments: ["file:///etc/passwd", "ftp://example.com/", "data:text/plain,x", "javascript:alert(1)"])
-    func otherSchemesAreRefusedByName(url: String) throws {
+    func otherSchemesAreRejectedByName(url: String) throws {
         let url = try #require(URL(string: url))
         let fault = #expect(throws: RequestTarget.Fault.self) { try RequestTarget(url) }
         guard case .unsupportedScheme(let scheme) = fault else {
@@ -84,14 +84,14 @@ import Testing
         }
     }
 
-    @Test func userinfoIsSetApartAndDecoded() throws {
+    @Test func userinfoIsSeparatedAndDecoded() throws {
         let target = try RequestTarget(try #require(URL(string: "http://ada:p%40ss@example.com/x")))
         #expect(target.authority == "example.com")
         #expect(target.userinfo?.user == "ada")
         #expect(target.userinfo?.password == "p@ss")
     }
 
-    @Test func userinfoThatIsNoTextIsRefused() throws {
+    @Test func nonTextUserinfoIsRejected() throws {
         for userinfo in ["%FF:p", "ada:%C3", "%FF%00"] {
             let url = try #require(URL(string: "http://\(userinfo)@example.com/"))
             #expect(throws: RequestTarget.Fault.self, "\(userinfo)") { try RequestTarget(url) }

@@ -40,15 +40,15 @@ struct URLReferenceTests {
         ("/a\\b", "http://a/a%5Cb"),
         ("/a?\u{301}b#\u{301}c", "http://a/a?%CC%81b#%CC%81c"),
     ])
-    func whatStandsInNoURLIsEncoded(reference: String, url: String) {
+    func invalidCharactersAreEncoded(reference: String, url: String) {
         #expect(resolve(reference) == url)
     }
 
-    @Test func aBaseWithoutAPathTakesARelativeOne() {
+    @Test func aBaseWithoutAPathAcceptsARelativeOne() {
         #expect(resolve("g", at: "http://a") == "http://a/g")
     }
 
-    @Test func manySegmentsTakeNoTime() {
+    @Test func manySegmentsAreResolvedQuickly() {
         let many = String(repeating: "a/../", count: 50_000)
         #expect(resolve("/" + many) == "http://a/")
     }

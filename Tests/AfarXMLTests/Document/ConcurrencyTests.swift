@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func aDocumentIsForManyTasksAtOnce() async throws {
+    @Test func aDocumentCanBeUsedConcurrently() async throws {
         let entries = (0..<20).map {
             "<entry id='\($0)' x:kind='\($0 % 2 == 0 ? "a" : "b")'><title>&lt;\($0)&gt;<![CDATA[&]]></title></entry>"
         }
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func aNodeKeepsItsDocumentWhereverItGoes() async throws {
+    @Test func aNodeRetainsItsDocument() async throws {
         let elements = try (0..<16).map { try XML.Document("<a><b>\($0)</b></a>").root.first(named: "b") }
         let texts = await withTaskGroup(of: String.self) { group in
             for element in elements { group.addTask { "\(element?.text ?? "") in \(element?.parent?.name ?? "")" } }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct SerializationTests {
-    @Test func whatIsWrittenIsWhatWasRead() throws {
+    @Test func serializationPreservesADocument() throws {
         let text = """
             <?xml version="1.0" encoding="UTF-8"?>
             <!--before-->
@@ -16,7 +16,7 @@ import Testing
         #expect(try XML.Document(document.xmlString()).root.text == document.root.text)
     }
 
-    @Test func prettyPrintingIndentsElementsAndLeavesTextAlone() throws {
+    @Test func prettyPrintingIndentsElementsButNotText() throws {
         let document = try XML.Document(
             "<a> <b><c>one  two</c><c/></b>\n\n<d>text <e/></d><f xml:space=\"preserve\"> <g/> </f></a>")
         #expect(
@@ -35,7 +35,7 @@ import Testing
         #expect(document.root.nodes.count { $0.kind == .text } == 2, "the document is unchanged")
     }
 
-    @Test(arguments: [false, true]) func anElementIsWrittenWithTheNamespacesThatItNeeds(isPretty: Bool) throws {
+    @Test(arguments: [false, true]) func anElementIsWrittenWithItsNamespaces(isPretty: Bool) throws {
         let document = try XML.Document("<a xmlns='urn:a' xmlns:p=\"urn:p\"><p:b p:c=\"1\"><d/></p:b></a>")
         let part = try #require(document.root.first(named: "b")).xmlString(prettyPrinted: isPretty)
         let root = try XML.Document(part).root
@@ -44,7 +44,7 @@ import Testing
         #expect(root.first(named: "d")?.namespaceURI == "urn:a")
     }
 
-    @Test func whatIsPrintedIsTheXMLText() throws {
+    @Test func descriptionsAreTheXMLText() throws {
         let document = try XML.Document("<a b='1'><c/>t</a>")
         #expect("\(document)" == document.xmlString())
         #expect("\(document.root)" == "<a b=\"1\"><c/>t</a>")

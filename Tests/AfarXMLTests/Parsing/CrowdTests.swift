@@ -32,7 +32,7 @@ import Testing
         ].map { "<r>\($0)</r>" }
     }
 
-    @Test func crowdsOfNamesAreRefused() throws {
+    @Test func tooManyNamesAreRejected() throws {
         for text in Self.documents(names: 1_000) {
             let found = try #require(error(text, XML.ParsingOptions(maximumNames: 999)))
             #expect(found.kind == .limitExceeded, "\(text.prefix(100))")
@@ -45,7 +45,7 @@ import Testing
     }
 
     /// The parser stores the names of a stream until its end.
-    @Test func crowdsOfNamesAreRefusedOnStreams() throws {
+    @Test func tooManyNamesAreRejectedOnStreams() throws {
         let options = XML.ParsingOptions(maximumNames: 999)
         for text in Self.documents(names: 1_000) {
             #expect(try streamError(text, XML.EventParser(options: options))?.kind == .limitExceeded)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func crowdsOfNamesAreRefusedInPages() throws {
+    @Test func tooManyNamesAreRejectedInPages() throws {
         let page = (0..<1_000).map { "<p a\($0)>x</p>" }.joined()
         let error = #expect(throws: XML.Error.self) {
             _ = try XML.Document(html: page, options: XML.ParsingOptions(maximumNames: 999))
@@ -65,7 +65,7 @@ import Testing
         #expect(throws: Never.self) { _ = try XML.Document(html: page) }
     }
 
-    @Test func idsAreNoNames() throws {
+    @Test func idsDoNotCountAsNames() throws {
         let elements = (0..<2_000).map { "<a xml:id='i\($0)'/>" }.joined()
         let options = XML.ParsingOptions(maximumNames: 10)
         let document = try XML.Document("<r>\(elements)</r>", options: options)
@@ -76,7 +76,7 @@ import Testing
         #expect(try parser.all(of: Data("<r>\(elements)</r>".utf8), cutAt: 999).map { try $0.get() } == [1])
     }
 
-    @Test func vastNamesAreRefusedTogether() throws {
+    @Test func longNamesAreRejectedTogether() throws {
         let names = (0..<300).map { "<\(String(repeating: "x", count: 40_000))\($0)/>" }.joined()
         #expect(error("<r>\(names)</r>")?.kind == .limitExceeded)
         #expect(try streamError("<r>\(names)</r>", XML.EventParser())?.kind == .limitExceeded)
@@ -87,7 +87,7 @@ import Testing
     @Test(arguments: [
         "<a b='' c=''/>", "<!----><!----><!---->", "<?a?><?a?><?a?>", "<![CDATA[]]>x<![CDATA[]]>x<![CDATA[]]>",
     ])
-    func crowdsOfNodesAreRefused(nodes: String) throws {
+    func tooManyNodesAreRejected(nodes: String) throws {
         let text = "<r>\(String(repeating: nodes, count: 10))</r>"
         let found = try #require(error(text, XML.ParsingOptions(maximumNodes: 30)))
         #expect(found.kind == .limitExceeded)
@@ -102,7 +102,7 @@ import Testing
         #expect(throws: Never.self) { for result in parser.all(of: Data(text.utf8), cutAt: 7) { _ = try result.get() } }
     }
 
-    @Test func crowdsOfNodesAreRefusedInPages() throws {
+    @Test func tooManyNodesAreRejectedInPages() throws {
         let page = String(repeating: "<p a b><!----></p>", count: 10)
         let error = #expect(throws: XML.Error.self) {
             _ = try XML.Document(html: page, options: XML.ParsingOptions(maximumNodes: 41))
@@ -121,7 +121,7 @@ import Testing
         #expect(document.root.children.last?["b"]?.utf8.count == 1 << 20)
     }
 
-    @Test func aTagThatIsTooLongIsRefusedWhereItBegins() throws {
+    @Test func aLongTagIsRejectedAtItsStart() throws {
         let value = String(repeating: "x", count: 1 << 20)
         let tag = "<a" + (0..<10).map { " a\($0)='\(value)'" }.joined() + "/>"
         let text = "<r>\n<b/>\(tag)</r>"
@@ -134,7 +134,7 @@ import Testing
     }
 
     /// A parser that scans the whole tag again for each chunk would take a minute.
-    @Test func aTagThatComesInSmallPiecesIsReadOnce() throws {
+    @Test func aTagInSmallChunksIsScannedOnce() throws {
         let value = String(repeating: ">x", count: 500_000)
         let bytes = Data("<r><a b='\(value)'/><a \(String(repeating: " ", count: 100_000)) c=''/></r>".utf8)
         let start = ContinuousClock.now
@@ -144,7 +144,7 @@ import Testing
     }
 
     /// Limits of 0 or less reject everything, and the maximum rejects nothing.
-    @Test(arguments: [Int.min, -1, 0, .max]) func aLimitIsWhateverItIs(limit: Int) throws {
+    @Test(arguments: [Int.min, -1, 0, .max]) func limitsCanHaveAnyValue(limit: Int) throws {
         let text = "<r xmlns:p='u'><a b='1'>x</a><!--c--></r>"
         let all = XML.ParsingOptions(
             maximumBytes: limit, maximumDepth: limit, maximumAttributes: limit, maximumElements: limit,
@@ -165,7 +165,7 @@ import Testing
 
     /// libxml2 compares each name in such a list with all others before it reports any.
     @Test(arguments: ["<!ATTLIST a b NOTATION (%) #IMPLIED>", "<!ELEMENT a (%)>", "<!ATTLIST a b (%) #IMPLIED>"])
-    func vastDeclarationsAreRefused(declaration: String) throws {
+    func longDeclarationsAreRejected(declaration: String) throws {
         func text(names: Int) -> String {
             let list = (0..<names).map { "n\($0)" }.joined(separator: "|")
             return "<!DOCTYPE a [<!--]-->\n\(declaration.replacing("%", with: list))]><a/>"
@@ -179,7 +179,7 @@ import Testing
         #expect(error(text(names: 20_000))?.kind == .documentTypeRefused)
     }
 
-    @Test func whatFollowsADocumentTypeIsNoPartOfIt() throws {
+    @Test func textAfterADocumentTypeIsNotPartOfIt() throws {
         let text = "<!DOCTYPE a [<!--]--><!ELEMENT a ANY> ]><!--\(String(repeating: "-x", count: 100_000))--><a/>"
         #expect(throws: Never.self) { _ = try XML.Document(text, options: XML.ParsingOptions(documentType: .ignored)) }
     }

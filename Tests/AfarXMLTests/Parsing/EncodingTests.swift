@@ -36,26 +36,26 @@ import Testing
         return ResponseHead(status: 200, fields: fields, url: "http://localhost/")
     }
 
-    @Test func withoutAnythingItIsUTF8() throws {
+    @Test func utf8IsTheDefault() throws {
         try check(Data("<a>ä€\u{1F600}</a>".utf8), is: "ä€\u{1F600}")
         try check(Data("<?xml version='1.0'?><a>ä</a>".utf8), "text/xml", is: "ä")
         #expect(try error(Data("<a>".utf8) + [0xE4] + Data("</a>".utf8)).kind == .invalidBytes)
     }
 
     @Test(arguments: ["iso-8859-1", "windows-1252", "latin1"])
-    func theDeclaredOneIsUsed(label: String) throws {
+    func theDeclaredEncodingIsUsed(label: String) throws {
         let text = "<?xml version='1.0' encoding='\(label)'?><a>ä</a>"
         try check(try #require(text.data(using: .isoLatin1)), is: "ä")
     }
 
-    @Test func theContentTypeOutranksTheDeclaration() throws {
+    @Test func theContentTypeOverridesTheDeclaration() throws {
         let text = "<?xml version='1.0' encoding='utf-8'?><a>ä</a>"
         let latin = try #require(text.data(using: .isoLatin1))
         try check(latin, "application/xml; charset=\"ISO-8859-1\"", is: "ä")
         try check(Data(text.replacing("utf-8", with: "iso-8859-1").utf8), "text/xml;charset=utf-8", is: "ä")
     }
 
-    @Test func aByteOrderMarkOutranksBoth() throws {
+    @Test func aByteOrderMarkOverridesBoth() throws {
         let text = "<?xml version='1.0' encoding='iso-8859-1'?><a>ä€</a>"
         try check(Data([0xEF, 0xBB, 0xBF]) + Data(text.utf8), "text/xml; charset=iso-8859-1", is: "ä€")
         for (encoding, mark) in [
@@ -93,24 +93,24 @@ import Testing
         }
     }
 
-    @Test func oneThatIsGivenOutranksAll() throws {
+    @Test func anExplicitEncodingOverridesAll() throws {
         let text = "<?xml version='1.0' encoding='utf-8'?><a>я</a>"
         let bytes = try #require(text.data(using: .windowsCP1251))
         try check(bytes, "text/xml; charset=utf-8", .init(encoding: .windows1251), is: "я")
     }
 
     @Test(arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian, .utf32BigEndian])
-    func wideUnitsAreSeenWithoutAMark(encoding: String.Encoding) throws {
+    func wideEncodingsAreDetectedWithoutAMark(encoding: String.Encoding) throws {
         let text = "<?xml version='1.0' encoding='utf-16'?><a>ä\u{1F600}</a>"
         try check(try #require(text.data(using: encoding)), is: "ä\u{1F600}")
     }
 
-    @Test func eastAsianOnesAreRead() throws {
+    @Test func eastAsianEncodingsAreDecoded() throws {
         let text = "<?xml version='1.0' encoding='Shift_JIS'?><a>日本</a>"
         try check(try #require(text.data(using: .shiftJIS)), is: "日本")
     }
 
-    @Test func unknownOnesAndWrongBytesAreErrors() throws {
+    @Test func unknownEncodingsAndMalformedBytesAreErrors() throws {
         #expect(try error(Data("<?xml version='1.0' encoding='no-such'?><a/>".utf8)).kind == .unsupportedEncoding)
         #expect(try error(Data("<a/>".utf8), "text/xml; charset=no-such").kind == .unsupportedEncoding)
         #expect(try error(Data("<a/>".utf8), "text/xml; charset=no-such").description.contains("no-such"))
@@ -120,7 +120,7 @@ import Testing
         try check(Data("<?xml version='1.0' encoding='utf-16'?><a>ä</a>".utf8), is: "ä")
     }
 
-    @Test func aResponsesCharsetCountsForDecodersToo() throws {
+    @Test func decodersUseTheResponsesCharset() throws {
         struct Value: Decodable { let b: String }
         let data = try #require("<a><b>ä</b></a>".data(using: .isoLatin1))
         let serializer = DecodableResponseSerializer<Value>(decoder: XMLDecoder())

@@ -29,13 +29,13 @@ import Testing
         #expect(try elements(pattern).map { try $0.get() } == ids)
     }
 
-    @Test func whereverTheChunksEndTheElementsAreTheSame() throws {
+    @Test func chunkBoundariesDoNotMatter() throws {
         for step in 1...40 {
             #expect(try elements("g:entry", cutAt: step).map { try $0.get() } == ["1", "2", "4"])
         }
     }
 
-    @Test func anElementIsADocumentThatMayBeKept() throws {
+    @Test func anElementCanBeStored() throws {
         var kept: [XML.Element] = []
         do {
             var parser = XML.ElementParser(matching: "g:entry", namespaces: ["g": "urn:f"]) { $0 }
@@ -51,7 +51,7 @@ import Testing
     }
 
     /// The element doesn't share its names with the parser, so equal names have different addresses.
-    @Test func aKeptElementIsDecodedLikeAnyOther() throws {
+    @Test func aStoredElementCanBeDecoded() throws {
         struct Value: Decodable, Equatable {
             let b: String
             let a: [String]
@@ -65,7 +65,7 @@ import Testing
         #expect(value == Value(b: "2", a: ["1", "3", "4"], c: [.x(1), .y(2), .x(3)]))
     }
 
-    @Test func aBrokenDocumentIsTheLastThingTold() throws {
+    @Test func anErrorIsTheLastResult() throws {
         var parser = XML.ElementParser(matching: "a") { $0.text }
         let results = parser.all(of: Data("<r><a>1</a><a>2</a><b></r>".utf8), cutAt: 5)
         #expect(try results.prefix(2).map { try $0.get() } == ["1", "2"])
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: ["", " ", "<r><a>1</a>", "<r/><r/>", "<r/>\0", "<!DOCTYPE r><r/>", "<r>&e;</r>", "<r"])
-    func whatIsNoWholeDocumentFails(text: String) throws {
+    func incompleteDocumentsFail(text: String) throws {
         for step in [1, 3, 1_000] {
             var parser = XML.ElementParser(matching: "a") { $0.text }
             let last = try #require(parser.all(of: Data(text.utf8), cutAt: step).last)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func aTransformThatThrowsLosesItsElementOnly() throws {
+    @Test func aThrowingTransformLosesOnlyItsElement() throws {
         struct Odd: Error {}
         var parser = XML.ElementParser(matching: "a") { element in
             guard let number = Int(element.text) else { throw Odd() }
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a[1]", "p:a", "a/", "\0", "(a", "@a", "a/@b", "a|@b", ".", "attribute::a"])
-    func aPatternThatIsNoneIsAnError(pattern: String) throws {
+    func anInvalidPatternIsAnError(pattern: String) throws {
         var parser = XML.ElementParser(matching: pattern) { $0.text }
         let results = parser.all(of: Data("<a/>".utf8), cutAt: 100)
         let error = #expect(throws: AFError.self) { _ = try #require(results.first).get() }
@@ -103,7 +103,7 @@ import Testing
         #expect(results.count == 1)
     }
 
-    @Test func limitsHoldOnStreams() throws {
+    @Test func limitsApplyToStreams() throws {
         func last(_ text: String, _ options: XML.ParsingOptions = .init()) throws -> XML.Error? {
             var parser = XML.ElementParser(matching: "a", options: options) { $0.text }
             let last = try #require(parser.all(of: Data(text.utf8), cutAt: 100).last)
@@ -117,7 +117,7 @@ import Testing
                 == .limitExceeded)
     }
 
-    @Test func aLimitIsThatOfOneElement() throws {
+    @Test func limitsApplyToEachElement() throws {
         let element = "<a>" + String(repeating: "x", count: 1_000) + "</a>"
         let text = "<r>" + String(repeating: element, count: 200) + "</r>"
         var parser = XML.ElementParser(matching: "a", options: .init(maximumBytes: 2_000)) { $0.text.count }
@@ -126,7 +126,7 @@ import Testing
     }
 
     /// Each element would contain its own copy.
-    @Test func vastNamespacesAreRefused() throws {
+    @Test func longNamespacesAreRejected() throws {
         let text = "<r xmlns:p='\(String(repeating: "u", count: 100_000))'><a/></r>"
         var parser = XML.ElementParser(matching: "a") { $0.text }
         let last = try #require(parser.all(of: Data(text.utf8), cutAt: 10_000).last)
@@ -134,14 +134,14 @@ import Testing
         #expect((error?.underlyingError as? XML.Error)?.kind == .limitExceeded)
     }
 
-    @Test func aCharacterThatIsCutAtTheEndIsInvalid() throws {
+    @Test func aTruncatedLastCharacterIsInvalid() throws {
         var parser = XML.ElementParser(matching: "a", options: .init(encoding: .shiftJIS)) { $0.text }
         let last = try #require(parser.all(of: Data("<a/>".utf8) + [0x81], cutAt: 3).last)
         let error = #expect(throws: AFError.self) { _ = try last.get() }
         #expect((error?.underlyingError as? XML.Error)?.kind == .invalidBytes)
     }
 
-    @Test func aCopyOfAParserBeginsAnew() throws {
+    @Test func aCopyOfAParserStartsOver() throws {
         let parser = XML.ElementParser(matching: "a") { $0.text }
         for _ in 0..<2 {
             var copy = parser
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func aParserThatIsGivenUpInTheMiddleLeavesNothing() {
+    @Test func anAbandonedParserLeaksNothing() {
         for length in 0..<text.utf8.count {
             var parser = XML.ElementParser(matching: "g:entry", namespaces: ["g": "urn:f"]) { $0.text }
             _ = parser.parse(Data(text.utf8.prefix(length)))

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct EventParserTests {
-    @Test func everythingIsToldInOrderWhereverTheChunksEnd() throws {
+    @Test func eventsAreReportedInOrderForAnyChunks() throws {
         let text =
             "<?xml version='1.0'?><!--c--><a xmlns='u' b='&lt;1' p:c='2' xmlns:p='v'>t&amp;ä<![CDATA[<]]><p:d/><?i j?></a>"
         for step in [1, 2, 3, 7, 1_000] {
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: ["<a><p:b/><c/></a>", "<a><b c='1' c='2'/><d/></a>", "<a>&#0;<c/></a>"])
-    func nothingIsToldAfterAFailureWhereverTheChunksEnd(text: String) {
+    func noEventFollowsAFailureForAnyChunks(text: String) {
         for step in [1, 2, 3, 7, 1_000] {
             var parser = XML.EventParser()
             let results = parser.all(of: Data(text.utf8), cutAt: step)

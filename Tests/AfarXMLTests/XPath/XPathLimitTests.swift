@@ -26,7 +26,7 @@ import Testing
         "/r/*[position() > 3999]",
         "//b[. = '2x']", "id(//b)", "//a[not(@x)]/text()[. = '1']", "sum(//b)", "//@*/following::*",
     ])
-    func stepsGrowWithTheDocumentNotWithItsSquare(expression: String) throws {
+    func stepsGrowLinearlyWithTheDocument(expression: String) throws {
         _ = try Self.pairs().xpath(expression, maximumSteps: 400_000)
     }
 
@@ -39,11 +39,11 @@ import Testing
         "//a\(String(repeating: "[/]", count: 1_300))", "//a[following::b[1999]]",
         "//a[/r/*[last()]/preceding-sibling::*[last()] = 'x']",
     ])
-    func whatTakesTheSquareOfTheDocumentIsStopped(expression: String) throws {
+    func quadraticExpressionsAreStopped(expression: String) throws {
         #expect(error(expression, in: try Self.pairs(), maximumSteps: 1_000_000)?.kind == .xpathTooComplex)
     }
 
-    @Test func textThatIsReadAgainAndAgainIsCounted() throws {
+    @Test func repeatedlyReadTextIsCounted() throws {
         let text = "<r>" + String(repeating: "<a/>", count: 1_000) + String(repeating: "x", count: 5_000_000) + "</r>"
         let document = try XML.Document(text)
         for expression in [
@@ -55,13 +55,13 @@ import Testing
         #expect(try document.xpath("count(//a[/ = 'x'])").number == 0, "only the necessary text is read")
     }
 
-    @Test func whatIsSoughtInATextAgainAndAgainIsCounted() throws {
+    @Test func repeatedSearchesAreCounted() throws {
         let text = "<r>\(String(repeating: "a", count: 200_000))<b>\(String(repeating: "a", count: 50_000))b</b></r>"
         #expect(error("contains(/r/text(), //b)", in: try XML.Document(text))?.kind == .xpathTooComplex)
     }
 
     /// The step limit also limits the memory, at eight bytes per step.
-    @Test func textThatIsMadeIsBounded() throws {
+    @Test func createdTextIsLimited() throws {
         let document = try XML.Document("<r>\(String(repeating: "x", count: 1_000_000))</r>")
         let many = (0..<60).map { _ in "/" }.joined(separator: ",")
         let nested = (0..<5).reduce("concat(\(many))") { inner, _ in
@@ -75,7 +75,7 @@ import Testing
         #expect(try document.xpath("concat(/,/)").string.utf8.count == 2_000_000)
     }
 
-    @Test func nodesThatAreGatheredAreBounded() throws {
+    @Test func collectedNodesAreLimited() throws {
         let document = try Self.pairs()
         let many = (0..<100).map { _ in "//node()" }.joined(separator: "|")
         #expect(error(many, in: document, maximumSteps: 1_000_000)?.kind == .xpathTooComplex)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: [("(", ")"), ("a[", "]"), ("not(", ")")])
-    func bracketsLieSixtyFourDeepAtMost(open: String, close: String) throws {
+    func bracketsAreLimitedToSixtyFourLevels(open: String, close: String) throws {
         let document = try XML.Document("<a/>")
         func nested(_ depth: Int) -> String {
             String(repeating: open, count: depth) + "1" + String(repeating: close, count: depth)

@@ -6,7 +6,7 @@ import Testing
 
 /// The results are the same as those of libxml2's evaluator, which is proven in practice.
 @Suite struct XPathReferenceTests {
-    @Test(arguments: 0..<40) func randomExpressionsGiveWhatLibxml2Gives(seed: UInt64) throws {
+    @Test(arguments: 0..<40) func randomExpressionsMatchLibxml2(seed: UInt64) throws {
         var random = SplitMix(state: seed)
         let text = RandomXPath.document(&random)
         let document = try XML.Document(text)

@@ -55,7 +55,7 @@ import Testing
         #expect(try document.xpath("7").nodes.isEmpty)
     }
 
-    @Test func nodesComeInTheDocumentsOrderAndOnce() throws {
+    @Test func nodesAreUniqueAndInDocumentOrder() throws {
         let names = ["s": "urn:shop"]
         let both = try document.xpath("//s:other | //s:item[2] | //s:item", namespaces: names).nodes
         #expect(both.map(\.localName) == ["item", "item", "other"])
@@ -65,7 +65,7 @@ import Testing
     @Test(arguments: [
         ("//item[", 7), ("//", 2), ("item)", 4), ("'open", 5), ("a b", 2), ("", 0), ("//item[@a=]", 10), ("1 +", 3),
     ])
-    func anExpressionThatDoesNotCompileNamesThePlace(expression: String, place: Int) throws {
+    func anInvalidExpressionReportsTheLocation(expression: String, place: Int) throws {
         let error = #expect(throws: XML.Error.self) { _ = try document.xpath(expression) }
         #expect(error?.kind == .invalidXPath)
         #expect(error?.byteOffset == place, "\(error?.description ?? "")")
@@ -75,24 +75,24 @@ import Testing
         ("//p:item", "Undefined namespace prefix"), ("$v", "Undefined variable"), ("f()", "Unknown function"),
         ("//item[", "Invalid expression"), ("'open", "Unfinished text"), ("count()", "Wrong number of arguments"),
     ])
-    func whatIsWrongIsSaidInWords(expression: String, words: String) throws {
+    func errorsAreDescribed(expression: String, words: String) throws {
         let error = #expect(throws: XML.Error.self) { _ = try document.xpath(expression) }
         #expect(error?.message.hasPrefix(words) == true, "\(error?.message ?? "")")
     }
 
     @Test(arguments: ["p:item", "//p:item", "$variable", "unknown()", "p:unknown()", "count()", "id(1,2)", "count(1)"])
-    func whatIsNotThereIsAnError(expression: String) throws {
+    func unknownNamesAreErrors(expression: String) throws {
         let error = #expect(throws: XML.Error.self) { _ = try document.xpath(expression) }
         #expect(error?.kind == .invalidXPath)
     }
 
-    @Test func namespaceNodesAreRefused() throws {
+    @Test func namespaceNodesAreRejected() throws {
         let error = #expect(throws: XML.Error.self) { _ = try document.xpath("//namespace::*") }
         #expect(error?.kind == .invalidXPath)
         #expect(try document.xpath("count(/*/namespace::*)").number == 3)
     }
 
-    @Test func anExpressionThatNeverEndsIsStopped() throws {
+    @Test func anEndlessExpressionIsStopped() throws {
         let many = try XML.Document("<a>" + String(repeating: "<b><c/></b>", count: 2_000) + "</a>")
         let start = ContinuousClock.now
         let error = #expect(throws: XML.Error.self) {
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: [100, 1_000, 100_000])
-    func deeplyNestedExpressionsAreNoDanger(depth: Int) async throws {
+    func deeplyNestedExpressionsDoNotCrash(depth: Int) async throws {
         let document = document
         for (open, close) in [("(", ")"), ("a[", "]"), ("not(", ")"), ("-", "")] {
             let expression = String(repeating: open, count: depth) + "1" + String(repeating: close, count: depth)
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: ["1+", "1=", "1 or ", "a|", "a/"])
-    func longChainsOverflowNoStack(link: String) async throws {
+    func longChainsDoNotOverflowTheStack(link: String) async throws {
         let document = document
         let expression = String(repeating: link, count: 100_000) + "a"
         let error = await #expect(throws: XML.Error.self) {
@@ -122,7 +122,7 @@ import Testing
     }
 
     /// Without element numbers, libxml2 sorts nodes by traversing the tree, which takes minutes.
-    @Test func sortingNodesTakesNoSquare() throws {
+    @Test func sortingNodesIsNotQuadratic() throws {
         let many = try XML.Document("<r>" + String(repeating: "<a/>\n<b/>\n", count: 40_000) + "</r>")
         let start = ContinuousClock.now
         #expect(try many.xpath("count(/r/b[last()]/preceding-sibling::a)").number == 40_000)
@@ -132,7 +132,7 @@ import Testing
         #expect(many.root.xmlString().hasPrefix("<r><a/>\n<b/>"))
     }
 
-    @Test func aNulOrABadPrefixIsAnError() throws {
+    @Test func aNULOrAnInvalidPrefixIsAnError() throws {
         #expect(throws: XML.Error.self) { _ = try document.xpath("//a\0b") }
         #expect(throws: XML.Error.self) { _ = try document.xpath("//a", namespaces: ["": "urn:shop"]) }
     }

@@ -15,12 +15,12 @@ enum DownloadSamples {
         print("\(response.value?.count ?? 0) bytes read from the file")
     }
 
-    static func breaksOff(map: URL, bookmark: URL, destination: @escaping DownloadRequest.Destination) async throws {
+    static func interrupted(map: URL, bookmark: URL, destination: @escaping DownloadRequest.Destination) async throws {
         let response = await AF.download(map, to: destination).validate().serializingDownloadedFileURL().response
         if let resumeData = response.resumeData { try resumeData.write(to: bookmark) }
     }
 
-    static func goesOn(bookmark: URL, destination: @escaping DownloadRequest.Destination) async throws {
+    static func resuming(bookmark: URL, destination: @escaping DownloadRequest.Destination) async throws {
         let data = try Data(contentsOf: bookmark)
         let file = try await AF.download(resumingWith: data, to: destination)
             .validate()

@@ -10,20 +10,20 @@ struct NotANumber: Error {}
 struct Measurements: DataStreamParser {
     private var rest = Data()
     /// Whether the rest of an oversized number is skipped.
-    private var isPassing = false
+    private var isSkipping = false
 
     mutating func parse(_ chunk: Data) -> [Result<Double, AFError>] {
         var results: [Result<Double, AFError>] = []
         for byte in chunk {
             if byte == UInt8(ascii: ";") {
-                if !isPassing { results.append(number(rest)) }
+                if !isSkipping { results.append(number(rest)) }
                 rest = Data()
-                isPassing = false
-            } else if !isPassing, rest.count < 100 {
+                isSkipping = false
+            } else if !isSkipping, rest.count < 100 {
                 rest.append(byte)
-            } else if !isPassing {
+            } else if !isSkipping {
                 results.append(number(nil))
-                isPassing = true
+                isSkipping = true
             }
         }
         return results
@@ -88,7 +88,7 @@ enum EventSamples {
         }
     }
 
-    static func goingOn() -> EventSource {
+    static func reconnecting() -> EventSource {
         let prices = AF.serverSentEvents(
             "https://api.example.com/prices",
             lastEventID: "41",

@@ -18,7 +18,7 @@ enum FastJSONSamples {
 
     static func configured() async throws {
         let decoder = FastJSONDecoder(
-            keyDecodingStrategy: .convertFromSnakeCase, dateDecodingStrategy: .iso8601, duplicateKeyStrategy: .refuse)
+            keyDecodingStrategy: .convertFromSnakeCase, dateDecodingStrategy: .iso8601, duplicateKeyStrategy: .reject)
         let response = await AF.request("https://api.example.com/users")
             .serializingDecodable([User].self, decoder: decoder)
             .response

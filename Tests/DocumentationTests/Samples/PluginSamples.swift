@@ -48,29 +48,29 @@ struct YAMLDocuments<T: Decodable & Sendable>: DataStreamParser {
     /// The number of bytes already searched for a separator.
     private var searched = 0
     /// Whether the rest of an oversized document is skipped.
-    private var isPassing = false
+    private var isSkipping = false
 
     mutating func parse(_ chunk: Data) -> [Result<T, AFError>] {
         rest += chunk
         var documents: [Result<T, AFError>] = []
         while let end = rest.range(of: separator, in: (rest.startIndex + searched)..<rest.endIndex) {
-            if !isPassing { documents.append(decode(rest[..<end.lowerBound])) }
+            if !isSkipping { documents.append(decode(rest[..<end.lowerBound])) }
             rest.removeSubrange(..<end.upperBound)
             searched = 0
-            isPassing = false
+            isSkipping = false
         }
         // The data can end within a separator.
         let undecided = separator.count - 1
-        if !isPassing, rest.count > limit {
-            isPassing = true
+        if !isSkipping, rest.count > limit {
+            isSkipping = true
             documents.append(.failure(.responseSerializationFailed(reason: .decodingFailed(error: TooLarge()))))
         }
-        if isPassing { rest = Data(rest.suffix(undecided)) }
+        if isSkipping { rest = Data(rest.suffix(undecided)) }
         searched = max(0, rest.count - undecided)
         return documents
     }
 
-    mutating func finish() -> [Result<T, AFError>] { rest.isEmpty || isPassing ? [] : [decode(rest)] }
+    mutating func finish() -> [Result<T, AFError>] { rest.isEmpty || isSkipping ? [] : [decode(rest)] }
 
     private func decode(_ document: Data) -> Result<T, AFError> {
         Result { try YAML().decode(T.self, from: document) }
@@ -114,7 +114,7 @@ extension ParameterEncoder where Self == YAMLBody {
         #expect(try await task.value == Deployment(name: "web", replicas: 3))
     }
 
-    @Test func whatIsNoYAMLIsADecodingFailure() async {
+    @Test func invalidYAMLIsADecodingFailure() async {
         let session = Session(transport: MockTransport { _ in .data(Data("name: [".utf8)) })
 
         let task = session.request("https://api.example.com/deployment").serializing(.yaml(of: Deployment.self))
@@ -123,7 +123,7 @@ extension ParameterEncoder where Self == YAMLBody {
     }
 
     @Test(arguments: [1, 3, 100])
-    func documentsMayComeInAnyPieces(size: Int) async {
+    func documentsCanBeSplitAnywhere(size: Int) async {
         var response = MockResponse.data(Data("name: a\nreplicas: 1\n---\nname: b\nreplicas: 2\n".utf8))
         response.chunkSize = size
         let session = Session(transport: MockTransport { [response] _ in response })

@@ -46,7 +46,7 @@ enum API {
         #expect(MockTransport.current?.requests.map(\.path) == ["/users/7", "/users/7", "/orders"])
     }
 
-    @Test func aMockInAnyPlace() async throws {
+    @Test func aMockForAllSessions() async throws {
         let mock = MockTransport(stubs: [Stub(.get, "/users/{id}", .json(["name": "Grace"]))])
         let name = try await Session.withTransport(mock) { try await API.userName(7) }
         #expect(name == "Grace")
@@ -87,7 +87,7 @@ enum API {
         await server.stop()
     }
 
-    @Test func anInterceptorOfOnesOwn() async throws {
+    @Test func aCustomInterceptor() async throws {
         let session = Session(transport: MockTransport(stubs: []))
         let request = try session.makeRequest("https://api.example.com/", response: .status(503), retryCount: 1)
         let error = AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: 503))
@@ -100,7 +100,7 @@ enum API {
         }
     }
 
-    @Test func aTransportIsTried() async throws {
+    @Test func aTransportIsTested() async throws {
         let subject = ConformanceSubject("mine", hasSockets: false) {
             MockTransport { request in
                 let answer = ConformanceServer.response(
@@ -110,7 +110,7 @@ enum API {
                 return MockResponse(status: answer.status, fields: answer.fields, body: answer.body)
             }
         }
-        for test in ConformanceCase.all where test.area == .requests && subject.reasonAgainst(test) == nil {
+        for test in ConformanceCase.all where test.area == .requests && subject.exclusionReason(for: test) == nil {
             try await test.run(subject)
         }
     }

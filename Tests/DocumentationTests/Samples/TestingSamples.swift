@@ -28,7 +28,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func noticesHalfABody() async throws {
+    @Test func detectsATruncatedBody() async throws {
         let server = try await RawServer.start([
             .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"), .close,
         ])

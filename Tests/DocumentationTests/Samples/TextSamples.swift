@@ -10,7 +10,7 @@ struct CountingDecoder: DataDecoder {
 }
 
 enum TextSamples {
-    static func told() async throws {
+    static func detected() async throws {
         let text = try await AF.request("https://api.example.com/haiku").serializing(.text).value
         print("\(text.encoding) \(text.reason) \(text.text)")
     }

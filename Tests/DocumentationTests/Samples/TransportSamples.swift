@@ -63,7 +63,7 @@ final class QueueTransport: CallbackTransport {
             queue.async { [self] in
                 let head = ResponseHead(status: 200, fields: [.contentType: "text/plain"], url: exchange.url)
                 switch exchange.headArrived(head) {
-                case .ask(let pending): pending.whenGiven { [self] decision in respond(head, decision) }
+                case .deferred(let pending): pending.whenDecided { [self] decision in respond(head, decision) }
                 case let decision: respond(head, decision)
                 }
             }
@@ -74,7 +74,7 @@ final class QueueTransport: CallbackTransport {
             case .take: end(with: .success(TransportResponse(head: head, body: .data(Data("hello".utf8)))))
             case .discard: end(with: .success(TransportResponse(head: head, body: .data(Data()))))
             case .refuse(let error): end(with: .failure(failure(.cancelled, "the head was refused", error)))
-            case .ask: break  // whenGiven(_:) never passes this.
+            case .deferred: break  // whenDecided(_:) never passes this.
             }
         }
 

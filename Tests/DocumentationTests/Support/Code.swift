@@ -10,7 +10,7 @@ struct Code: Sendable, Equatable {
     }
 
     /// Returns whether `source` contains these lines, with any indentation.
-    func stands(in source: [String]) -> Bool {
+    func isContained(in source: [String]) -> Bool {
         guard !lines.isEmpty, source.count >= lines.count else { return false }
         return (0...(source.count - lines.count)).contains { start in
             source[start].hasSuffix(lines[0]) && Code(source[start..<(start + lines.count)]) == self

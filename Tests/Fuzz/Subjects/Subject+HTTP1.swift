@@ -10,7 +10,7 @@ extension Subject {
             (input, random) throws(Contradiction) in
             var request = ResponseParser.Request(
                 method: random.pick([.get, .get, .head, .connect, .post]) ?? .get, url: "http://localhost/")
-            request.asksForUpgrade = random.isOne(in: 3)
+            request.requestsUpgrade = random.isOne(in: 3)
             request.closesConnection = random.isOne(in: 9)
             var options = ExchangeOptions()
             if random.isOne(in: 2) {

@@ -14,7 +14,7 @@ extension Subject {
                 let pieces = random.chunks(of: input).map { cut.decode($0) }.joined() + cut.finish()
                 try Contradiction.check(text, pieces, "\(encoding), cut")
                 try Contradiction.check(whole.malformedOffset, cut.malformedOffset, "\(encoding), malformed bytes")
-                let strict = try? TextDecoding(encoding: encoding, malformedBytes: .refuse).decode(input).text
+                let strict = try? TextDecoding(encoding: encoding, malformedBytes: .reject).decode(input).text
                 try Contradiction.check(strict, whole.malformedOffset == nil ? text : nil, "\(encoding), strictly")
                 return strict != nil
             }

@@ -56,10 +56,10 @@ extension Subject {
             decoder.parsingOptions = parsingOptions(&random)
             if random.isOne(in: 3) { decoder.keyDecodingStrategy = .convertFromSnakeCase }
             return [
-                told { try decoder.decode(Outline.self, from: input) },
-                told { try decoder.decode(Feed.self, from: input) },
-                told { try decoder.decode([String: String].self, from: input) },
-                told { try decoder.decode([[String]].self, from: input) },
+                succeeds { try decoder.decode(Outline.self, from: input) },
+                succeeds { try decoder.decode(Feed.self, from: input) },
+                succeeds { try decoder.decode([String: String].self, from: input) },
+                succeeds { try decoder.decode([[String]].self, from: input) },
             ]
             .contains(true)
         },
@@ -214,7 +214,7 @@ extension Subject {
         return joined
     }
 
-    private static func told<Value>(_ decode: () throws -> Value) -> Bool {
+    private static func succeeds<Value>(_ decode: () throws -> Value) -> Bool {
         do {
             _ = try decode()
             return true

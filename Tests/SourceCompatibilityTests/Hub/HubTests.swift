@@ -17,7 +17,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aRefusedTokenIsRenewedAndABusyServerAskedAgain() async throws {
+    @Test func aRejectedTokenIsRenewedAndABusyServerRetried() async throws {
         try await withClient { client, server, monitor in
             let repository = try await withCheckedContinuation { continuation in
                 client.repository("ada", "engine") { continuation.resume(returning: $0) }
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func aTokenThatIsAboutToExpireIsRenewedBefore() async throws {
+    @Test func anExpiringTokenIsRenewedInAdvance() async throws {
         try await withClient(expiresIn: 1) { client, server, _ in
             let issues = try await client.issues(of: "ada/engine", labels: ["bug", "gears"])
             #expect(issues.map(\.number) == [1, 2])
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func issuesAreMadeClosedAndDeleted() async throws {
+    @Test func issuesAreCreatedClosedAndDeleted() async throws {
         try await withClient(expiresIn: 1) { client, server, _ in
             let created = try await client.createIssue("Gears grind", labels: ["bug"], in: "ada/engine").get()
             #expect(created == Ticket(number: 3, title: "Gears grind", state: .open, labels: ["bug"]))
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func refusalsCarryTheServicesWords() async throws {
+    @Test func rejectionsContainTheServicesMessage() async throws {
         try await withClient(expiresIn: 1) { client, server, _ in
             guard case let .failure(.refused(status, message)) = await client.createIssue("", in: "ada/engine") else {
                 Issue.record("the request was not rejected")
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func filesGoUpAndDown() async throws {
+    @Test func filesAreUploadedAndDownloaded() async throws {
         try await withClient { client, _, _ in
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hub-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func eventsAreReadUntilThereAreEnough() async throws {
+    @Test func eventsAreReadUpToALimit() async throws {
         try await withClient { client, _, _ in
             let events = try await client.events(1)
             #expect(events == [Event(kind: "push", actor: "ada")])

@@ -50,14 +50,14 @@ final class Decoding {
             if let element = list.element as? any Decodable.Type {
                 .list(element: element, isOfChoices: element is any XMLChoice.Type)
             } else {
-                .own
+                .initializer
             }
-        default: .own
+        default: .initializer
         }
     }
 
     /// Returns whether keys of a type specify their own placements.
-    func haveKeysPlacements(_ type: any CodingKey.Type) -> Bool {
+    func keysHavePlacements(_ type: any CodingKey.Type) -> Bool {
         let identifier = ObjectIdentifier(type)
         return keyTypes.recentValue(for: identifier)
             ?? keyTypes.value(for: identifier) { type is any XMLCodingKey.Type }
@@ -79,10 +79,10 @@ final class Decoding {
     }
 
     /// Returns whether a node's name is a case of an enum.
-    func isChoice(_ place: Place, of type: any Decodable.Type) -> Bool {
-        let choice = Choice(type: ObjectIdentifier(type), name: place.node.pointee.name)
+    func isChoice(_ part: NodePart, of type: any Decodable.Type) -> Bool {
+        let choice = Choice(type: ObjectIdentifier(type), name: part.node.pointee.name)
         if let known = choices[choice] { return known }
-        let probe = ChoiceProbe(place, self)
+        let probe = ChoiceProbe(part, self)
         // Errors are expected: the probe only checks the requested cases.
         _ = try? type.init(from: probe)
         choices[choice] = probe.isCase
@@ -91,19 +91,19 @@ final class Decoding {
 
     /// Adds the location to an error of a value's own initializer. Errors that already include it are returned
     /// unchanged.
-    func located(_ error: any Error, at place: Place) -> any Error {
+    func located(_ error: any Error, at part: NodePart) -> any Error {
         guard let error = error as? DecodingError, error.context.debugDescription != lastLocated else { return error }
-        let located = "\(error.context.debugDescription) The element is \(place.location)."
+        let located = "\(error.context.debugDescription) The element is \(part.location)."
         lastLocated = located
         return error.described(as: located)
     }
 
     /// Returns an error that includes its location.
     func failure(
-        _ description: String, at place: Place, _ make: (DecodingError.Context) -> DecodingError,
+        _ description: String, at part: NodePart, _ make: (DecodingError.Context) -> DecodingError,
         _ codingPath: [any CodingKey]
     ) -> DecodingError {
-        let located = "\(description) \(place.location)."
+        let located = "\(description) \(part.location)."
         lastLocated = located
         return make(DecodingError.Context(codingPath: codingPath, debugDescription: located))
     }
@@ -112,19 +112,19 @@ final class Decoding {
 // MARK: - Values
 
 extension Decoding {
-    /// Decodes the value at a place.
+    /// Decodes the value of a part.
     func value<Value: Decodable>(
-        _ type: Value.Type, at place: Place, inside parent: ElementDecoder?, key: (any CodingKey)?
+        _ type: Value.Type, at part: NodePart, inside parent: ElementDecoder?, key: (any CodingKey)?
     ) throws -> Value {
         let kind = kind(of: type)
-        if kind.isLeaf { return try leaf(type, kind, place, ElementDecoder(place, self, inside: parent, key: key)) }
-        return try composite(type, kind, ElementDecoder(place, self, inside: parent, key: key))
+        if kind.isLeaf { return try leaf(type, kind, part, ElementDecoder(part, self, inside: parent, key: key)) }
+        return try composite(type, kind, ElementDecoder(part, self, inside: parent, key: key))
     }
 
-    /// Decodes the value at a decoder's place.
+    /// Decodes the value of a decoder's part.
     func value<Value: Decodable>(_ type: Value.Type, here decoder: ElementDecoder) throws -> Value {
         let kind = kind(of: type)
-        if kind.isLeaf { return try leaf(type, kind, decoder.place, decoder) }
+        if kind.isLeaf { return try leaf(type, kind, decoder.part, decoder) }
         return try composite(type, kind, decoder)
     }
 
@@ -138,7 +138,7 @@ extension Decoding {
         do {
             return try Value(from: decoder)
         } catch {
-            throw located(error, at: decoder.place)
+            throw located(error, at: decoder.part)
         }
     }
 
@@ -146,27 +146,27 @@ extension Decoding {
     /// a small stack frame.
     @inline(never)
     private func leaf<Value: Decodable>(
-        _ type: Value.Type, _ kind: DecodedKind, _ place: Place, _ decoder: @autoclosure () -> ElementDecoder
+        _ type: Value.Type, _ kind: DecodedKind, _ part: NodePart, _ decoder: @autoclosure () -> ElementDecoder
     ) throws -> Value {
         // For the values of long lists, comparing types is faster than a dynamic cast.
         if type == String.self {
-            if !place.isNil, !place.isList { return unsafeBitCast(place.text, to: type) }
+            if !part.isNil, !part.isList { return unsafeBitCast(part.text, to: type) }
         } else if type == Int.self {
-            if !place.isNil, let value = place.scalar(Int.self) { return unsafeBitCast(value, to: type) }
+            if !part.isNil, let value = part.scalar(Int.self) { return unsafeBitCast(value, to: type) }
         } else if type == Double.self {
-            if !place.isNil, let value = place.scalar(Double.self) { return unsafeBitCast(value, to: type) }
+            if !part.isNil, let value = part.scalar(Double.self) { return unsafeBitCast(value, to: type) }
         }
         let decoder = decoder()
         switch kind {
         case .scalar(let scalar):
-            if place.isNil { throw decoder.nothing(type) }
-            if let value = place.value(scalar) as? Value { return value }
+            if part.isNil { throw decoder.valueNotFound(type) }
+            if let value = part.value(scalar) as? Value { return value }
             throw decoder.unreadable(scalar.expectation)
         case .date: if let date = try date(decoder) as? Value { return date }
         case .data: if let data = try data(decoder) as? Value { return data }
-        case .text, .own, .list, .choice, .placed: break
+        case .text, .initializer, .list, .choice, .placed: break
         }
-        throw place.isNil ? decoder.nothing(type) : decoder.mismatch(type, "Expected text, found a list")
+        throw part.isNil ? decoder.valueNotFound(type) : decoder.mismatch(type, "Expected text, found a list")
     }
 
     /// Decodes a date with the date strategy.
@@ -178,8 +178,8 @@ extension Decoding {
         case .millisecondsSince1970:
             return Date(timeIntervalSince1970: try decoder.decode(Double.self) / 1000)
         case .iso8601:
-            if decoder.place.isNil { throw decoder.nothing(Date.self) }
-            guard let date = decoder.place.withTrimmedText(XMLDateTime.date) else {
+            if decoder.part.isNil { throw decoder.valueNotFound(Date.self) }
+            guard let date = decoder.part.withTrimmedText(XMLDateTime.date) else {
                 throw decoder.unreadable(XMLDateTime.expectation)
             }
             return date
@@ -202,8 +202,8 @@ extension Decoding {
         case .base64: read = XMLBinary.base64
         case .hexadecimal: read = XMLBinary.hexadecimal
         }
-        if decoder.place.isNil { throw decoder.nothing(Data.self) }
-        guard let data = decoder.place.withTrimmedText(read) else {
+        if decoder.part.isNil { throw decoder.valueNotFound(Data.self) }
+        guard let data = decoder.part.withTrimmedText(read) else {
             throw decoder.unreadable(options.dataDecodingStrategy.expectation)
         }
         return data
@@ -225,7 +225,7 @@ extension XMLDecoder.DataDecodingStrategy {
 /// The way in which a type is decoded.
 enum DecodedKind {
     /// By the type's own initializer.
-    case own
+    case initializer
     case text
     case scalar(any XMLScalar.Type)
     case date
@@ -239,7 +239,7 @@ enum DecodedKind {
     var isLeaf: Bool {
         switch self {
         case .text, .scalar, .date, .data: true
-        case .own, .list, .choice, .placed: false
+        case .initializer, .list, .choice, .placed: false
         }
     }
 }

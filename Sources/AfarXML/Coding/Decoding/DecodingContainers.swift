@@ -7,7 +7,7 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     init(_ element: ElementDecoder) {
         self.element = element
-        keysHavePlacements = element.decoding.haveKeysPlacements(Key.self)
+        keysHavePlacements = element.decoding.keysHavePlacements(Key.self)
     }
 
     var codingPath: [any CodingKey] { element.codingPath }
@@ -19,57 +19,57 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func contains(_ key: Key) -> Bool { find(key) != nil }
 
     func decodeNil(forKey key: Key) throws -> Bool {
-        guard let place = find(key) else { throw element.missing(key) }
-        return place.isNil
+        guard let part = find(key) else { throw element.missing(key) }
+        return part.isNil
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         let decoding = element.decoding
-        guard let place = place(of: type, key) ?? element.absence(for: decoding.kind(of: type)) else {
+        guard let part = part(of: type, key) ?? element.absentPart(for: decoding.kind(of: type)) else {
             throw element.missing(key)
         }
-        return try decoding.value(type, at: place, inside: element, key: key)
+        return try decoding.value(type, at: part, inside: element, key: key)
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        guard let place = place(of: type, key) else { return nil }
-        if place.isNothing {
+        guard let part = part(of: type, key) else { return nil }
+        if part.isNilForOptional {
             // Only the first of several elements is nil.
-            guard case .list = element.decoding.kind(of: type), place.hasNamesake else { return nil }
+            guard case .list = element.decoding.kind(of: type), part.hasLaterSiblingWithSameName else { return nil }
         }
-        return try element.decoding.value(type, at: place, inside: element, key: key)
+        return try element.decoding.value(type, at: part, inside: element, key: key)
     }
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<NestedKey> {
-        guard let place = find(key) else { throw element.missing(key) }
-        let content = if case .run = place.role { place } else { Place(place.node, .content) }
+        guard let part = find(key) else { throw element.missing(key) }
+        let content = if case .run = part.role { part } else { NodePart(part.node, .content) }
         return try element.inner(content, key).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try element.inner(find(key) ?? element.absence, key).unkeyedContainer()
+        try element.inner(find(key) ?? element.absentPart, key).unkeyedContainer()
     }
 
     /// Returns the same decoder, because the fields of a superclass are in the same element.
     func superDecoder() throws -> any Decoder { element }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
-        element.inner(find(key) ?? element.absence, key)
+        element.inner(find(key) ?? element.absentPart, key)
     }
 
     @inline(__always)
-    private func find(_ key: Key, _ placement: XMLPlacement? = nil) -> Place? {
+    private func find(_ key: Key, _ placement: XMLPlacement? = nil) -> NodePart? {
         element.find(key, placement, keysHavePlacements: keysHavePlacements)
     }
 
-    private func place(of type: any Decodable.Type, _ key: Key) -> Place? {
+    private func part(of type: any Decodable.Type, _ key: Key) -> NodePart? {
         switch element.decoding.kind(of: type) {
         case .placed(let placement): find(key, placement)
         case .choice: find(key, isChoice: type)
         case .list(let choices, isOfChoices: true): find(key, areChoices: choices)
-        case .own, .text, .scalar, .date, .data, .list: find(key)
+        case .initializer, .text, .scalar, .date, .data, .list: find(key)
         }
     }
 
@@ -78,13 +78,13 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
     // These avoid the generic method, which must determine the type.
 
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
-        guard let place = find(key), !place.isNil, !place.isList else { return try decodeOther(type, key) }
-        return place.text
+        guard let part = find(key), !part.isNil, !part.isList else { return try decodeOther(type, key) }
+        return part.text
     }
 
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        guard let place = find(key), !place.isNothing else { return nil }
-        return place.text
+        guard let part = find(key), !part.isNilForOptional else { return nil }
+        return part.text
     }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decodeScalar(key) }
@@ -96,7 +96,7 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     @inline(__always)
     private func decodeScalar<Value: XMLScalar>(_ key: Key) throws -> Value {
-        guard let place = find(key), !place.isNil, let value = place.scalar(Value.self) else {
+        guard let part = find(key), !part.isNil, let value = part.scalar(Value.self) else {
             return try decodeOther(Value.self, key)
         }
         return value
@@ -104,16 +104,16 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     @inline(__always)
     private func decodeScalarIfPresent<Value: XMLScalar>(_ key: Key) throws -> Value? {
-        guard let place = find(key), !place.isNothing else { return nil }
-        guard let value = place.scalar(Value.self) else { return try decodeOther(Value.self, key) }
+        guard let part = find(key), !part.isNilForOptional else { return nil }
+        guard let value = part.scalar(Value.self) else { return try decodeOther(Value.self, key) }
         return value
     }
 
     /// Decodes through the generic path, which throws the specific error.
     @inline(never)
     private func decodeOther<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value {
-        guard let place = find(key) else { throw element.missing(key) }
-        return try element.decoding.value(type, here: element.inner(place, key))
+        guard let part = find(key) else { throw element.missing(key) }
+        return try element.decoding.value(type, here: element.inner(part, key))
     }
 }
 
@@ -122,17 +122,17 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
 extension KeyedElements {
     /// Returns the first child that is a case of an enum. If the key has a placement of its own, the case is inside the
     /// key's element.
-    private func find(_ key: Key, isChoice type: any Decodable.Type) -> Place? {
+    private func find(_ key: Key, isChoice type: any Decodable.Type) -> NodePart? {
         let placement = element.placement(of: key)
         guard placement.kind == .automatic else { return find(key, placement) }
         return element.choice(of: type)
     }
 
-    /// Returns the place of all children that are cases of an enum.
-    private func find(_ key: Key, areChoices type: any Decodable.Type) -> Place? {
+    /// Returns the part for all children that are cases of an enum.
+    private func find(_ key: Key, areChoices type: any Decodable.Type) -> NodePart? {
         let placement = element.placement(of: key)
-        guard placement.kind == .automatic else { return find(key, placement).map { Place($0.node, .item) } }
-        return element.choice(of: type).map { _ in Place(element.place.node, .choices(type)) }
+        guard placement.kind == .automatic else { return find(key, placement).map { NodePart($0.node, .item) } }
+        return element.choice(of: type).map { _ in NodePart(element.part.node, .choices(type)) }
     }
 }
 
@@ -160,14 +160,14 @@ extension KeyedElements {
 /// An unkeyed container for the elements of a list.
 struct ListedElements: UnkeyedDecodingContainer {
     private let list: ElementDecoder
-    private let walk: Walk
-    private var next: Place?
+    private let walker: NodeWalker
+    private var next: NodePart?
     private(set) var currentIndex = 0
 
     init(_ list: ElementDecoder) {
         self.list = list
-        walk = Walk(list)
-        next = walk.first
+        walker = NodeWalker(list)
+        next = walker.first
     }
 
     var codingPath: [any CodingKey] { list.codingPath }
@@ -177,25 +177,25 @@ struct ListedElements: UnkeyedDecodingContainer {
         if let count = list.listCount { return count }
         var count = currentIndex
         var rest = next
-        while let place = rest {
+        while let part = rest {
             count += 1
-            rest = walk.after(place, at: count)
+            rest = walker.after(part, at: count)
         }
         list.listCount = count
         return count
     }
 
     mutating func decodeNil() throws -> Bool {
-        guard let place = next else { throw end(Any?.self) }
-        guard place.isNil else { return false }
-        advance(place)
+        guard let part = next else { throw end(Any?.self) }
+        guard part.isNil else { return false }
+        advance(part)
         return true
     }
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        guard let place = next else { throw end(type) }
-        let value = try list.decoding.value(type, at: place, inside: list, key: XMLKey(intValue: currentIndex))
-        advance(place)
+        guard let part = next else { throw end(type) }
+        let value = try list.decoding.value(type, at: part, inside: list, key: XMLKey(intValue: currentIndex))
+        advance(part)
         return value
     }
 
@@ -215,90 +215,90 @@ struct ListedElements: UnkeyedDecodingContainer {
     mutating func superDecoder() throws -> any Decoder { try takeNext(Any.self) }
 
     private mutating func takeNext(_ type: any Any.Type) throws -> ElementDecoder {
-        guard let place = next else { throw end(type) }
-        let decoder = list.inner(place, XMLKey(intValue: currentIndex))
-        advance(place)
+        guard let part = next else { throw end(type) }
+        let decoder = list.inner(part, XMLKey(intValue: currentIndex))
+        advance(part)
         return decoder
     }
 
-    private mutating func advance(_ place: Place) {
+    private mutating func advance(_ part: NodePart) {
         currentIndex += 1
-        next = walk.after(place, at: currentIndex)
+        next = walker.after(part, at: currentIndex)
     }
 
     private func end(_ type: any Any.Type) -> DecodingError {
         list.decoding.failure(
-            "The list has only \(currentIndex) elements", at: list.place, { .valueNotFound(type, $0) },
+            "The list has only \(currentIndex) elements", at: list.part, { .valueNotFound(type, $0) },
             codingPath + [XMLKey(intValue: currentIndex)])
     }
 }
 
 /// The traversal of a list's elements.
-struct Walk {
+struct NodeWalker {
     private let list: ElementDecoder
-    private let route: Route
+    private let traversal: Traversal
 
-    private enum Route {
+    private enum Traversal {
         case nothing
         /// The children of the element.
         case children
         /// The children that are cases of an enum.
         case choices(any Decodable.Type)
         /// The siblings with the same name in the same namespace.
-        case namesakes
+        case sameName
         /// The siblings with the same name, taken from the index.
-        case listed([xmlNodePtr])
+        case indexed([xmlNodePtr])
         /// The words of a text.
         case words(UnsafeBufferPointer<UInt8>)
     }
 
     init(_ list: ElementDecoder) {
         self.list = list
-        let place = list.place
-        route =
-            switch place.role {
+        let part = list.part
+        traversal =
+            switch part.role {
             case .absent, .choice: .nothing
             case .choices(let type): .choices(type)
-            case .ownText, .run, .word: .words(list.keptText)
-            case .item, .content: place.isElement ? .children : .words(list.keptText)
-            case .value where place.isAttribute: .words(list.keptText)
+            case .ownText, .run, .word: .words(list.retainedText)
+            case .item, .content: part.isElement ? .children : .words(list.retainedText)
+            case .value where part.isAttribute: .words(list.retainedText)
             case .value:
-                if let namesakes = list.parent?.indexedNamesakes(of: place.node, list.key) {
-                    .listed(namesakes)
+                if let elements = list.parent?.indexedElements(withSameNameAs: part.node, list.key) {
+                    .indexed(elements)
                 } else {
-                    .namesakes
+                    .sameName
                 }
             }
     }
 
-    var first: Place? {
-        let place = list.place
-        return switch route {
+    var first: NodePart? {
+        let part = list.part
+        return switch traversal {
         case .nothing: nil
-        case .children: element(from: place.node.pointee.children)
-        case .choices(let type): choice(from: place.node.pointee.children, type)
-        case .namesakes: Place(place.node, .item)
-        case .listed(let nodes): nodes.first.map { Place($0, .item) }
+        case .children: element(from: part.node.pointee.children)
+        case .choices(let type): choice(from: part.node.pointee.children, type)
+        case .sameName: NodePart(part.node, .item)
+        case .indexed(let nodes): nodes.first.map { NodePart($0, .item) }
         case .words(let text): word(in: text)
         }
     }
 
-    /// Returns the place after another one, which has the given index in the list.
-    func after(_ place: Place, at index: Int) -> Place? {
-        switch route {
+    /// Returns the part after another one, which has the given index in the list.
+    func after(_ part: NodePart, at index: Int) -> NodePart? {
+        switch traversal {
         case .nothing: return nil
-        case .children: return element(from: place.node.pointee.next)
-        case .choices(let type): return choice(from: place.node.pointee.next, type)
-        case .listed(let nodes): return index < nodes.count ? Place(nodes[index], .item) : nil
+        case .children: return element(from: part.node.pointee.next)
+        case .choices(let type): return choice(from: part.node.pointee.next, type)
+        case .indexed(let nodes): return index < nodes.count ? NodePart(nodes[index], .item) : nil
         case .words(let text):
-            guard case .word(let word) = place.role, let start = text.baseAddress, let end = word.baseAddress
+            guard case .word(let word) = part.role, let start = text.baseAddress, let end = word.baseAddress
             else { return nil }
             return self.word(in: UnsafeBufferPointer(rebasing: text[(end - start + word.count)...]))
-        case .namesakes:
-            var next = place.node.pointee.next
+        case .sameName:
+            var next = part.node.pointee.next
             while let node = next {
-                if node.pointee.type == XML_ELEMENT_NODE, node.isNamesake(of: place.node) {
-                    return Place(node, .item)
+                if node.pointee.type == XML_ELEMENT_NODE, node.hasSameName(as: part.node) {
+                    return NodePart(node, .item)
                 }
                 next = node.pointee.next
             }
@@ -306,16 +306,16 @@ struct Walk {
         }
     }
 
-    private func element(from start: xmlNodePtr?) -> Place? {
+    private func element(from start: xmlNodePtr?) -> NodePart? {
         var next = start
         while let node = next {
-            if node.pointee.type == XML_ELEMENT_NODE { return Place(node, .item) }
+            if node.pointee.type == XML_ELEMENT_NODE { return NodePart(node, .item) }
             next = node.pointee.next
         }
         return nil
     }
 
-    private func choice(from start: xmlNodePtr?, _ type: any Decodable.Type) -> Place? {
+    private func choice(from start: xmlNodePtr?, _ type: any Decodable.Type) -> NodePart? {
         var next = start
         while let node = next {
             if let choice = list.decoding.choice(at: node, of: type) { return choice }
@@ -324,9 +324,9 @@ struct Walk {
         return nil
     }
 
-    private func word(in text: UnsafeBufferPointer<UInt8>) -> Place? {
+    private func word(in text: UnsafeBufferPointer<UInt8>) -> NodePart? {
         guard let start = text.firstIndex(where: { !$0.isXMLSpace }) else { return nil }
         let end = text[start...].firstIndex(where: \.isXMLSpace) ?? text.endIndex
-        return Place(list.place.node, .word(UnsafeBufferPointer(rebasing: text[start..<end])))
+        return NodePart(list.part.node, .word(UnsafeBufferPointer(rebasing: text[start..<end])))
     }
 }

@@ -1,11 +1,11 @@
 import CLibxml2
 
 extension ElementDecoder {
-    /// Returns the place of a key's value, or `nil` if the document has none.
+    /// Returns the part for a key's value, or `nil` if the document has none.
     ///
     /// - Parameter placement: The placement that the value's type specifies. It overrides the key's placement.
     @inline(__always)
-    func find(_ key: some CodingKey, _ placement: XMLPlacement?, keysHavePlacements: Bool) -> Place? {
+    func find(_ key: some CodingKey, _ placement: XMLPlacement?, keysHavePlacements: Bool) -> NodePart? {
         if placement == nil, !keysHavePlacements, decoding.placesAutomatically {
             return find(name(of: key), .automatic)
         }
@@ -24,25 +24,25 @@ extension ElementDecoder {
             ?? .automatic
     }
 
-    func find(_ name: String, _ placement: XMLPlacement) -> Place? {
-        if case .choice = place.role { return name == ownKey ? ownContent : nil }
-        if case .run = place.role { return name == "_0" ? place : nil }
+    func find(_ name: String, _ placement: XMLPlacement) -> NodePart? {
+        if case .choice = part.role { return name == ownKey ? ownContent : nil }
+        if case .run = part.role { return name == "_0" ? part : nil }
         switch placement.kind {
         case .automatic:
-            if let node = child(name, nil) ?? attribute(name, nil) { return Place(node, .value) }
-            if name == Place.textKey { return Place(place.node, .ownText) }
-            if case .content = place.role, name == "_0" { return Place(place.node, .item) }
+            if let node = child(name, nil) ?? attribute(name, nil) { return NodePart(node, .value) }
+            if name == NodePart.textKey { return NodePart(part.node, .ownText) }
+            if case .content = part.role, name == "_0" { return NodePart(part.node, .item) }
             return nil
-        case .child: return child(name, placement.namespace).map { Place($0, .value) }
-        case .attribute: return attribute(name, placement.namespace).map { Place($0, .value) }
-        case .text: return Place(place.node, .ownText)
-        case .wrapped: return child(name, placement.namespace).map { Place($0, .item) }
+        case .child: return child(name, placement.namespace).map { NodePart($0, .value) }
+        case .attribute: return attribute(name, placement.namespace).map { NodePart($0, .value) }
+        case .text: return NodePart(part.node, .ownText)
+        case .wrapped: return child(name, placement.namespace).map { NodePart($0, .item) }
         }
     }
 
     /// Returns the first child that is a case of an enum.
-    func choice(of type: any Decodable.Type) -> Place? {
-        var next = place.isElement ? place.node.pointee.children : nil
+    func choice(of type: any Decodable.Type) -> NodePart? {
+        var next = part.isElement ? part.node.pointee.children : nil
         while let node = next {
             if let choice = decoding.choice(at: node, of: type) { return choice }
             next = node.pointee.next
@@ -51,10 +51,10 @@ extension ElementDecoder {
     }
 
     /// The key for this element's own name, if the element is a case of an enum.
-    private var ownKey: String { decoding.key(of: place, in: codingPath) }
+    private var ownKey: String { decoding.key(of: part, in: codingPath) }
 
-    private var ownContent: Place {
-        place.isElement ? Place(place.node, .content) : Place(place.node, .run)
+    private var ownContent: NodePart {
+        part.isElement ? NodePart(part.node, .content) : NodePart(part.node, .run)
     }
 }
 
@@ -63,9 +63,9 @@ extension ElementDecoder {
 extension ElementDecoder {
     private func child(_ name: String, _ namespace: String?) -> xmlNodePtr? {
         if let index = currentIndex {
-            return index.nodes[name].flatMap { preferred($0.filter { Place($0, .value).isElement }, namespace) }
+            return index.nodes[name].flatMap { preferred($0.filter { NodePart($0, .value).isElement }, namespace) }
         }
-        guard place.isElement, let first = place.node.pointee.children else { return nil }
+        guard part.isElement, let first = part.node.pointee.children else { return nil }
         var name = name
         return name.withUTF8 { name in
             var other: xmlNodePtr?
@@ -73,7 +73,7 @@ extension ElementDecoder {
             var next = cursor
             var passed = passedNames
             while let node = next {
-                if node.pointee.type == XML_ELEMENT_NODE, node.bears(name) {
+                if node.pointee.type == XML_ELEMENT_NODE, node.hasName(name) {
                     if isPreferred(node, namespace) {
                         let isFirst = passed & node.nameBit == 0
                         cursor = node
@@ -98,7 +98,7 @@ extension ElementDecoder {
     ) -> xmlNodePtr? {
         var next: xmlNodePtr? = first
         while let node = next, node != end {
-            if node.pointee.type == XML_ELEMENT_NODE, node.bears(name),
+            if node.pointee.type == XML_ELEMENT_NODE, node.hasName(name),
                 inAnyNamespace || isPreferred(node, namespace)
             {
                 return node
@@ -116,7 +116,7 @@ extension ElementDecoder {
     @inline(__always)
     private func isPreferred(_ node: xmlNodePtr, _ namespace: String?) -> Bool {
         if let namespace { return node.isIn(namespace) }
-        return node.isInNamespace(of: place.node)
+        return node.isInNamespace(of: part.node)
     }
 }
 
@@ -126,18 +126,18 @@ extension ElementDecoder {
     private func attribute(_ name: String, _ namespace: String?) -> xmlNodePtr? {
         if let index = currentIndex {
             return index.nodes[name].flatMap { nodes in
-                let attributes = nodes.filter { Place($0, .value).isAttribute }
+                let attributes = nodes.filter { NodePart($0, .value).isAttribute }
                 return attributes.first { $0.isIn(namespace ?? "") }
                     ?? (namespace == nil ? attributes.first : nil)
             }
         }
-        guard place.isElement, let first = place.node.pointee.properties else { return nil }
+        guard part.isElement, let first = part.node.pointee.properties else { return nil }
         var name = name
         return name.withUTF8 { name in
             var other: xmlNodePtr?
             var next: xmlNodePtr? = UnsafeMutableRawPointer(first).assumingMemoryBound(to: xmlNode.self)
             while let node = next {
-                if node.bears(name) {
+                if node.hasName(name) {
                     if node.isIn(namespace ?? "") { return node }
                     if namespace == nil, other == nil { other = node }
                 }
@@ -153,26 +153,26 @@ extension ElementDecoder {
 extension ElementDecoder {
     /// The unique keys of the children and attributes. They include the text's key if the text isn't only white space.
     var keys: [String] {
-        if case .choice = place.role { return [ownKey] }
-        guard place.isElement else { return [Place.textKey] }
-        let index = madeIndex
+        if case .choice = part.role { return [ownKey] }
+        guard part.isElement else { return [NodePart.textKey] }
+        let index = newIndex
         self.index = index
-        let hasText = Place(place.node, .ownText).withOwnText { text, _ in !text.trimmed.isEmpty }
-        return hasText && index.nodes[Place.textKey] == nil ? index.keys + [Place.textKey] : index.keys
+        let hasText = NodePart(part.node, .ownText).withOwnText { text, _ in !text.trimmed.isEmpty }
+        return hasText && index.nodes[NodePart.textKey] == nil ? index.keys + [NodePart.textKey] : index.keys
     }
 
     /// The index, if it exists or is required.
     private var currentIndex: NodeIndex? {
         if let index { return index }
-        guard decoding.hasCustomKeys, place.isElement else { return nil }
-        let made = madeIndex
+        guard decoding.hasCustomKeys, part.isElement else { return nil }
+        let made = newIndex
         index = made
         return made
     }
 
-    private var madeIndex: NodeIndex {
+    private var newIndex: NodeIndex {
         let path = codingPath
-        return NodeIndex(place.node) { decoding.key(of: $0, in: path) }
+        return NodeIndex(part.node) { decoding.key(of: $0, in: path) }
     }
 }
 
@@ -185,7 +185,7 @@ struct NodeIndex {
     private(set) var keys: [String] = []
     private(set) var nodes: [String: [xmlNodePtr]] = [:]
 
-    init(_ element: xmlNodePtr, _ key: (Place) -> String) {
+    init(_ element: xmlNodePtr, _ key: (NodePart) -> String) {
         var next = element.pointee.children
         while let node = next {
             add(node, key)
@@ -198,10 +198,10 @@ struct NodeIndex {
         }
     }
 
-    private mutating func add(_ node: xmlNodePtr, _ key: (Place) -> String) {
-        let place = Place(node, .value)
-        guard place.isElement || place.isAttribute else { return }
-        let name = key(place)
+    private mutating func add(_ node: xmlNodePtr, _ key: (NodePart) -> String) {
+        let part = NodePart(node, .value)
+        guard part.isElement || part.isAttribute else { return }
+        let name = key(part)
         if nodes[name] == nil { keys.append(name) }
         nodes[name, default: []].append(node)
     }
@@ -217,9 +217,9 @@ extension Decoding {
     }
 
     /// Returns the key for a name in the document.
-    func key(of place: Place, in codingPath: @autoclosure () -> [any CodingKey]) -> String {
-        let name = place.name
-        guard case .custom(let convert) = options.keyDecodingStrategy, name != Place.textKey else { return name }
+    func key(of part: NodePart, in codingPath: @autoclosure () -> [any CodingKey]) -> String {
+        let name = part.name
+        guard case .custom(let convert) = options.keyDecodingStrategy, name != NodePart.textKey else { return name }
         return convert(codingPath() + [XMLKey(stringValue: name)]).stringValue
     }
 
@@ -235,8 +235,8 @@ extension Decoding {
             }()
     }
 
-    /// Returns the place of an enum's value at a child or text, or `nil` if that is white space or not a case.
-    func choice(at node: xmlNodePtr, of type: any Decodable.Type) -> Place? {
+    /// Returns the part for an enum's value at a child or text, or `nil` if that is white space or not a case.
+    func choice(at node: xmlNodePtr, of type: any Decodable.Type) -> NodePart? {
         switch node.pointee.type {
         case XML_ELEMENT_NODE: break
         case XML_TEXT_NODE, XML_CDATA_SECTION_NODE:
@@ -246,11 +246,11 @@ extension Decoding {
                 before = other.pointee.prev
             }
             if let before, before.isText { return nil }
-            guard Place(node, .run).withOwnText({ text, _ in !text.trimmed.isEmpty }) else { return nil }
+            guard NodePart(node, .run).withOwnText({ text, _ in !text.trimmed.isEmpty }) else { return nil }
         default: return nil
         }
-        let place = Place(node, .choice)
-        return isChoice(place, of: type) ? place : nil
+        let part = NodePart(node, .choice)
+        return isChoice(part, of: type) ? part : nil
     }
 }
 
@@ -266,15 +266,15 @@ extension String {
 
 /// A decoder that determines whether a name is a case of an enum. The enum requests a container with its coding keys.
 struct ChoiceProbe: Decoder {
-    private let place: Place
+    private let part: NodePart
     private let decoding: Decoding
     private let answer = Answer()
 
     private final class Answer { var isCase = false }
-    private struct Asked: Error {}
+    private struct ProbeFinished: Error {}
 
-    init(_ place: Place, _ decoding: Decoding) {
-        self.place = place
+    init(_ part: NodePart, _ decoding: Decoding) {
+        self.part = part
         self.decoding = decoding
     }
 
@@ -283,10 +283,10 @@ struct ChoiceProbe: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { decoding.options.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        answer.isCase = decoding.key(type, for: decoding.key(of: place, in: [])) != nil
-        throw Asked()
+        answer.isCase = decoding.key(type, for: decoding.key(of: part, in: [])) != nil
+        throw ProbeFinished()
     }
 
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Asked() }
-    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Asked() }
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw ProbeFinished() }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw ProbeFinished() }
 }

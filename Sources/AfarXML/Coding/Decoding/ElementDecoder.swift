@@ -1,11 +1,11 @@
 import CLibxml2
 
-/// The decoder of one place, which is also its single-value container and stores the state of its keyed container.
+/// The decoder of one part, which is also its single-value container and stores the state of its keyed container.
 ///
 /// Decoders are linked to their parents, so coding paths are only created on demand.
 final class ElementDecoder: Decoder {
     let decoding: Decoding
-    let place: Place
+    let part: NodePart
     let parent: ElementDecoder?
     let key: (any CodingKey)?
     /// The position at which the last lookup ended. In most documents, the element of the next key follows.
@@ -18,22 +18,22 @@ final class ElementDecoder: Decoder {
     var listCount: Int?
     private var joinedText: UnsafeMutableBufferPointer<UInt8>?
 
-    init(_ place: Place, _ decoding: Decoding, inside parent: ElementDecoder?, key: (any CodingKey)?) {
-        self.place = place
+    init(_ part: NodePart, _ decoding: Decoding, inside parent: ElementDecoder?, key: (any CodingKey)?) {
+        self.part = part
         self.decoding = decoding
         self.parent = parent
         self.key = key
-        cursor = place.isAttribute ? nil : place.node.pointee.children
+        cursor = part.isAttribute ? nil : part.node.pointee.children
     }
 
     deinit { joinedText?.deallocate() }
 
     /// The text, which remains valid as long as this decoder.
-    var keptText: UnsafeBufferPointer<UInt8> {
-        if let text = place.onlyText { return text }
+    var retainedText: UnsafeBufferPointer<UInt8> {
+        if let text = part.onlyText { return text }
         let text =
             joinedText
-            ?? place.withOwnText { text, _ in
+            ?? part.withOwnText { text, _ in
                 let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.count)
                 _ = copy.initialize(from: text)
                 return copy
@@ -55,11 +55,11 @@ final class ElementDecoder: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { decoding.options.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        switch place.role {
+        switch part.role {
         case .value, .item, .content, .choice, .run:
-            if place.isNil { throw nothing([String: Any].self) }
+            if part.isNil { throw valueNotFound([String: Any].self) }
         case .absent:
-            throw nothing([String: Any].self)
+            throw valueNotFound([String: Any].self)
         case .ownText, .word, .choices:
             throw mismatch([String: Any].self, "Expected an element with keys, found text")
         }
@@ -73,49 +73,49 @@ final class ElementDecoder: Decoder {
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
     /// Returns the elements of a list from the index, if it exists.
-    func indexedNamesakes(of node: xmlNodePtr, _ key: (any CodingKey)?) -> [xmlNodePtr]? {
+    func indexedElements(withSameNameAs node: xmlNodePtr, _ key: (any CodingKey)?) -> [xmlNodePtr]? {
         guard let index, let key else { return nil }
         return (index.nodes[key.stringValue] ?? index.nodes[decoding.name(of: key)])?.filter {
-            Place($0, .value).isElement && $0.isNamesake(of: node)
+            NodePart($0, .value).isElement && $0.hasSameName(as: node)
         }
     }
 
-    /// Returns the decoder for a type at this place. For an enum, it refers to the element's name instead of its
+    /// Returns the decoder for a type at this part. For an enum, it refers to the element's name instead of its
     /// content.
     @inline(never)
     func adjusted(to kind: DecodedKind) -> ElementDecoder {
-        guard case .item = place.role else { return self }
+        guard case .item = part.role else { return self }
         switch kind {
         case .choice:
-            return ElementDecoder(Place(place.node, .choice), decoding, inside: self, key: nil)
+            return ElementDecoder(NodePart(part.node, .choice), decoding, inside: self, key: nil)
         case .list(let element, isOfChoices: true):
-            return ElementDecoder(Place(place.node, .choices(element)), decoding, inside: self, key: nil)
-        case .own, .text, .scalar, .date, .data, .list, .placed: return self
+            return ElementDecoder(NodePart(part.node, .choices(element)), decoding, inside: self, key: nil)
+        case .initializer, .text, .scalar, .date, .data, .list, .placed: return self
         }
     }
 
-    /// The place of a missing value.
-    var absence: Place { Place(place.node, .absent) }
+    /// The part for a missing value.
+    var absentPart: NodePart { NodePart(part.node, .absent) }
 
-    /// Returns the place for types that can decode a missing value: a list, which is then empty, or a property wrapper,
+    /// Returns the part for types that can decode a missing value: a list, which is then empty, or a property wrapper,
     /// which can contain a list.
-    func absence(for kind: DecodedKind) -> Place? {
+    func absentPart(for kind: DecodedKind) -> NodePart? {
         switch kind {
-        case .list, .placed: absence
-        case .own, .text, .scalar, .date, .data, .choice: nil
+        case .list, .placed: absentPart
+        case .initializer, .text, .scalar, .date, .data, .choice: nil
         }
     }
 
-    /// Returns the decoder of a place inside this one.
-    func inner(_ place: Place, _ key: any CodingKey) -> ElementDecoder {
-        ElementDecoder(place, decoding, inside: self, key: key)
+    /// Returns the decoder of a part inside this one.
+    func inner(_ part: NodePart, _ key: any CodingKey) -> ElementDecoder {
+        ElementDecoder(part, decoding, inside: self, key: key)
     }
 }
 
 // MARK: A single value
 
 extension ElementDecoder: SingleValueDecodingContainer {
-    func decodeNil() -> Bool { place.isNil }
+    func decodeNil() -> Bool { part.isNil }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try decoding.value(type, here: self)
@@ -130,29 +130,29 @@ extension ElementDecoder: SingleValueDecodingContainer {
 extension ElementDecoder {
     /// Returns the error for a value of the wrong kind.
     func mismatch(_ type: any Any.Type, _ description: String) -> DecodingError {
-        decoding.failure(description, at: place, { .typeMismatch(type, $0) }, codingPath)
+        decoding.failure(description, at: part, { .typeMismatch(type, $0) }, codingPath)
     }
 
     /// Returns the error for text in an invalid format.
     func unreadable(_ expectation: String) -> DecodingError {
-        let text = place.text
+        let text = part.text
         let excerpt = text.count > 40 ? text.prefix(40) + "…" : text
-        let hasElements = place.withTrimmedText { _ in true } == nil
+        let hasElements = part.withTrimmedText { _ in true } == nil
         let found = hasElements ? "elements" : "\(excerpt.debugDescription)"
         return decoding.failure(
-            "Expected \(expectation), found \(found)", at: place, DecodingError.dataCorrupted, codingPath)
+            "Expected \(expectation), found \(found)", at: part, DecodingError.dataCorrupted, codingPath)
     }
 
     /// Returns the error for a required value that is nil or missing.
-    func nothing(_ type: any Any.Type) -> DecodingError {
-        if place.isAbsent, let key, let parent { return parent.missing(key) }
-        return decoding.failure("Expected \(type), found xsi:nil", at: place, { .valueNotFound(type, $0) }, codingPath)
+    func valueNotFound(_ type: any Any.Type) -> DecodingError {
+        if part.isAbsent, let key, let parent { return parent.missing(key) }
+        return decoding.failure("Expected \(type), found xsi:nil", at: part, { .valueNotFound(type, $0) }, codingPath)
     }
 
     /// Returns the error for a value that is nested more deeply than the thread's stack allows.
     func tooDeep(_ depth: Int) -> DecodingError {
         decoding.failure(
-            "The value is nested \(depth) levels deep, and this thread's stack has no room for more", at: place,
+            "The value is nested \(depth) levels deep, and this thread's stack has no room for more", at: part,
             DecodingError.dataCorrupted, codingPath)
     }
 
@@ -160,6 +160,6 @@ extension ElementDecoder {
     func missing(_ key: any CodingKey) -> DecodingError {
         let name = decoding.name(of: key)
         return decoding.failure(
-            "Found no element or attribute named \(name)", at: place, { .keyNotFound(key, $0) }, codingPath)
+            "Found no element or attribute named \(name)", at: part, { .keyNotFound(key, $0) }, codingPath)
     }
 }

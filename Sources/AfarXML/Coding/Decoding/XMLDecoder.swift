@@ -96,14 +96,14 @@ public struct XMLDecoder: Sendable {
     /// - Throws: `DecodingError` with the path and the line, or the errors of the value's own initializer.
     public func decode<Value: Decodable>(_ type: Value.Type, from element: XML.Element) throws -> Value {
         let decoding = Decoding(element.document, self)
-        let place = Place(element.pointer, .item)
-        if let rootName, !place.bears(rootName) {
+        let part = NodePart(element.pointer, .item)
+        if let rootName, !part.hasName(rootName) {
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(
                     codingPath: [],
-                    debugDescription: "Expected an element \(rootName), found \(element.localName) \(place.location)."))
+                    debugDescription: "Expected an element \(rootName), found \(element.localName) \(part.location)."))
         }
-        return try decoding.value(type, at: place, inside: nil, key: nil)
+        return try decoding.value(type, at: part, inside: nil, key: nil)
     }
 }
 

@@ -218,7 +218,7 @@ struct KeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
         let namespace = placement.namespace
         switch placement.kind {
         case .automatic where encoding.isChoice(type): return .content(element, items: items)
-        case .automatic where name == Place.textKey: return .text(in: element)
+        case .automatic where name == NodePart.textKey: return .text(in: element)
         case .automatic, .child: return .element(in: element, name: name, namespace: namespace, list: .repeated)
         case .attribute: return .attribute(of: element, name: name, namespace: namespace)
         case .text: return .text(in: element)

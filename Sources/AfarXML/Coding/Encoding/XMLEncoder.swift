@@ -111,7 +111,7 @@ extension XMLEncoder {
 
         func name(of key: any CodingKey, in codingPath: [any CodingKey]) -> String {
             let text = key.stringValue
-            if text == Place.textKey { return text }
+            if text == NodePart.textKey { return text }
             return switch self {
             case .useDefaultKeys: text
             case .convertToSnakeCase: text.lowercasedWords(joinedBy: "_")

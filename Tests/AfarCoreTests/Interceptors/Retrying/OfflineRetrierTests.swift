@@ -26,7 +26,7 @@ import Testing
 
     // MARK: Waiting
 
-    @Test func aThousandRequestsAreRetriedOnceEachWhenThereIsANetwork() async {
+    @Test func aThousandRequestsAreRetriedOnceWhenTheNetworkReturns() async {
         let transport = transport()
         let session = Session(interceptor: retrier(), transport: transport)
         let requests = (0..<1_000).map { session.request("http://mock/\($0)") }
@@ -40,7 +40,7 @@ import Testing
         await provider.hasListeners(0)
     }
 
-    @Test func theSessionsProviderIsAskedWhereTheRetrierHasNone() async {
+    @Test func theSessionsProviderIsTheDefault() async {
         let session = Session(
             interceptor: .offlineRetrier(maximumWait: .never), transport: transport(), connectivity: provider)
         let task = session.request("http://mock/").serializingResponse(using: Bytes())
@@ -68,22 +68,22 @@ import Testing
         #expect(await task.response.error == nil)
     }
 
-    @Test func theRetriersAfterItAreAskedWhenItGivesUp() async {
-        let asked = Locked(0)
+    @Test func laterRetriersAreCalledAfterTheWait() async {
+        let requested = Locked(0)
         let last = Retrier { _, _, _, completion in
-            asked.withLock { $0 += 1 }
+            requested.withLock { $0 += 1 }
             completion(.doNotRetry)
         }
         let session = Session(
             interceptor: .interceptor(retriers: [retrier(.milliseconds(1)), last]), transport: transport())
         let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
         #expect(code(of: response) == .notConnectedToInternet)
-        #expect(asked.withLock { $0 } == 1)
+        #expect(requested.withLock { $0 } == 1)
     }
 
     // MARK: Giving up
 
-    @Test func whenItTakesTooLongTheErrorStays() async {
+    @Test func theErrorIsReportedAfterTheMaximumWait() async {
         let transport = transport()
         let session = Session(interceptor: retrier(.milliseconds(20)), transport: transport)
         let request = session.request("http://mock/")
@@ -95,7 +95,7 @@ import Testing
         await provider.hasListeners(0)
     }
 
-    @Test func aCancelEndsTheWaitAtOnce() async {
+    @Test func cancellationEndsTheWaitImmediately() async {
         let answers = Locked<[RetryResult]>([])
         let retrier = retrier()
         let counting = Retrier { request, session, error, completion in
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func aSessionThatIsReleasedEndsTheWait() async {
+    @Test func releasingTheSessionEndsTheWait() async {
         weak var released: Session?
         var session: Session? = Session(interceptor: retrier(), transport: transport(), connectivity: provider)
         released = session
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: [DispatchTimeInterval.seconds(.max), .milliseconds(.max)])
-    func aWaitMayBeLongerThanAClockCounts(maximumWait: DispatchTimeInterval) async {
+    func aWaitCanExceedTheClocksRange(maximumWait: DispatchTimeInterval) async {
         let session = Session(interceptor: retrier(maximumWait), transport: transport())
         let task = session.request("http://mock/").serializingResponse(using: Bytes())
         await provider.hasListeners(1)
@@ -142,7 +142,7 @@ import Testing
         #expect(await task.response.error == nil)
     }
 
-    @Test func aProviderThatWillNotTellEndsTheWait() async {
+    @Test func aFinishedProviderEndsTheWait() async {
         let session = Session(interceptor: retrier(), transport: transport())
         let task = session.request("http://mock/").serializingResponse(using: Bytes())
         await provider.hasListeners(1)
@@ -153,7 +153,7 @@ import Testing
     // MARK: Apparent connectivity
 
     @Test(arguments: [(Connectivity.Status.online, DispatchTimeInterval.milliseconds(20)), (.unknown, .never)])
-    func aNetworkThatIsThereIsTriedOnceMoreAndNotInACircle(
+    func anAvailableNetworkIsRetriedOnce(
         status: Connectivity.Status, maximumWait: DispatchTimeInterval
     ) async {
         provider.set(status, identity: 1)
@@ -165,9 +165,9 @@ import Testing
     }
 
     @Test(arguments: [Connectivity.Status.online, .unknown])
-    func aProviderThatContradictsItselfCausesNoCircle(status: Connectivity.Status) async {
+    func aContradictoryProviderCausesNoInfiniteLoop(status: Connectivity.Status) async {
         let transport = MockTransport { _ in .failure(.notConnected) }
-        let provider = ContradictoryConnectivity(told: Connectivity(status, identity: 1))
+        let provider = ContradictoryConnectivity(reported: Connectivity(status, identity: 1))
         let retrier = OfflineRetrier(monitor: provider, maximumWait: .milliseconds(50))
         let session = Session(interceptor: retrier, transport: transport)
         let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test(arguments: [TransportError.Code.notConnected, .cannotFindHost])
-    func aLossThatIsKnownLateIsWaitedOver(code: TransportError.Code) async {
+    func aLateReportOfALossCausesAWait(code: TransportError.Code) async {
         provider.set(.online, identity: 1)
         let transport = MockTransport { [provider] _ in
             provider.connectivity.identity == Connectivity.Identity(1) ? .failure(code) : .text("ok")
@@ -208,7 +208,7 @@ import Testing
         #expect(transport.requests.count == 4)
     }
 
-    @Test func aNetworkThatWasGoneIsTriedAgain() async {
+    @Test func aNetworkThatReturnsIsRetried() async {
         provider.set(.online, identity: 1)
         let works = Locked(false)
         let transport = MockTransport { _ in works.withLock { $0 } ? .text("ok") : .failure(.notConnected) }
@@ -224,7 +224,7 @@ import Testing
 
     // MARK: Errors
 
-    @Test func aNameThatCannotBeFoundWithoutANetworkCounts() async {
+    @Test func anUnresolvedNameWithoutANetworkIsRetried() async {
         let session = Session(interceptor: retrier(), transport: transport(.cannotFindHost))
         let task = session.request("http://mock/").serializingResponse(using: Bytes())
         await provider.hasListeners(1)
@@ -232,7 +232,7 @@ import Testing
         #expect(await task.response.error == nil)
     }
 
-    @Test func aNameThatCannotBeFoundWithANetworkDoesNot() async {
+    @Test func anUnresolvedNameWithANetworkIsNotRetried() async {
         provider.set(.online)
         let transport = MockTransport { _ in .failure(.cannotFindHost) }
         let session = Session(interceptor: retrier(), transport: transport)
@@ -242,7 +242,7 @@ import Testing
     }
 
     @Test(arguments: [TransportError.Code.timedOut, .cannotConnect, .connectionLost, .secureConnectionFailed])
-    func otherErrorsDoNot(code: TransportError.Code) async {
+    func otherErrorsAreNotRetried(code: TransportError.Code) async {
         let transport = MockTransport { _ in .failure(code) }
         let session = Session(interceptor: retrier(), transport: transport)
         let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
@@ -250,7 +250,7 @@ import Testing
         #expect(provider.listenersSoFar == 0)
     }
 
-    @Test func theErrorsAreASetting() async {
+    @Test func theErrorsCanBeConfigured() async {
         let retrier = OfflineRetrier(monitor: provider, maximumWait: .never) { error in
             (error.asAFError?.underlyingError as? URLError)?.code == .timedOut
         }
@@ -261,7 +261,7 @@ import Testing
         #expect(await task.response.error == nil)
     }
 
-    @Test func errorsAreLookedThrough() {
+    @Test func underlyingErrorsAreConsidered() {
         let offline = URLError(.notConnectedToInternet)
         let isOffline = OfflineRetrier.defaultIsOfflineError
         #expect(isOffline(offline))
@@ -273,13 +273,13 @@ import Testing
         #expect(!isOffline(CocoaError(.fileNoSuchFile)))
     }
 
-    @Test func theDefaultsAreTheKnownOnes() {
+    @Test func defaultValues() {
         #expect(OfflineRetrier.defaultWait == .seconds(5))
         #expect(OfflineRetrier().maximumWait == .seconds(5))
         #expect(OfflineRetrier.defaultURLErrorOfflineCodes == [.notConnectedToInternet])
     }
 
-    @Test func aStreamThatWasReadIsNotRetried() async {
+    @Test func aConsumedStreamIsNotRetried() async {
         let transport = MockTransport { _ in .failure(.notConnected) }
         let session = Session(interceptor: retrier(), transport: transport)
         let body = InputStream(data: Data("once".utf8))
@@ -314,7 +314,7 @@ import Testing
         ([.wifi] as Types, true), ([.wifi, .cellular] as Types, true), ([] as Types, true),
         ([.wiredEthernet] as Types, false),
     ])
-    func oneTypeMayBeRequired(types: Set<Connectivity.InterfaceType>, isEnough: Bool) async {
+    func anInterfaceTypeCanBeRequired(types: Set<Connectivity.InterfaceType>, isEnough: Bool) async {
         let retrier: OfflineRetrier = .offlineRetrier(requiredInterfaceType: .wifi, maximumWait: .milliseconds(20))
         #expect((await response(with: retrier, over: types).error == nil) == isEnough)
     }
@@ -323,13 +323,13 @@ import Testing
         ([.wifi] as Types, true), ([.wifi, .cellular] as Types, true), ([] as Types, true),
         ([.cellular] as Types, false), ([.cellular, .other] as Types, false),
     ])
-    func typesMayBeProhibited(types: Set<Connectivity.InterfaceType>, isEnough: Bool) async {
+    func interfaceTypesCanBeProhibited(types: Set<Connectivity.InterfaceType>, isEnough: Bool) async {
         let retrier: OfflineRetrier = .offlineRetrier(
             prohibitedInterfaceTypes: [.cellular, .other], maximumWait: .milliseconds(20))
         #expect((await response(with: retrier, over: types).error == nil) == isEnough)
     }
 
-    @Test func aTypeThatComesIsWaitedFor() async {
+    @Test func aRequiredTypeIsAwaited() async {
         provider.set(.online, interfaceTypes: [.cellular])
         let transport = MockTransport { [provider] _ in
             provider.connectivity.interfaceTypes.contains(.wifi) ? .text("ok") : .failure(.notConnected)

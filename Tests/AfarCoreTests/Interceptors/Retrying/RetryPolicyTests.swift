@@ -21,13 +21,13 @@ import Testing
         #expect(await delays(of: RetryPolicy(retryLimit: 0)) == [])
     }
 
-    @Test func aBaseBelowTwoIsTakenForTwo() async {
+    @Test func aBaseBelowTwoIsRaisedToTwo() async {
         let policy = RetryPolicy(exponentialBackoffBase: 0)
         #expect(policy.exponentialBackoffBase == 2)
         #expect(await delays(of: policy) == [0.5, 1])
     }
 
-    @Test func jitterVariesWhatThePolicyComputed() async {
+    @Test func jitterIsAppliedToTheDelay() async {
         #expect(await delays(of: RetryPolicy(retryLimit: 3, jitter: .init { $0 / 4 })) == [0.125, 0.25, 0.5])
         #expect(await delays(of: RetryPolicy(jitter: .none)) == [0.5, 1])
     }
@@ -58,7 +58,7 @@ import Testing
         #expect(jittering.maximumRetryAfter == 5)
     }
 
-    @Test func fullJitterIsRandomFromNoneToTheWhole() {
+    @Test func fullJitterIsRandomUpToTheDelay() {
         let delays = (0..<1000).map { _ in RetryPolicy.Jitter.full.vary(8) }
         #expect(delays.allSatisfy { (0...8).contains($0) })
         // The probability that 1,000 uniform values miss a quarter is about 10⁻¹²⁴.
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: [-1, Double.nan, -Double.infinity, 0, Double.infinity, Double.greatestFiniteMagnitude])
-    func noDelayIsTooStrangeForFullJitter(delay: Double) {
+    func fullJitterAcceptsAnyDelay(delay: Double) {
         #expect(RetryPolicy.Jitter.full.vary(delay) >= 0)
     }
 
@@ -81,37 +81,37 @@ import Testing
     }
 
     @Test(arguments: ["POST", "PATCH", "CONNECT", "QUERY"])
-    func othersAreNot(method: String) async {
+    func otherMethodsAreNotRetried(method: String) async {
         #expect(await delays(of: RetryPolicy(), method: HTTPMethod(rawValue: method)) == [])
         let policy = RetryPolicy(retryableHTTPMethods: [HTTPMethod(rawValue: method)])
         #expect(await delays(of: policy, method: HTTPMethod(rawValue: method)).count == 2)
     }
 
     @Test(arguments: 400..<600)
-    func passingTroublesAreRetried(status: Int) async {
+    func transientStatusesAreRetried(status: Int) async {
         let isRetried = [408, 500, 502, 503, 504].contains(status)
         #expect(await delays(of: RetryPolicy()) { .status(status) }.count == (isRetried ? 2 : 0))
     }
 
-    @Test func ownStatusCodesTakeTheDefaultsPlace() async {
+    @Test func customStatusCodesReplaceTheDefaults() async {
         let policy = RetryPolicy(retryableHTTPStatusCodes: [418])
         #expect(await delays(of: policy) { .status(418) }.count == 2)
         #expect(await delays(of: policy) { .status(503) }.isEmpty)
     }
 
     @Test(arguments: [TransportError.Code.timedOut, .cannotFindHost, .cannotConnect, .notConnected, .connectionLost])
-    func networkErrorsThatMayPassAreRetried(code: TransportError.Code) async {
+    func transientNetworkErrorsAreRetried(code: TransportError.Code) async {
         #expect(await delays(of: RetryPolicy()) { .failure(code) } == [0.5, 1])
     }
 
     @Test(arguments: [
         TransportError.Code.invalidURL, .unsupportedURL, .certificateUntrusted, .responseTooLarge, .undecodableContent,
     ])
-    func otherNetworkErrorsAreNot(code: TransportError.Code) async {
+    func otherNetworkErrorsAreNotRetried(code: TransportError.Code) async {
         #expect(await delays(of: RetryPolicy()) { .failure(code) } == [])
     }
 
-    @Test func ownErrorCodesTakeTheDefaultsPlace() async {
+    @Test func customErrorCodesReplaceTheDefaults() async {
         let policy = RetryPolicy(retryableURLErrorCodes: [.badURL])
         #expect(await delays(of: policy) { .failure(.invalidURL) }.count == 2)
         #expect(await delays(of: policy) { .failure(.timedOut) }.isEmpty)
@@ -124,7 +124,7 @@ import Testing
         #expect(await delays(of: Never()) == [])
     }
 
-    @Test func lostConnectionsHaveAPolicyOfTheirOwn() async {
+    @Test func lostConnectionsHaveASeparatePolicy() async {
         #expect(await delays(of: ConnectionLostRetryPolicy()) { .failure(.connectionLost) } == [0.5, 1])
         #expect(await delays(of: ConnectionLostRetryPolicy()) { .failure(.timedOut) } == [])
         #expect(await delays(of: ConnectionLostRetryPolicy()) { .status(503) } == [])
@@ -135,7 +135,7 @@ import Testing
             } == [3])
     }
 
-    @Test func theFactoriesPassOnWhatTheyAreGiven() {
+    @Test func theFactoriesForwardTheirArguments() {
         let policy: RetryPolicy = .retryPolicy(
             retryLimit: 7, exponentialBackoffBase: 3, exponentialBackoffScale: 0.25, retryableHTTPMethods: [.post],
             retryableHTTPStatusCodes: [500], retryableURLErrorCodes: [.timedOut])
@@ -153,7 +153,7 @@ import Testing
 
     // MARK: Bodies
 
-    @Test func aStreamThatWasReadIsNotRetriedAndTheErrorStays() async {
+    @Test func aConsumedStreamIsNotRetried() async {
         let body = InputStream(data: Data("once".utf8))
         let transport = MockTransport { _ in .status(503) }
         let session = Session(interceptor: .retryPolicy, transport: transport)
@@ -163,7 +163,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func chunksThatWereReadAreNotRetriedEither() async {
+    @Test func consumedChunksAreNotRetried() async {
         let (chunks, source) = AsyncStream.makeStream(of: Data.self)
         source.yield(Data("once".utf8))
         source.finish()
@@ -175,7 +175,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func aURLRequestWhoseStreamWasReadIsNotRetriedEither() async throws {
+    @Test func aURLRequestWithAConsumedStreamIsNotRetried() async throws {
         var urlRequest = URLRequest(url: try #require(URL(string: "http://mock/")))
         urlRequest.httpMethod = "PUT"
         urlRequest.httpBodyStream = InputStream(data: Data("once".utf8))
@@ -186,7 +186,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func aStreamThatIsMadeAnewForEachAttemptIsRetried() async {
+    @Test func aStreamCreatedForEachAttemptIsRetried() async {
         struct Fresh: URLRequestConvertible {
             func asURLRequest() throws -> URLRequest {
                 var urlRequest = try URLRequest(url: "http://mock/", method: .put)
@@ -202,7 +202,7 @@ import Testing
         #expect(transport.requests.map(\.body) == [Data("again".utf8), Data("again".utf8)])
     }
 
-    @Test func bodiesThatCanBeSentAgainAre() async {
+    @Test func replayableBodiesAreRetried() async {
         let transport = MockTransport { _ in .status(503) }
         let session = Session(
             interceptor: .retryPolicy(retryLimit: 1, exponentialBackoffScale: 0.001), transport: transport)

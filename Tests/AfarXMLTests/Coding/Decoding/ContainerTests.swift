@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func aSuperclassStandsBesideItsSubclass() throws {
+    @Test func aSuperclassSharesItsSubclassesElement() throws {
         let text = try encoded(Dog(name: "Rex", tricks: ["sit", "roll"]))
         #expect(text == "<Dog><tricks>sit</tricks><tricks>roll</tricks><name>Rex</name></Dog>")
         let dog = try decoded(Dog.self, text)
@@ -113,7 +113,7 @@ import Testing
         #expect(try decoded(Holder.self, text).animal.name == "Tom")
     }
 
-    @Test func whatIsThereCanBeAsked() throws {
+    @Test func containersReportTheirKeys() throws {
         struct Probe: Decodable {
             var keys: Set<String>
             var hasA, hasZ, aIsNil: Bool
@@ -135,7 +135,7 @@ import Testing
         #expect(probe.hasA && !probe.hasZ && !probe.aIsNil)
     }
 
-    @Test func userInfoArrives() throws {
+    @Test func userInfoIsAvailable() throws {
         struct Reader: Codable, Equatable {
             var text: String
             init(text: String) { self.text = text }

@@ -10,7 +10,7 @@ import Testing
     }
     struct Feed: Decodable { var entry: [Entry] }
 
-    @Test func aMissingKeyTellsPathAndLine() throws {
+    @Test func aMissingKeyIsReportedWithPathAndLine() throws {
         let text = "<feed>\n<entry id='1'><title/></entry>\n<entry id='2'/>\n</feed>"
         let error = #expect(throws: DecodingError.self) { try decoded(Feed.self, text) }
         guard case .keyNotFound(let key, let context)? = error else { throw error ?? .empty }
@@ -19,7 +19,7 @@ import Testing
         #expect(context.debugDescription == "Found no element or attribute named title at /feed/entry[2], line 3.")
     }
 
-    @Test func aWrongValueTellsItself() throws {
+    @Test func anInvalidValueIsReported() throws {
         let text = "<f:feed xmlns:f='urn:f'>\n<f:entry id='x'><f:title/></f:entry></f:feed>"
         let error = #expect(throws: DecodingError.self) { try decoded(Feed.self, text) }
         guard case .dataCorrupted(let context)? = error else { throw error ?? .empty }
@@ -35,7 +35,7 @@ import Testing
         #expect((error?.context?.debugDescription.count ?? 1000) < 200)
     }
 
-    @Test func whatATypeThrowsIsLocated() {
+    @Test func aTypesDecodingErrorIsLocated() {
         struct Even: Decodable {
             init(from decoder: any Decoder) throws {
                 let container = try decoder.singleValueContainer()
@@ -50,7 +50,7 @@ import Testing
         #expect(error?.context?.debugDescription == "It is odd. The element is at /x/y/z[2], line 2.")
     }
 
-    @Test func manyErrorsTakeNoLongTime() throws {
+    @Test func manyErrorsAreHandledQuickly() throws {
         struct Lenient: Decodable {
             var isNumber: Bool
             init(from decoder: any Decoder) throws {
@@ -63,13 +63,13 @@ import Testing
         #expect(values.filter(\.isNumber).count == 1)
     }
 
-    @Test func otherErrorsAreLeftAsTheyAre() {
+    @Test func otherErrorsAreUnchanged() {
         struct Refusal: Error {}
         struct Strict: Decodable { init(from decoder: any Decoder) throws { throw Refusal() } }
         #expect(throws: Refusal.self) { try decoded([Strict].self, "<x><y/></x>") }
     }
 
-    @Test func aBrokenDocumentTellsWhatTheParserSays() throws {
+    @Test func aMalformedDocumentReportsTheParsersError() throws {
         for text in ["", "<a>", "<a></b>", "no", "<a/><b/>", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"] {
             let error = #expect(throws: DecodingError.self, "\(text)") { try decoded(String.self, text) }
             guard case .dataCorrupted(let context)? = error else { throw error ?? .empty }
@@ -77,14 +77,14 @@ import Testing
         }
     }
 
-    @Test func limitsAreTheDecoders() {
+    @Test func theDecodersLimitsApply() {
         let options = XML.ParsingOptions(maximumDepth: 2)
         #expect(throws: DecodingError.self) {
             try decoded(String.self, "<a><b><c/></b></a>", XMLDecoder(parsingOptions: options))
         }
     }
 
-    @Test func containersThatDoNotFit() {
+    @Test func mismatchedContainers() {
         struct Keyed: Decodable { var a: Int }
         let error = #expect(throws: DecodingError.self) { try decoded([String: Keyed].self, #"<x k="v"/>"#) }
         #expect(error?.context?.debugDescription.contains("/x/@k") == true)

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: ["node", "next"])
-    func aTypeThatHoldsItselfIsReadAsDeepAsDocumentsAre(name: String) async throws {
+    func recursiveTypesAreDecodedUpToTheMaximumDepth(name: String) async throws {
         let text = nested(name, depth: depth)
         #expect(try await onAStack(of: 8192) { try decoded(Node.self, text).depth } == depth)
         let tooDeep = nested(name, depth: depth + 1)
@@ -46,12 +46,12 @@ import Testing
         }
     }
 
-    @Test func choicesAreReadAndWrittenAsDeepAsDocumentsAre() async throws {
+    @Test func choicesAreCodedUpToTheMaximumDepth() async throws {
         let text = nested("link", depth: depth - 1, around: "<end/>")
         #expect(try await onAStack(of: 8192) { try encoded(try decoded(Chain.self, text)) } == text)
     }
 
-    @Test func whatIsTooDeepIsNotWritten() async throws {
+    @Test func deepValuesAreNotEncoded() async throws {
         let depth = depth
         let text = try await onAStack(of: 8192) { try encoded(Node(depth: depth), XMLEncoder(rootName: "node")) }
         #expect(try await onAStack(of: 8192) { try decoded(Node.self, text).depth } == depth)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: ["node", "next"])
-    func aSmallStackIsAnErrorAndNoCrash(name: String) async throws {
+    func aSmallStackIsAnError(name: String) async throws {
         // The stack space per level depends on the compiler's optimizations.
         let texts = [16, 64, depth].map { nested(name, depth: $0) }
         #expect(try await onAStack(of: 512) { try decoded(Node.self, texts[0]).depth } == 16)

@@ -54,7 +54,7 @@ import Testing
         #expect(try encoded([Shape.bigCircle(radius: 1), .dot], encoder) == text)
     }
 
-    @Test func theKeysOfDictionariesStayAsTheyAre() throws {
+    @Test func dictionaryKeysAreUnchanged() throws {
         let decoder = XMLDecoder(keyDecodingStrategy: .convertFromSnakeCase)
         let text = "<x><a_b>1</a_b><cD>2</cD></x>"
         #expect(try decoded([String: Int].self, text, decoder) == ["a_b": 1, "cD": 2])

@@ -10,7 +10,7 @@ import Testing
         var tag: [String]
     }
 
-    @Test func siblingsOfOneNameAreAnArray() throws {
+    @Test func siblingsWithTheSameNameAreAnArray() throws {
         #expect(try decoded(Order.self, "<order/>") == Order(item: [], tag: []))
         #expect(
             try decoded(Order.self, #"<order><item id="1"/><tag>a</tag></order>"#)
@@ -33,7 +33,7 @@ import Testing
         #expect(try decoded(Order.self, #"<order \#(declaration)><item i:nil="true"/></order>"#).item == nil)
     }
 
-    @Test func wrappedArraysAreAskedFor() throws {
+    @Test func wrappedArraysRequireAWrapper() throws {
         struct Order: Decodable {
             @XMLWrapped var items: [Item]
             @XMLWrapped var tags: [String]?
@@ -45,7 +45,7 @@ import Testing
         #expect(try decoded(Order.self, "<order/>").items.isEmpty)
     }
 
-    @Test func theRootOfAnArrayIsAroundIt() throws {
+    @Test func anArraysRootContainsItsElements() throws {
         #expect(try decoded([Item].self, #"<items> <item id="1"/> <item id="2"/> </items>"#).map(\.id) == [1, 2])
         #expect(try decoded([Int].self, "<items/>").isEmpty)
         #expect(try decoded(Set<Int>.self, "<items><i>1</i><i>1</i><i>2</i></items>") == [1, 2])
@@ -70,7 +70,7 @@ import Testing
         #expect(try decoded(Shape.self, "<shape classes=''></shape>").classes.isEmpty)
     }
 
-    @Test func anArrayOfTypesThatReadThemselves() throws {
+    @Test func anArrayOfTypesWithCustomDecoding() throws {
         struct Values: Decodable {
             var date: [Date]
             var url: [URL]

@@ -10,7 +10,7 @@ import Testing
         var note: String?
     }
 
-    @Test func aKeyIsAnElementOrElseAnAttribute() throws {
+    @Test func aKeyIsAnElementOrAnAttribute() throws {
         let book = try decoded(Book.self, #"<book id="7" title="attribute"><title>element</title></book>"#)
         #expect(book == Book(title: "element", id: 7, note: nil))
     }
@@ -25,12 +25,12 @@ import Testing
         }
     }
 
-    @Test func theFirstOfManyIsTaken() throws {
+    @Test func theFirstOfManyIsUsed() throws {
         struct Pair: Decodable, Equatable { var b, a: String }
         #expect(try decoded(Pair.self, "<x><a>1</a><b>2</b><a>3</a></x>") == Pair(b: "2", a: "1"))
     }
 
-    @Test func textBesideAttributes() throws {
+    @Test func textWithAttributes() throws {
         struct Price: Decodable, Equatable {
             var currency: String
             var amount: Decimal
@@ -43,7 +43,7 @@ import Testing
         #expect(price == Price(currency: "EUR", amount: Decimal(string: "12.50") ?? 0))
     }
 
-    @Test func whatIsAbsentOrNilIsNil() throws {
+    @Test func absentAndNilElementsAreNil() throws {
         struct Two: Decodable, Equatable {
             var number: Int?
             var text: String?
@@ -62,7 +62,7 @@ import Testing
             try decoded(Book.self, #"<book id="1"><title/><note></note></book>"#) == Book(title: "", id: 1, note: ""))
     }
 
-    @Test func nilWhereAValueMustBeIsAnError() throws {
+    @Test func nilForARequiredValueIsAnError() throws {
         let text = """
             <book xmlns:i="http://www.w3.org/2001/XMLSchema-instance"><id>1</id>
             <title i:nil="true"/></book>
@@ -73,14 +73,14 @@ import Testing
         #expect(context.debugDescription.contains("/book/title, line 2"))
     }
 
-    @Test func textIsJoinedOfAllItsParts() throws {
+    @Test func textPartsAreJoined() throws {
         struct Text: Decodable { var text: String }
         let text = "<x><text>a &amp; b<!-- c --><![CDATA[ <d> ]]>&#101;</text></x>"
         #expect(try decoded(Text.self, text).text == "a & b <d> e")
         #expect(try decoded(Text.self, "<x><text>one <b>two</b> three</text></x>").text == "one two three")
     }
 
-    @Test func ownTextLeavesOutThatOfElements() throws {
+    @Test func ownTextExcludesThatOfElements() throws {
         struct Mixed: Decodable {
             @XMLText var own: String
             var b: String
@@ -90,7 +90,7 @@ import Testing
         #expect(mixed.b == "two")
     }
 
-    @Test func whiteSpaceBelongsToStringsOnly() throws {
+    @Test func whiteSpaceIsSignificantOnlyInStrings() throws {
         struct Values: Decodable {
             var text: String
             var number: Int
@@ -112,7 +112,7 @@ import Testing
         #expect(nested == ["a": ["p": 1], "b": ["q": 2]])
     }
 
-    @Test func aLongDictionaryTakesNoLongTime() throws {
+    @Test func aLongDictionaryIsDecodedQuickly() throws {
         let names = (0..<20_000).map { "n\($0)" }
         let text = names.map { #"<p:\#($0)>1</p:\#($0)><p:\#($0)>2</p:\#($0)>"# }.joined()
         let lists = try decoded([String: [Int]].self, #"<x xmlns:p="urn:p">\#(text)</x>"#)
@@ -138,7 +138,7 @@ import Testing
         #expect(error?.context?.debugDescription.contains("/x/level, line 2") == true)
     }
 
-    @Test func theRootsNameIsCheckedIfAskedFor() throws {
+    @Test func theRootsNameIsCheckedOnRequest() throws {
         let decoder = XMLDecoder(rootName: "book")
         let namespaced = #"<b:book xmlns:b="urn:b" id="1"><title>a</title></b:book>"#
         #expect(try decoded(Book.self, namespaced, decoder).id == 1)

@@ -14,12 +14,12 @@ import Testing
         #"<entry xmlns:m="M"><m:title>other</m:title><title>t</title></entry>"#,
         #"<entry xmlns:m="M"><m:title>t</m:title></entry>"#,
     ])
-    func prefixesDoNotMatterAndTheParentsNamespaceGoesFirst(text: String) throws {
+    func prefixesDoNotMatterAndTheParentsNamespaceTakesPrecedence(text: String) throws {
         struct Entry: Decodable { var title: String }
         #expect(try decoded(Entry.self, text).title == "t")
     }
 
-    @Test func anArrayIsOfOneNamespace() throws {
+    @Test func anArrayHasOneNamespace() throws {
         struct Channel: Decodable { var link: [String] }
         let text = #"<channel xmlns:a="A"><a:link>other</a:link><link>1</link><a:link/><link>2</link></channel>"#
         #expect(try decoded(Channel.self, text).link == ["1", "2"])
@@ -63,7 +63,7 @@ import Testing
         #expect(try decoded(Item.self, written).plain == "p")
     }
 
-    @Test func prefixesAreMadeWhereNoneIsGiven() throws {
+    @Test func missingPrefixesAreGenerated() throws {
         struct Item: Codable, Equatable {
             var a: String
             var b: Int
@@ -97,7 +97,7 @@ import Testing
         ["a b": "urn:a"], ["xmlns": "urn:a"], ["a": ""], ["1": "urn:a"], ["a:b": "urn:a"],
         ["x": "http://www.w3.org/XML/1998/namespace"], ["": "\u{1}"],
     ])
-    func whatIsNoPrefixIsRefused(namespaces: [String: String]) {
+    func invalidPrefixesAreRejected(namespaces: [String: String]) {
         #expect(throws: EncodingError.self) { try encoded(["a": 1], XMLEncoder(namespaces: namespaces)) }
     }
 }

@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func anAttributeHoldsTextOnly() {
+    @Test func anAttributeCanContainOnlyText() {
         struct Wrong: Encodable { @XMLAttribute var item = Item(id: 1, name: "a") }
         let error = #expect(throws: EncodingError.self) { try encoded(Wrong()) }
         #expect(error?.context?.codingPath.map(\.stringValue) == ["item"])
@@ -158,12 +158,12 @@ import Testing
         #expect(try encoded([Date(timeIntervalSince1970: 1.5)], milliseconds) == "<root><item>1500.0</item></root>")
     }
 
-    @Test func aDecimalThatIsNoNumberIsAnError() {
+    @Test func aDecimalNaNIsAnError() {
         let error = #expect(throws: EncodingError.self) { try encoded(["a": Decimal.nan]) }
         #expect(error?.context?.codingPath.map(\.stringValue) == ["a"])
     }
 
-    @Test func whatATypeThrowsComesThrough() {
+    @Test func aTypesErrorIsForwarded() {
         struct Refusal: Error {}
         struct Strict: Encodable { func encode(to encoder: any Encoder) throws { throw Refusal() } }
         #expect(throws: Refusal.self) { try encoded(["a": [Strict()]]) }

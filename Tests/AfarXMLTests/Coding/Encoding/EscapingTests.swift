@@ -18,7 +18,7 @@ import Testing
         "\u{7F}\u{9F}",
         "\u{FFFD}\u{10FFFF}𝄞e\u{301}", "&#0;", "<!--", "<![CDATA[", "",
     ])
-    func everyTextIsReadAsItWasWritten(text: String) throws {
+    func everyTextRoundTrips(text: String) throws {
         let written = try encoded(Both(text))
         #expect(try decoded(Both.self, written) == Both(text))
         let root = try XML.Document(written).root
@@ -28,7 +28,7 @@ import Testing
         #expect(root["attribute"] == text)
     }
 
-    @Test func theFormsOfEscapes() throws {
+    @Test func escapeSequences() throws {
         let text = try encoded(Both("<>&\"'\n\r\t]]>"))
         #expect(
             text
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: ["\0", "a\u{1}", "\u{B}", "\u{1F}", "\u{FFFE}", "\u{FFFF}"])
-    func whatXMLCannotCarryIsAnError(text: String) throws {
+    func invalidXMLCharactersAreErrors(text: String) throws {
         let error = #expect(throws: EncodingError.self) { try encoded(["key": text]) }
         #expect(error?.context?.codingPath.map(\.stringValue) == ["key"])
         #expect(error?.context?.debugDescription.contains("U+") == true)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: ["", "1a", "a b", "a:b", "-a", "<", "a/b", "a\0", "×", "a=\"b\"", "/", "?", "!--", "\u{300}"])
-    func whatIsNoNameIsAnError(name: String) throws {
+    func invalidNamesAreErrors(name: String) throws {
         let error = #expect(throws: EncodingError.self) { try encoded([name: 1]) }
         #expect(error?.context?.debugDescription.contains(name.debugDescription) == true)
         #expect(throws: EncodingError.self) { try encoded([name: XMLAttribute(wrappedValue: 1)]) }
@@ -55,13 +55,13 @@ import Testing
     }
 
     @Test(arguments: ["a", "_a-1.b", "größe", "名", "a·", "xml", "\u{10000}"])
-    func namesOfXMLAreWrittenAsTheyAre(name: String) throws {
+    func validNamesAreUnchanged(name: String) throws {
         let text = try encoded([name: 1])
         #expect(text == "<root><\(name)>1</\(name)></root>")
         #expect(try decoded([String: Int].self, text) == [name: 1])
     }
 
-    @Test func nestedContainersWithWrongNamesAreErrorsToo() {
+    @Test func nestedContainersWithInvalidNamesAreErrors() {
         struct Nesting: Encodable {
             func encode(to encoder: any Encoder) throws {
                 var container = encoder.container(keyedBy: Name.self)

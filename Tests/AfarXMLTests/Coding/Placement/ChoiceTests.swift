@@ -32,7 +32,7 @@ import Testing
         var blocks: [Block]
     }
 
-    @Test func theElementInAnElementNamesTheCase() throws {
+    @Test func theChildElementDeterminesTheCase() throws {
         struct Drawing: Codable, Equatable { var shape: [Shape] }
         let text =
             "<Drawing><shape><circle r=\"1.5\"/></shape><shape><square><side>2</side></square></shape>"
@@ -62,14 +62,14 @@ import Testing
         #expect(try encoded(page) == text)
     }
 
-    @Test func textBetweenElementsIsACaseToo() throws {
+    @Test func textBetweenElementsCanBeACase() throws {
         let text = "<Page><title>a</title>one <label>two</label> &amp; <![CDATA[three]]><rule/>\n</Page>"
         let page = try decoded(Page.self, text)
         #expect(page.blocks == [.text("one "), .label("two"), .text(" & three"), .rule])
         #expect(try decoded(Page.self, encoded(page)) == page)
     }
 
-    @Test func whatIsNoCaseIsPassedOver() throws {
+    @Test func unknownCasesAreSkipped() throws {
         let page = try decoded(Page.self, "<Page><unknown/><rule/><title>a</title><other>text</other></Page>")
         #expect(page == Page(title: "a", blocks: [.rule]))
         #expect(try decoded(Page.self, "<Page><title/></Page>").blocks.isEmpty)
@@ -108,7 +108,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decoded(Block.self, "<unknown/>") }
     }
 
-    @Test func choicesInAnElementOfTheirOwn() throws {
+    @Test func choicesInASeparateElement() throws {
         struct Chapter: Codable, Equatable { @XMLWrapped var body: [Block] }
         let text = "<Chapter><body><rule/><label>a</label></body></Chapter>"
         let chapter = try decoded(Chapter.self, text)
@@ -116,7 +116,7 @@ import Testing
         #expect(try encoded(chapter) == text)
     }
 
-    @Test func anErrorInACaseIsNotPassedOver() throws {
+    @Test func anErrorInACaseIsNotIgnored() throws {
         let error = #expect(throws: DecodingError.self) {
             try decoded(Page.self, "<Page><title/>\n<circle r='big'/></Page>")
         }

@@ -11,7 +11,7 @@ import Testing
         @XMLText var text: String
     }
 
-    @Test func wrappersSayIt() throws {
+    @Test func wrappersSetThePlacement() throws {
         let value = try decoded(
             Wrapped.self, #"<Wrapped id="1" name="attribute">own<name>child</name><id>2</id></Wrapped>"#)
         #expect(value == Wrapped(id: 1, rel: nil, name: "child", text: "own"))
@@ -20,7 +20,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decoded(Wrapped.self, "<x><id>1</id><name/></x>") }
     }
 
-    @Test func otherCodersSeeTheValueAlone() throws {
+    @Test func otherCodersUseOnlyTheValue() throws {
         let value = Wrapped(id: 1, rel: nil, name: "a", text: "b")
         let json = try JSONEncoder().encode(value)
         #expect(try JSONDecoder().decode(Wrapped.self, from: json) == value)
@@ -34,7 +34,7 @@ import Testing
         var items: [Int]
     }
 
-    @Test func aMapOfKeysSaysIt() throws {
+    @Test func aMapOfKeysSetsThePlacement() throws {
         let placements: XMLPlacementStrategy = .byName(["id": .attribute, "items": .wrapped(item: "n")])
         let value = Plain(id: 1, name: "a", items: [2, 3])
         let text = try encoded(value, XMLEncoder(placementStrategy: placements))
@@ -44,7 +44,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decoded(Plain.self, "<x><id>1</id><name/></x>", decoder) }
     }
 
-    @Test func aClosureSaysItByThePath() throws {
+    @Test func aClosureSetsThePlacementByPath() throws {
         struct Outer: Codable, Equatable {
             var id: Int
             var inner: Inner
@@ -59,7 +59,7 @@ import Testing
         #expect(try decoded(Outer.self, text, XMLDecoder(placementStrategy: placements)) == value)
     }
 
-    @Test func aKeyGoesBeforeTheStrategyAndAWrapperBeforeTheKey() throws {
+    @Test func wrappersOverrideKeysAndKeysOverrideTheStrategy() throws {
         struct Value: Codable, Equatable {
             @XMLChild var a: Int
             var b: Int

@@ -25,7 +25,7 @@ import Testing
                 == "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Order><number>1</number></Order>")
     }
 
-    @Test func aTypeThatIsSetStays() throws {
+    @Test func anExistingContentTypeIsKept() throws {
         var request = try request()
         request.setValue("application/soap+xml", forHTTPHeaderField: "Content-Type")
         request = try XMLParameterEncoder(encoder: XMLEncoder(rootName: "o")).encode(Order(number: 1), into: request)
@@ -39,14 +39,14 @@ import Testing
         #expect(request.value(forHTTPHeaderField: "Content-Type") == nil)
     }
 
-    @Test func aValueThatCannotBeWrittenIsAnAFError() throws {
+    @Test func anUnencodableValueIsAnAFError() throws {
         let error = #expect(throws: AFError.self) {
             try XMLParameterEncoder.prettyPrinted.encode(["a b": 1], into: request())
         }
         #expect(error?.underlyingError is EncodingError)
     }
 
-    @Test func aDecoderOfDataIsOfXMLToo() throws {
+    @Test func anXMLDecoderIsADataDecoder() throws {
         let decoder: any DataDecoder = XMLDecoder()
         #expect(try decoder.decode(Order.self, from: Data("<o number='3'/>".utf8)) == Order(number: 3))
     }

@@ -27,7 +27,7 @@ import Testing
         "2024-01-01T00:00:00.Z", "2024-01-01T00:00:00+15:00", "2024-01-01T00:00:00z", "2024-01-01 00:00:00",
         "2024-01-01T00:00:00ZZ", "99999999999999999999-01-01", "2024-01-01T", "--01-01", "+2024-01-01",
     ])
-    func whatIsNoDateIsAnError(text: String) {
+    func invalidDatesAreErrors(text: String) {
         #expect(throws: DecodingError.self) { try date(text) }
     }
 
@@ -49,7 +49,7 @@ import Testing
         #expect(try date("abc", custom).timeIntervalSince1970 == 3)
     }
 
-    @Test func datesAreReadAsTheyWereWritten() throws {
+    @Test func datesRoundTrip() throws {
         var dates = [0, 0.5, -0.25, 1e9 + 0.123, -1e9 + 0.999_999_9, 253_402_300_799.5, -62_135_596_800, 0.000_001]
             .map { Date(timeIntervalSince1970: $0) }
         dates += (0..<500).map { _ in Date(timeIntervalSince1970: Double.random(in: -1e10...1e10)) }
@@ -62,7 +62,7 @@ import Testing
         #expect(try encoded(Date(timeIntervalSince1970: 1e9 + 0.125)) == "<Date>2001-09-09T01:46:40.125Z</Date>")
     }
 
-    @Test func aDateThatIsNoneIsAnError() {
+    @Test func anUnrepresentableDateIsAnError() {
         for interval in [Double.infinity, .nan, 1e300, -1e300] {
             #expect(throws: EncodingError.self) { try encoded(Date(timeIntervalSince1970: interval)) }
         }

@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func integersKeepToTheirRange() throws {
+    @Test func integersAreLimitedToTheirRange() throws {
         #expect(try value("-128") as Int8 == -128)
         #expect(try value("+127") as Int8 == 127)
         #expect(try value("00000000000000000000000000255") as UInt8 == 255)
@@ -50,7 +50,7 @@ import Testing
         "123456789012345678901234567890", "0.000000000000000000000000001", "1e22", "1e23", "00012.500",
         "179769313486231580793728971405303415079934132710037826936173778980444968292764750946649017977587207096330286416692887910946555547851940402630657488671505820681908902000708383676273854845817711531764475730270069855571366959622842914819860834936475292719074168444365510704342711559699508093042880",
     ])
-    func numbersAreReadAsExactlyAsSwiftReadsThem(text: String) throws {
+    func numbersAreParsedAsExactlyAsBySwift(text: String) throws {
         #expect((try value(text) as Double).bitPattern == Double(text)?.bitPattern)
         #expect((try value(text) as Float).bitPattern == Float(text)?.bitPattern)
     }
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func numbersThatAreNone() throws {
+    @Test func specialAndInvalidNumbers() throws {
         #expect(try value("INF") as Double == .infinity)
         #expect(try value("+INF") as Double == .infinity)
         #expect(try value(" -INF ") as Float == -.infinity)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func identifiersAndAddresses() throws {
+    @Test func uuidsAndURLs() throws {
         let id = UUID()
         #expect(try value("\n\(id.uuidString.lowercased()) ") as UUID == id)
         #expect(throws: DecodingError.self) { try value("no") as UUID }
@@ -111,7 +111,7 @@ import Testing
         #expect(try value("<b>1</b><b>2</b>", deferred) as Data == Data([1, 2]))
     }
 
-    @Test func elementsAreNoNumber() {
+    @Test func elementsAreNotANumber() {
         let error = #expect(throws: DecodingError.self) { try value("1<b>2</b>") as Int }
         #expect(error?.context?.debugDescription.contains("found elements") == true)
     }

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func responsesHaveTheirParts() async throws {
+    @Test func responsesExposeTheirParts() async throws {
         try await withPhotos { server in
             let client = PhotoClient()
             server.route("/photos", methods: ["POST"]) { .text($0.text ?? "", status: 201) }
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func aRefusedTokenIsAskedForOnce() async throws {
+    @Test func aRejectedTokenIsRequestedOnce() async throws {
         try await withPhotos { server in
             server.route("/token", methods: ["POST"]) { _ in try .json(["access_token": "fresh"]) }
             server.route("/search") { request in

@@ -27,7 +27,7 @@ import Testing
         await request.validate().serializingDecodable(Account.self).response.error.map(FailureMessage.init)
     }
 
-    @Test func whatIsTheAppsOwnFault() async throws {
+    @Test func appErrors() async throws {
         let server = try await TestServer.start()
         #expect(await message(AF.request("http://[broken")) == .ownFault("URL http://[broken"))
         #expect(await message(AF.request(Refusing())) == .ownFault("request Refusing()"))
@@ -44,7 +44,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func whatTheServiceAnswers() async throws {
+    @Test func serviceErrors() async throws {
         let server = try await TestServer.start()
         #expect(await message(AF.request(server.url("/status/401"))) == .signIn)
         #expect(await message(AF.request(server.url("/status/404"))) == .notFound)
@@ -66,7 +66,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func whatTheNetworkDoes() async throws {
+    @Test func networkErrors() async throws {
         let server = try await TestServer.start()
         #expect(await message(AF.request("http://127.0.0.1:1/")) == .offline)
         let slow = AF.request(server.url("/delay/30")) { $0.timeoutInterval = 0.2 }

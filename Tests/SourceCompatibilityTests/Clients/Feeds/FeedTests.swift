@@ -5,7 +5,7 @@ import Testing
 
 /// Streams with handlers.
 @Suite struct FeedTests {
-    @Test func bytesAreReadUntilThereAreEnough() async throws {
+    @Test func bytesAreReadUpToALimit() async throws {
         let server = try await TestServer.start()
         let client = FeedClient(base: server.url.absoluteString)
         let (count, error) = await withCheckedContinuation { continuation in
@@ -16,7 +16,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func linesComeOneByOne() async throws {
+    @Test func linesArriveOneByOne() async throws {
         let server = try await TestServer.start()
         server.route("/lines") { _ in
             .init(headers: ["Content-Type": "application/x-ndjson"]) { body in

@@ -103,7 +103,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aRequestTellsWhatHappensToIt() async throws {
+    @Test func aRequestReportsItsEvents() async throws {
         let server = try await TestServer.start()
         let notes = Notes()
         let request = AF.request(server.url("/get")) { $0.headers.add(name: "X-Modified", value: "1") }
@@ -127,7 +127,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func sessionsAreEndedAtOnce() async throws {
+    @Test func sessionsAreEndedImmediately() async throws {
         let server = try await TestServer.start()
         let session = Session()
         let requests = (0..<4).map { _ in session.request(server.url("/delay/30")) }

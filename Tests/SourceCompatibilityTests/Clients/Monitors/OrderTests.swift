@@ -38,7 +38,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func whatFailsBeforeItIsSent() async throws {
+    @Test func requestsThatFailBeforeSending() async throws {
         let session = session()
         let invalid = await session.request("http://[broken").serializingData().response
         guard case let .invalidURL(url: url)? = invalid.error else {
@@ -116,7 +116,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func serializersRunOnTheirQueueAndHandlersOnTheirs() async throws {
+    @Test func serializersAndHandlersRunOnTheirQueues() async throws {
         let server = try await TestServer.start()
         let serialization = DispatchQueue(label: "serialization")
         let session = Session(rootQueue: DispatchQueue(label: "root"), serializationQueue: serialization)

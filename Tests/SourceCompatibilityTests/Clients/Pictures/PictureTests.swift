@@ -24,7 +24,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aSerializersOwnErrorIsACustomFailure() async throws {
+    @Test func aSerializersErrorIsACustomFailure() async throws {
         let server = try await TestServer.start()
         server.route("/broken") { _ in .content("image/png", Data("no picture".utf8)) }
         let broken = await AF.request(server.url("/broken")).serializingResponse(using: .picture).response
@@ -47,11 +47,11 @@ import Testing
         await server.stop()
     }
 
-    @Test func whoAsksForTheSamePictureSharesARequest() async throws {
+    @Test func equalPicturesShareARequest() async throws {
         let server = try await TestServer.start()
-        let (asked, everybodyAsked) = AsyncStream.makeStream(of: Void.self)
+        let (requested, release) = AsyncStream.makeStream(of: Void.self)
         server.route("/shared.png") { _ in
-            for await _ in asked { break }
+            for await _ in requested { break }
             return .content("image/png", Data([0x89, 0x50, 0x4E, 0x47] + [UInt8](repeating: 1, count: 30)))
         }
         let downloader = PictureDownloader()
@@ -59,14 +59,14 @@ import Testing
         for _ in 0..<5 {
             downloader.download(URLRequest(url: server.url("/shared.png"))) { continuation.yield($0.value) }
         }
-        everybodyAsked.finish()
+        release.finish()
         let all = await pictures.prefix(5).reduce(into: [Picture]()) { $0 += [$1].compactMap { $0 } }
         #expect(all.count == 5 && all.allSatisfy { $0 === all[0] })
         #expect(server.requestCount(path: "/shared.png") == 1)
         await server.stop()
     }
 
-    @Test func aReceiptCancelsOnlyItsOwn() async throws {
+    @Test func aReceiptCancelsOnlyItsRequest() async throws {
         let server = try await TestServer.start()
         let downloader = PictureDownloader()
         let url = server.url("/delay/30")

@@ -32,7 +32,7 @@ import Testing
         return try JSONDecoder().decode(Echo.self, from: result.get().data)
     }
 
-    @Test func eachJobIsDone() async throws {
+    @Test func eachJobSucceeds() async throws {
         try await withServer { server, provider in
             let plain = try await echo(Target(baseURL: server.url), provider)
             #expect(plain.headers["x-target"] == "1")
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func refusalsAndCancelsAreUnderlyingErrors() async throws {
+    @Test func rejectionsAndCancellationsAreUnderlyingErrors() async throws {
         try await withServer { server, provider in
             let refused = await withCheckedContinuation { continuation in
                 provider.request(Target(baseURL: server.url, path: "status/404", validCodes: Array(200..<300))) {
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func aRequestTellsItsHeadersAndItsCommand() async throws {
+    @Test func aRequestExposesItsHeadersAndItsCommand() async throws {
         try await withServer { server, provider in
             let request = provider.session.request(server.url("/get"), headers: ["X-Own": "1"])
             let type: any RequestType = request

@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func whoIsSignedInSendsTheToken() async throws {
+    @Test func signedInRequestsSendTheToken() async throws {
         try await withService { server, manager in
             let isIn = await withCheckedContinuation { continuation in
                 manager.signIn(name: "ada", password: "secret") { continuation.resume(returning: $0) }
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func aBusyServiceIsAskedAgain() async throws {
+    @Test func aBusyServiceIsRetried() async throws {
         try await withService { server, manager in
             server.route("/recipes/{id}", methods: ["GET"]) { [weak server] request in
                 guard server?.requestCount(path: request.path) == 4 else { return .text("busy", status: 503) }
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotThereIsAFailureOfTheValidation() async throws {
+    @Test func aMissingRecipeFailsValidation() async throws {
         try await withService { _, manager in
             let result = await withCheckedContinuation { continuation in
                 manager.fetchRecipe(id: 8) { continuation.resume(returning: $0) }

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func aModelShowsWhatWentWrong() async throws {
+    @Test func aModelShowsAnError() async throws {
         let server = try await TestServer.start()
         let model = ItemsViewModel(base: server.url("/status/500"))
         await withCheckedContinuation { continuation in

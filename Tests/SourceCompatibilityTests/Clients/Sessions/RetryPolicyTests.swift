@@ -5,7 +5,7 @@ import Testing
 
 /// An app's retry policies and their results.
 @Suite struct RetryPolicyTests {
-    @Test func aPolicysOwnSettingsCount() async throws {
+    @Test func aPolicysSettingsApply() async throws {
         let server = try await TestServer.start()
         let policy = BusyRetryPolicy()
         #expect(policy.retryLimit == 3 && policy.exponentialBackoffScale == 0.001)
@@ -18,7 +18,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func answersOfARetrierTellWhatTheyMean() {
+    @Test func retryResultsExposeTheirValues() {
         let answers: [RetryResult] = [
             .retry, .retryWithDelay(2), .doNotRetry, .doNotRetryWithError(URLError(.badURL)),
         ]
@@ -27,7 +27,7 @@ import Testing
         #expect(answers.map { $0.error is URLError } == [false, false, false, true])
     }
 
-    @Test func anAdapterIsTestedAlone() async {
+    @Test func anAdapterCanBeTestedInIsolation() async {
         let state = RequestAdapterState(requestID: UUID(), session: AF)
         let adapted = await withCheckedContinuation { continuation in
             StateAdapter().adapt(URLRequest(url: URL(fileURLWithPath: "/")), using: state) {

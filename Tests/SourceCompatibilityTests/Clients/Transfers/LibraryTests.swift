@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func aDownloadGoesWhereTheDestinationSays() async throws {
+    @Test func aDownloadIsMovedToItsDestination() async throws {
         try await withLibrary { _, client in
             let response = await withCheckedContinuation { continuation in
                 client.fetch("/bytes/1000", named: "first") { response in
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func aDownloadIsCancelledAndGoesOn() async throws {
+    @Test func aDownloadIsCancelledAndResumed() async throws {
         try await withLibrary { server, client in
             let download = client.session.download(server.url("/range/3000000?stalls=1000000"))
             let started = download.downloadProgress()

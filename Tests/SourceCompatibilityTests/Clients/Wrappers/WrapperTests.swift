@@ -42,7 +42,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aServicesOwnErrorIsAValueOrAFailure() async throws {
+    @Test func aServicesErrorIsAValueOrAFailure() async throws {
         let server = try await TestServer.start()
         server.route("/refused") { _ in
             .content("application/json", Data(#"{"code":7,"reason":"full"}"#.utf8), status: 409)
@@ -70,7 +70,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func aSerializerGetsTheErrorBeforeIt() async throws {
+    @Test func aSerializerReceivesTheEarlierError() async throws {
         let closed = await withCheckedContinuation { continuation in
             AF.request("http://127.0.0.1:1/").responseTwoDecodable(of: Echo.self) { continuation.resume(returning: $0) }
         }
@@ -82,7 +82,7 @@ import Testing
         #expect(closed.response == nil)
     }
 
-    @Test func preprocessorsAndDecodersHaveNamesOfTheirOwn() async throws {
+    @Test func preprocessorsAndDecodersCanHaveFactories() async throws {
         let server = try await TestServer.start()
         server.route("/guarded") { _ in .content("text/plain", Data(")]}',\n{\"code\":1,\"reason\":\"ok\"}".utf8)) }
         server.route("/pairs") { _ in .content("text/pairs", Data("name=Ada\nborn=1815".utf8)) }
@@ -103,7 +103,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func encodersHaveNamesOfTheirOwn() async throws {
+    @Test func encodersCanHaveFactories() async throws {
         let server = try await TestServer.start()
         let pairs = try await AF.request(
             server.url("/post"), method: .post, parameters: Account(name: "Ada", age: 36), encoder: .pairs

@@ -2,7 +2,7 @@ import CLibxml2
 import Foundation
 
 /// A part of the document from which a value is decoded.
-struct Place {
+struct NodePart {
     /// An element, an attribute, or the first node of a run of text. libxml2's attributes have the same layout as its
     /// nodes up to the namespace.
     let node: xmlNodePtr
@@ -38,7 +38,7 @@ struct Place {
 
 // MARK: Names
 
-extension Place {
+extension NodePart {
     var isElement: Bool { node.pointee.type == XML_ELEMENT_NODE }
     var isAttribute: Bool { node.pointee.type == XML_ATTRIBUTE_NODE }
     var isList: Bool { if case .choices = role { true } else { false } }
@@ -46,14 +46,14 @@ extension Place {
 
     /// The local name, or `#text` for text.
     var name: String {
-        isElement || isAttribute ? node.pointee.name.map { String(cString: $0) } ?? "" : Place.textKey
+        isElement || isAttribute ? node.pointee.name.map { String(cString: $0) } ?? "" : NodePart.textKey
     }
 
     static let textKey = "#text"
 
-    func bears(_ name: String) -> Bool { self.name == name }
+    func hasName(_ name: String) -> Bool { self.name == name }
 
-    /// Whether the place is absent or an element with `xsi:nil` (XML Schema Part 1, section 2.6.2).
+    /// Whether the part is absent or an element with `xsi:nil` (XML Schema Part 1, section 2.6.2).
     var isNil: Bool {
         if case .absent = role { return true }
         guard isElement, var attribute = node.pointee.properties else { return false }
@@ -63,7 +63,7 @@ extension Place {
                 xmlStrEqual(namespace.pointee.href, XMLNamespaces.schemaInstance) != 0
             {
                 let value = UnsafeMutableRawPointer(attribute).assumingMemoryBound(to: xmlNode.self)
-                return Place(value, .value).scalar(Bool.self) ?? false
+                return NodePart(value, .value).scalar(Bool.self) ?? false
             }
             guard let next = attribute.pointee.next else { return false }
             attribute = next
@@ -71,9 +71,9 @@ extension Place {
     }
 }
 
-extension Place {
-    /// Whether the place is nil for an optional value. This includes the text of an element without text.
-    var isNothing: Bool {
+extension NodePart {
+    /// Whether the part is nil for an optional value. This includes the text of an element without text.
+    var isNilForOptional: Bool {
         guard case .ownText = role else { return isNil }
         var next = node.pointee.children
         while let child = next {
@@ -84,10 +84,10 @@ extension Place {
     }
 
     /// Whether a later sibling has the same name.
-    var hasNamesake: Bool {
+    var hasLaterSiblingWithSameName: Bool {
         var next = node.pointee.next
         while let sibling = next {
-            if sibling.pointee.type == XML_ELEMENT_NODE, sibling.isNamesake(of: node) { return true }
+            if sibling.pointee.type == XML_ELEMENT_NODE, sibling.hasSameName(as: node) { return true }
             next = sibling.pointee.next
         }
         return false
@@ -96,10 +96,10 @@ extension Place {
 
 // MARK: Text
 
-extension Place {
+extension NodePart {
     /// The text, including white space.
     var text: String {
-        if !isPart, let text = onlyText { return String(decoding: text, as: UTF8.self) }
+        if !isRunOrWord, let text = onlyText { return String(decoding: text, as: UTF8.self) }
         switch role {
         case .ownText, .run, .word:
             return withOwnText { text, _ in String(decoding: text, as: UTF8.self) }
@@ -128,7 +128,7 @@ extension Place {
     /// Calls a closure with the text without surrounding white space. Returns `nil` if the node contains elements.
     @inline(__always)
     func withTrimmedText<Result>(_ work: (UnsafeBufferPointer<UInt8>) -> Result?) -> Result? {
-        if !isPart, let text = onlyText { return work(text.trimmed) }
+        if !isRunOrWord, let text = onlyText { return work(text.trimmed) }
         return withOwnText { text, isAlone in isAlone ? work(text.trimmed) : nil }
     }
 
@@ -167,7 +167,7 @@ extension Place {
         return UnsafeBufferPointer(xml: child.pointee.content)
     }
 
-    private var isPart: Bool {
+    private var isRunOrWord: Bool {
         switch role {
         case .run, .word: true
         default: false
@@ -195,7 +195,7 @@ extension UnsafeBufferPointer<UInt8> {
 
 // MARK: - Location
 
-extension Place {
+extension NodePart {
     /// The location for error messages: `at /feed/entry[3]/title, line 12`.
     var location: String {
         let element = isElement ? node : node.pointee.parent ?? node
@@ -212,7 +212,7 @@ extension UnsafeMutablePointer<xmlNode> {
 
     /// Returns whether the node has a local name.
     @inline(__always)
-    func bears(_ other: UnsafeBufferPointer<UInt8>) -> Bool {
+    func hasName(_ other: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let name = pointee.name else { return false }
         // A key that contains NUL never matches.
         for index in other.indices where name[index] != other[index] || other[index] == 0 { return false }
@@ -243,7 +243,7 @@ extension UnsafeMutablePointer<xmlNode> {
 
     /// Returns whether both nodes have the same name in the same namespace.
     @inline(__always)
-    func isNamesake(of other: xmlNodePtr) -> Bool {
+    func hasSameName(as other: xmlNodePtr) -> Bool {
         guard pointee.name == other.pointee.name || xmlStrEqual(pointee.name, other.pointee.name) != 0
         else { return false }
         return isInNamespace(of: other)
