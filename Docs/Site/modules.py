@@ -64,6 +64,18 @@ class Symbols:
         paths = self.members.get(code, [])
         return f"[`{code}`](doc:/{home}/{paths[0][1]})" if len(paths) == 1 and paths[0][0] == home else None
 
+    def extensions(self, module):
+        """Returns what other modules add to the types of a module: for each type, the names of the members by module."""
+        types = {}
+        for other, graphs in self.graphs.items():
+            for symbol in graphs.get(f"{other}@{module}.symbols.json", {"symbols": []})["symbols"]:
+                kind, path = symbol["kind"]["identifier"], symbol["pathComponents"]
+                if kind != "swift.extension" and len(path) == 2:
+                    names = types.setdefault(path[0], {}).setdefault(other, [])
+                    if base(path[1]) not in names:
+                        names.append(base(path[1]))
+        return types
+
     def write(self, module, folder):
         """Writes a module's graphs. Adds the module name, which DocC requires, to links to declarations of other modules and to this
         module's extensions of their types."""

@@ -144,7 +144,7 @@ public struct SessionConfiguration: Sendable {
     /// ``URLCredentialStorageProvider`` reads them from Foundation's storage.
     public var credentialProvider: (any CredentialProvider)?
     /// The authentication schemes that requests use, from strongest to weakest. The default is
-    /// ``StandardAuthentication/allCases``: Negotiate, Digest, NTLM and Basic.
+    /// `StandardAuthentication.allCases`: Negotiate, Digest, NTLM and Basic.
     ///
     /// The first of these schemes that the server offers uses the credential. If a credential is a key for your own scheme, leave
     /// out ``StandardAuthentication/basic``, which would send the key as a password.
