@@ -4,7 +4,7 @@ import Servers
 /// The files that nginx serves, in a temporary folder.
 struct Site {
     static let tiny = "/tiny"
-    /// The path of the tiny file on a location that closes the connection after each response.
+    /// The path of the tiny file in a location where nginx closes the connection after each response.
     static let closing = "/closing"
     static let json = "/record.json"
     static let large = "/large"

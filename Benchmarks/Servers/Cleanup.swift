@@ -1,7 +1,7 @@
 package import Foundation
 import Glibc
 
-/// Terminates child processes and removes temporary folders when the program ends, also after a signal.
+/// Terminates child processes and removes temporary folders when the program ends, including after a signal.
 package final class Cleanup: @unchecked Sendable {
     // Sendable because the lock guards all mutable state.
 

@@ -1,4 +1,4 @@
-/// An error that makes it impossible for a program of this package to continue.
+/// An error that prevents a program in this package from continuing.
 package struct Failure: Error, CustomStringConvertible {
     package let description: String
 

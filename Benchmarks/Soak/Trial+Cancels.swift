@@ -2,7 +2,7 @@ import Afar
 import Foundation
 
 extension Trial {
-    /// Requests that are cancelled at random moments.
+    /// Requests that are canceled at random moments.
     static func cancels(_ stage: Stage, requests: Int, seed: UInt64) -> Trial {
         Trial(title: "Cancelled requests", requests: requests, warmUp: requests / 2) { number, ledger in
             var dice = Dice(seed: seed, request: number)
@@ -17,7 +17,7 @@ extension Trial {
                 }
                 await request.observe(as: number, in: ledger) { (result: AFResult<Record>) in
                     switch result {
-                    // The first handler starts the request before the cancelled task awaits it.
+                    // The first handler starts the request before the canceled task awaits it.
                     case .success where moment != .beforeTheStart || byTask: .expected("too late, \(moment)")
                     case .success: .unexpected("succeeded although cancelled \(moment)")
                     case .failure(.explicitlyCancelled): .expected("cancelled \(moment)")
@@ -32,7 +32,7 @@ extension Trial {
     }
 }
 
-/// The moment at which a request is cancelled.
+/// The moment at which a request is canceled.
 private enum Moment: CaseIterable {
     case beforeTheStart
     case justAfterTheStart

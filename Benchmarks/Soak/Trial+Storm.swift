@@ -2,9 +2,9 @@ import Afar
 import Foundation
 
 extension Trial {
-    /// Requests of all kinds to all kinds of servers, which are suspended, resumed and cancelled at random moments.
+    /// Requests of all kinds to all kinds of servers, which are suspended, resumed and canceled at random moments.
     ///
-    /// Any outcome is allowed, but each request must complete exactly once, and all connections must be closed in the
+    /// Any outcome is allowed, but each request must complete exactly once, and all connections must be closed at the
     /// end.
     static func storm(_ stage: Stage, requests: Int, seed: UInt64) -> Trial {
         Trial(title: "Storm", requests: requests, warmUp: requests / 2) { number, ledger in

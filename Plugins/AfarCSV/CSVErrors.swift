@@ -106,7 +106,7 @@ public struct CSVEncodingError: Error, Hashable, Sendable {
         case dateOutOfRange
         /// A text requires quotation marks, but the format has none.
         case unquotableText
-        /// A field's value encodes itself as another value more than 100 times.
+        /// A field's value is wrapped in more than 100 levels of other values.
         case endlessValue
     }
 

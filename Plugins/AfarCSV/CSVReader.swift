@@ -140,8 +140,8 @@ extension CSVRecord {
 
 // MARK: - Encodings
 
-/// Converts a body to UTF-8. Its encoding is the given one, or that of a byte-order mark or the Content-Type's charset, or UTF-8.
-/// The bytes of a UTF-8 body don't change, except that a byte-order mark is removed.
+/// Converts a body to UTF-8. The encoding is the first one available: the given one, that of a byte-order mark, the Content-Type's charset,
+/// UTF-8. The bytes of a UTF-8 body don't change, except that a byte-order mark is removed.
 struct CSVInput: Sendable {
     private enum State {
         /// The first bytes, until there are enough to detect a byte-order mark.

@@ -153,8 +153,8 @@ struct CSVKeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
 // MARK: Optionals
 //
-// The standard library's implementations omit the keys of nil values, and so columns in which all rows have nil. Overload
-// resolution prefers those for primitive types to a generic method.
+// The standard library's implementations omit the keys of nil values, so a column that is nil in all rows would be missing. The generic
+// method isn't sufficient, because overload resolution prefers the standard library's methods for primitive types.
 
 extension CSVKeyedOutput {
     func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {

@@ -27,8 +27,8 @@ final class CSVTableDecoder: Decoder {
 
     /// Decodes the next row, and advances to the following row on success.
     ///
-    /// After a failure, the row can be decoded as another type, as with `JSONDecoder`. Another attempt with the same type would fail
-    /// again, so it skips the row and a loop with `try?` ends.
+    /// After a failure, the row can be decoded as another type, as with `JSONDecoder`. Another attempt with the same type would fail again.
+    /// Therefore, it skips the row, so that a loop with `try?` ends.
     func takeRow<Value>(as type: Any.Type, _ make: (CSVRow) throws -> Value) throws -> Value {
         if failures.contains(ObjectIdentifier(type)) { advance() }
         guard !isAtEnd, let result = upcoming else {
@@ -156,7 +156,7 @@ final class CSVRow: Decoder {
         return try onlyField(type).decode(type)
     }
 
-    /// Creates a value that decodes itself.
+    /// Creates a value with its own `init(from:)`.
     func make<T: Decodable>(_ type: T.Type, from decoder: any Decoder, _ key: (any CodingKey)?) throws -> T {
         do {
             return try type.init(from: decoder)
@@ -269,7 +269,8 @@ struct CSVKeyedFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try Double(csv: field(key)) }
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try Bool(csv: field(key)) }
 
-    // Overload resolution prefers the standard library's implementations, which always throw, to a generic method.
+    // Without these methods, overload resolution would prefer the standard library's implementations, which always throw, to the generic
+    // method.
 
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try Int128(csv: field(key)) }
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try UInt128(csv: field(key)) }

@@ -41,7 +41,8 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    /// Returns whether an error means that the database is damaged. If so, the next store that opens it replaces it.
+    /// Returns whether an error means that the database is damaged. If so, marks the database, so that the next store that opens it
+    /// replaces it.
     func noteDamage(_ error: any Error) -> Bool {
         guard let error = error as? DatabaseError, error.indicatesDamage else { return false }
         markDamaged()
@@ -52,7 +53,7 @@ struct CacheDatabase: Sendable {
     func markDamaged() {
         guard let lock = try? CacheFileLock(for: file) else { return }
         defer { lock.release() }
-        // Another store may have replaced it.
+        // Another store may have replaced the database.
         guard Self.number(of: file) == number else { return }
         // On a full disk, files can still be removed.
         if !FileManager.default.createFile(atPath: file.path + Self.damageMark, contents: nil) { Self.remove(file) }
@@ -149,7 +150,8 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    /// Stores a response, replaces the one of the same variant or all of the URL, and removes others until the capacity suffices.
+    /// Stores a response. Replaces the response of the same variant, or all responses of the URL, and removes others until the capacity
+    /// suffices.
     ///
     /// - Returns: The files that are no longer needed.
     func store(_ row: ResponseRow, replacesAll: Bool, capacity: Int) throws -> [String] {
@@ -158,7 +160,7 @@ struct CacheDatabase: Sendable {
                 replacesAll
                 ? try Self.remove("url = ?", [row.url], db)
                 : try Self.remove("url = ? AND variant = ?", [row.url, row.variant], db)
-            // Limits the variants of a `Vary` field whose request values always differ.
+            // Limits the number of variants, because the request values of a `Vary` field can differ in every request.
             files += try Self.remove(
                 "url = ? AND rowid NOT IN (SELECT rowid FROM response WHERE url = ? ORDER BY responseDate DESC LIMIT 15)",
                 [row.url, row.url], db)
@@ -198,7 +200,8 @@ struct CacheDatabase: Sendable {
         try Row.fetchOne(db, sql: "SELECT byteCount FROM total")?.value(at: 0) ?? 0
     }
 
-    /// Removes the responses to a URL. Removes their files first, which needs no disk space and frees some for the rest.
+    /// Removes the responses to a URL. Removes their files first, because this needs no disk space and frees space for updating the
+    /// database.
     func remove(_ url: String, and removeFiles: ([String]) -> Void) throws {
         try remove("url = ?", [url], and: removeFiles)
     }
@@ -256,7 +259,7 @@ extension DatabaseError {
 }
 
 extension Row {
-    /// Returns a column's value. Treats a value of another type as damage; GRDB itself would end the process.
+    /// Returns a column's value. Treats a value of another type as damage; GRDB itself would crash the process.
     func value<Value: DatabaseValueConvertible>(_ type: Value.Type = Value.self, at index: Int) throws -> Value {
         let value: DatabaseValue = self[index]
         guard let value = Value.fromDatabaseValue(value) else {
@@ -268,7 +271,7 @@ extension Row {
 
 /// A lock on a database's file between processes. It's a file next to the database, which isn't removed.
 private struct CacheFileLock {
-    /// The longest wait for another process.
+    /// The maximum time to wait for another process.
     private static let longestWait = Duration.seconds(5)
 
     private let descriptor: Int32
@@ -304,7 +307,7 @@ struct ResponseRow {
     let file: String?
     let bodyByteCount: Int
     let checksum: Int
-    /// The size that counts towards the store's capacity.
+    /// The size that counts toward the store's capacity.
     let byteCount: Int
     let requestDate: Date
     let responseDate: Date

@@ -10,10 +10,10 @@ import GRDB
 /// in files next to it. If the capacity is exceeded, the least recently used responses are removed. Several processes can share a
 /// folder.
 ///
-/// A stored response is available immediately and written soon afterwards on the store's queue. Write errors are reported and
-/// don't affect requests: a cache that can't write loses responses. If the database is damaged, the store stops storing and
-/// returning responses, and the next store that opens the folder replaces the database. It also replaces a database from which a
-/// response couldn't be removed, for example because the disk was full.
+/// A stored response is available immediately and written shortly afterward on the store's queue. Write errors are reported and don't
+/// affect requests: a cache that can't write loses responses. If the database is damaged, the store stops storing and returning responses,
+/// and the next store that opens the folder replaces the database. It also replaces a database from which a response couldn't be removed,
+/// for example because the disk was full.
 public final class DiskCacheStore: CacheStore {
     /// The default capacity, 256 MiB.
     public static let defaultCapacity = 256 * 1024 * 1024
@@ -56,7 +56,7 @@ public final class DiskCacheStore: CacheStore {
         write { [bodies, database] in bodies.removeOrphans(except: try database.files()) }
     }
 
-    /// Waits until all changes are written. Call this before the process ends, otherwise unwritten changes are lost.
+    /// Waits until all changes are written. Call this method before the process ends. Otherwise, unwritten changes are lost.
     public func flush() async {
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }
@@ -82,7 +82,7 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
-    /// Returns a response, or nil if its body is missing or damaged. Another process can have removed it.
+    /// Returns a response, or nil if its body is missing or damaged. Another process may have removed it.
     private func response(_ row: ResponseRow) throws -> CachedResponse? {
         guard let body = try body(of: row) else {
             if let file = row.file { write { [bodies, database] in bodies.remove(try database.removeRow(of: file)) } }
@@ -114,7 +114,7 @@ public final class DiskCacheStore: CacheStore {
 
     /// Stores a response and replaces the one of the same variant.
     public func store(_ response: CachedResponse) {
-        // If the new response can't be stored, the older ones are outdated.
+        // If the new response can't be stored, the older ones are removed, because they are outdated.
         guard response.byteCount <= capacity / 8, !response.isForMemoryOnly, response.fields.count <= FieldLines.limit,
             withPending({ $0.byteCount }) + response.byteCount <= Self.longestQueue
         else { return removeResponses(for: response.url) }

@@ -15,7 +15,7 @@ struct PendingWrites {
         fileprivate var byteCount: Int { responses.reduce(0) { $0 + $1.byteCount } }
     }
 
-    /// The number of URLs with failed writes after which all responses in the database are obsolete.
+    /// The number of URLs with failed writes after which all responses in the database are considered obsolete.
     private static let failureLimit = 1000
 
     /// Whether the database is damaged. If so, it's no longer read or written.

@@ -5,9 +5,9 @@ public import Foundation
 /// A type that decodes values from JSON, several times as fast as a `JSONDecoder`. Use it wherever Afar accepts a
 /// ``AfarCore/DataDecoder``: `responseDecodable(of: User.self, decoder: .fastJSON)`.
 ///
-/// The decoded values are those of a `JSONDecoder` with the same strategies. The text must strictly conform to RFC 8259, so trailing
-/// commas and lone surrogates in strings are errors. Errors contain the line and the column. Integers and decimals are either exact
-/// or an error.
+/// The decoded values are those of a `JSONDecoder` with the same strategies. The text must strictly conform to RFC 8259, so trailing commas
+/// and lone surrogates in strings are errors. Errors contain the line and the column. An integer or decimal that can't be represented
+/// exactly is an error.
 ///
 /// A document must be smaller than 2 GiB, with at most 512 levels of nested arrays and objects. Decoding uses up to 14 times the
 /// document's size in memory, and two to three times for typical documents.

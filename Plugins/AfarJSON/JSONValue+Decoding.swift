@@ -1,7 +1,7 @@
 import CJSONDocument
 import Foundation
 
-/// A type whose values are decoded without its `init(from:)`, either like Foundation's decoder or because it's faster.
+/// A type whose values are decoded without its `init(from:)`, either because Foundation's decoder does the same or because it's faster.
 protocol DirectlyDecodable {
     static func decode(_ value: JSONValue) throws -> Self
 }

@@ -3,8 +3,8 @@ import Foundation
 
 /// A value of a document: its node, and its place in an array or object.
 ///
-/// It contains no references, so copies cost nothing: the standard library copies containers for each member that is read. A value
-/// detects that its document has been closed.
+/// It contains no references, so copies cost nothing. This matters because the standard library copies containers for each member that is
+/// read. A value detects that its document has been closed.
 struct JSONValue {
     let document: JSONDocument
     /// The generation of the document when the value was created.

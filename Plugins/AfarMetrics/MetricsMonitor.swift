@@ -55,7 +55,7 @@ public final class MetricsMonitor: EventMonitor {
     ///
     /// - Parameters:
     ///   - factory: The factory for the instruments. The default is the bootstrapped factory.
-    ///   - hostLimit: The maximum number of hosts in the dimensions. Further hosts are reported as `other`. The default is 100.
+    ///   - hostLimit: The maximum number of hosts in the dimensions. Additional hosts are reported as `other`. The default is 100.
     public init(factory: any MetricsFactory = MetricsSystem.factory, hostLimit: Int = 100) {
         (self.factory, self.hostLimit) = (factory, hostLimit)
         active = Meter(label: "http.client.active_requests", factory: factory)
@@ -87,7 +87,7 @@ public final class MetricsMonitor: EventMonitor {
 
     /// Reports a completed attempt.
     public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-        // The request itself can already be in its next attempt.
+        // The request itself may already be in its next attempt.
         let gathered = lock.withLock { state.gathered.removeValue(forKey: request.id) }
         for metrics in gathered?.transactionMetrics ?? [] {
             guard let head = metrics.requestHead else { continue }

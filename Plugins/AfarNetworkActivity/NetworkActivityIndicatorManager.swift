@@ -3,9 +3,9 @@ public import Foundation
 
 /// A manager that determines when to show a network activity indicator, such as one in a status bar, a spinner or a cursor.
 ///
-/// It observes the notifications of Afar to count the active requests of all sessions. The indicator becomes visible once requests
-/// have been active for ``startDelay``, and hidden once no request has been active for ``completionDelay``. So it neither appears for
-/// short requests nor flickers between requests.
+/// It observes Afar's notifications to count the active requests of all sessions. The indicator becomes visible once requests have been
+/// active for ``startDelay``, and hidden once no request has been active for ``completionDelay``. Therefore, it doesn't appear for short
+/// requests or flicker between requests.
 ///
 /// ```swift
 /// NetworkActivityIndicatorManager.shared.networkActivityIndicatorVisibilityChanged = { isVisible in
@@ -114,7 +114,7 @@ public final class NetworkActivityIndicatorManager: Sendable {
 
     // MARK: Other network activity
 
-    /// Adds network activity that isn't a request of Afar. Call ``requestDidStop()`` when it ends. Has no effect while ``isEnabled`` is
+    /// Adds network activity that isn't an Afar request. Call ``requestDidStop()`` when it ends. Has no effect while ``isEnabled`` is
     /// false.
     public func requestDidStart() {
         change { if $0.isEnabled { $0.indicator.begin() } }

@@ -112,7 +112,7 @@ public struct YAMLDocumentsParser<T: Decodable & Sendable>: DataStreamParser {
 
     private mutating func add(_ bytes: Data, _ results: inout [Result<T, AFError>]) {
         if isSkipping {
-            // Enough to detect a marker at the start of the line.
+            // Four bytes are enough to detect a marker at the start of the line.
             line += bytes.prefix(max(0, 4 - line.count))
         } else {
             line += bytes

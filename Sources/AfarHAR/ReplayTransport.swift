@@ -51,7 +51,7 @@ public final class ReplayTransport: Transport {
     ///   - matching: The rules that match entries to requests. The default is ``Matching/strict``.
     ///   - redaction: The redaction with which the archive was written. The default is ``HAR/Redaction/secrets``.
     public init(_ archive: HAR, matching: Matching = .strict, redaction: HAR.Redaction = .secrets) {
-        // Browsers record requests without a response if they serve them locally.
+        // If a browser serves a request locally, it records the request without a response.
         entries = archive.entries.filter { $0.response.status > 0 || $0.failure != nil }
         let redaction = redaction.adding(matching.ignoredNames)
         (self.matching, self.redaction) = (matching, redaction)

@@ -43,7 +43,7 @@ final class MockExchange: PreparedExchange {
             if isSuspended { suspension.close() } else { suspension.open() }
         }
         if isSuspended { suspension.close() }
-        // The exchange can have been resumed in the meantime.
+        // The exchange may have been resumed in the meantime.
         if isSuspended, !exchange.control.isSuspended { suspension.open() }
 
         var tasks = [Task { await play() }]
@@ -78,7 +78,8 @@ final class MockExchange: PreparedExchange {
         state.withLock { $0.sink = sink }
     }
 
-    /// Delivers a chunk of the body unless the exchange has ended. Returns the `errno` of a failure.
+    /// Delivers a chunk of the body unless the exchange has ended. Returns the `errno` if writing fails, otherwise
+    /// `nil`.
     func add(_ chunk: Data) -> Int32? {
         state.withLock { $0.outcome == nil ? $0.sink?.add(chunk) : nil }
     }
@@ -281,7 +282,7 @@ enum MockSink {
         }
     }
 
-    /// Adds a chunk and returns the `errno` of a failure.
+    /// Adds a chunk. Returns the `errno` if writing fails, otherwise `nil`.
     mutating func add(_ chunk: Data) -> Int32? {
         switch self {
         case .memory(let data):

@@ -49,7 +49,7 @@ public final class MockTransport: CallbackTransport {
         self.handler = handler
     }
 
-    /// The requests received so far, in the order in which they were complete.
+    /// The requests received so far, in the order in which their bodies were completed.
     public var requests: [MockRequest] { received.withLock { $0.map(\.request) } }
 
     /// Returns the received requests that match the given method and pattern, as in a ``Stub``.

@@ -105,7 +105,7 @@ public struct Stub: Sendable {
         return conditions.allSatisfy { $0.isMet(request) } ? parameters : nil
     }
 
-    /// Returns the response to the request with the given zero-based number among those that the stub matched.
+    /// Returns the response to a request. `number` counts the requests that the stub has matched, starting from 0.
     func response(to request: MockRequest, number: Int) async throws -> MockResponse {
         try await answer(request, number)
     }
@@ -120,7 +120,8 @@ extension Stub: CustomStringConvertible {
 
 /// A path or a complete URL with placeholders.
 private struct URLPattern: Sendable {
-    /// A URL or a part of one, with characters such as braces that `URL` doesn't accept (RFC 3986, appendix B).
+    /// A URL or a part of one. It can contain characters that `URL` doesn't accept, such as braces (RFC 3986, appendix
+    /// B).
     private struct Reference {
         let scheme, authority, query: Substring?
         let path: Substring

@@ -58,7 +58,7 @@ final class TLSServer {
         return text
     }
 
-    /// Returns the output up to and including the given texts in order, or `nil` if the output ends before.
+    /// Returns the output up to and including the given texts in order, or `nil` if the output ends first.
     private static func output(upTo texts: String..., from file: FileHandle) async -> String? {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {

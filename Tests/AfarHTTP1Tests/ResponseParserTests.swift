@@ -470,7 +470,7 @@ struct ResponseParserTests {
         return ResponseParser(request, options: ExchangeOptions())
     }
 
-    /// libcurl writes such heads for other versions.
+    /// libcurl writes such heads for other versions of HTTP.
     @Test(arguments: ["HTTP/1.1", "HTTP/1.0", "HTTP/2", "HTTP/3"])
     func statusLinesOfLaterVersions(version: String) throws {
         var parser = parserOfLaterVersions()

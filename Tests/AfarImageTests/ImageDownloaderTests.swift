@@ -172,7 +172,7 @@ import Testing
         #expect(await done.responses(10).allSatisfy { $0.error == nil })
     }
 
-    // MARK: Cancelling
+    // MARK: Canceling
 
     @Test func oneOfSeveralReceiptsCanBeCancelled() async {
         let downloader = downloader()
@@ -203,7 +203,7 @@ import Testing
             downloader.download(Self.url($0), queue: done.queue, completion: done.collect)
         }
         await valve.wait(for: 1)
-        // A queued request is never sent. Cancelling the active one frees its slot.
+        // A queued request is never sent. Canceling the active one frees its slot.
         for index in [1, 0] { downloader.cancelRequest(with: receipts[index]) }
         let errors = await done.responses(2).compactMap(\.error)
         #expect(errors.count == 2 && receipts[0].request.isCancelled)

@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func transparentPixelsDoNotAffectColors() throws {
-        // No green may leak from the transparent pixels.
+        // The transparent pixels must not contribute any green.
         let picture = try Image.of(4, 1) { x, _ in x < 2 ? [255, 0, 0, 255] : [0, 0, 0, 0] }
         let scaled = picture.imageScaled(to: Self.size(1, 1))
         let pixel = try #require(scaled[0, 0])

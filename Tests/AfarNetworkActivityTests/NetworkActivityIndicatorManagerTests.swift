@@ -128,7 +128,7 @@ import Testing
         #expect(await shown.next() == false)
     }
 
-    /// A cancelled request posts two notifications, for its cancellation and its completion, but counts once.
+    /// A canceled request posts two notifications, for its cancellation and its completion, but counts once.
     @Test func cancelledAndFailedRequestsEndTheActivity() async throws {
         let waits = Waits()
         let manager = Self.manager(waits)

@@ -577,7 +577,7 @@ struct CachingTests {
         await gate.wait(for: 1)
         let others = (0..<5).map { _ in session.request(url) }
         let tasks = others.map { $0.serializingString() }
-        // A waiting request can be cancelled, too.
+        // A waiting request can be canceled, too.
         others[4].cancel()
         #expect(await tasks[4].response.error?.isExplicitlyCancelledError == true)
         first.cancel()

@@ -125,7 +125,7 @@ import Testing
         let bound: [RawServer.Step] = [
             .respond(Self.refusal(Self.question, body: "provisional")), .respond(Self.welcome), .receiveAll,
         ]
-        // Each request begins on an unauthenticated connection and continues on its own.
+        // Each request begins on an unauthenticated connection and continues on a connection of its own.
         let server = try await RawServer.start(scripts: [
             [.respond(Self.offer), .respond(Self.welcome), .respond(Self.offer), .receiveAll], bound, bound,
         ])

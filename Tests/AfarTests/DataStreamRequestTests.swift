@@ -250,7 +250,7 @@ import Testing
             }
         }
         await suspended.wait()
-        // The other stream would complete before this one of the same size.
+        // If the first stream weren't suspended, it would complete before this one, which has the same size.
         for await _ in session.streamRequest(server.url("/large/5000000")).streamTask().streamingData() {}
         seen.queue.sync {}
         #expect(seen.events.count == 1)

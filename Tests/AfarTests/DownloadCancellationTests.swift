@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// The resume data of cancelled downloads, over each real transport.
+/// The resume data of canceled downloads, over each real transport.
 @Suite struct DownloadCancellationTests {
     private static let kinds = TransportKind.all(with: [.fileDelivery])
     /// Sends half of a file and keeps the connection open.

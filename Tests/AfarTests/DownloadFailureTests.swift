@@ -5,7 +5,7 @@ import Foundation
 import TestServers
 import Testing
 
-/// Downloads that complete but can't be moved to their destination, and the files they leave.
+/// Downloads that complete but can't be moved to their destination, and the files they leave behind.
 @Suite struct DownloadFailureTests {
     private let directory = ScratchDirectory()
 

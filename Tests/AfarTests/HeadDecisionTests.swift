@@ -85,7 +85,8 @@ import Testing
             async let giving: Void = {
                 await decisionProbe.waitForRequest()
                 await isWritten.wait()
-                // After another exchange, a small body has been received completely, and a large one is waiting.
+                // Once another exchange completes, a small body has been received completely, and a large one is
+                // waiting.
                 _ = try await transport.send(another)
                 decisionProbe.pending.fulfill(.take())
             }()
@@ -221,7 +222,7 @@ import Testing
         async let giving: Void = {
             await decisionProbe.waitForRequest()
             try await server.reached("closed")
-            // After another exchange, the transport has received the end of this one.
+            // Once another exchange completes, the transport has received the end of this one.
             _ = try await transport.send(another)
             decisionProbe.pending.fulfill(isWanted ? .take() : .discard(upTo: 100))
         }()

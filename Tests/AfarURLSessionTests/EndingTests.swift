@@ -94,7 +94,7 @@ import Testing
         await expectNothingLeft()
     }
 
-    /// Foundation on Linux traps if an upload from a file is cancelled while it reads the file.
+    /// Foundation on Linux traps if an upload from a file is canceled while it reads the file.
     @Test func cancellingAnUploadFromAFileEndsIt() async {
         await #expect(processExitsWith: .success) {
             let transport = URLSessionTransport()

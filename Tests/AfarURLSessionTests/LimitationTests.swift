@@ -318,7 +318,7 @@ import Testing
 private enum Child {
     /// Sends one request to a server with the given response.
     static func sendRequest(_ answer: String) async {
-        // Otherwise, the runtime writes a long crash report.
+        // Without the default handlers, the runtime writes a long crash report.
         for number in [SIGILL, SIGTRAP] { signal(number, SIG_DFL) }
         guard
             let server = try? ScriptedServer(script: { connection in

@@ -17,8 +17,8 @@ import Testing
             case .ended(let line):
                 let allowed = transport == "urlSession" ? fault.urlSession : fault.own
                 #expect(line.outcome.map(allowed.contains) == true, "\(what)")
-                // After an interrupted response, Foundation on Linux watches closed descriptors. One time in about 20,
-                // another task stalls.
+                // After an interrupted response, Foundation on Linux watches closed descriptors. About once in 20
+                // times, another task stalls.
                 let mayStall = transport == "urlSession" && line.code == "responseTooLarge"
                 withKnownIssue(isIntermittent: true) {
                     #expect(line.isUsableAfterward, "\(what): the session was not usable afterward")

@@ -57,7 +57,8 @@ struct FuzzRun {
         _ input: Data, with subject: Subject
     ) throws(Contradiction) -> (isAccepted: Bool, time: Duration) {
         var (isAccepted, time) = try timedRead(input, with: subject)
-        // On a virtual machine, the time includes periods without the processor. A slow input is slow again.
+        // On a virtual machine, the time includes periods in which the machine doesn't have the processor. An input
+        // that is actually slow is slow again.
         if time > FuzzSettings.maximumTime { (isAccepted, time) = try timedRead(input, with: subject) }
         guard time <= FuzzSettings.maximumTime else { throw Contradiction("it took \(time) of processor time") }
         return (isAccepted, time)

@@ -12,7 +12,7 @@ import Testing
 #endif
 
 /// A secret in 10,000 URLs and headers is never shown, logged or stored. All of them are tested with the redaction
-/// itself. Errors, responses, logs and the tool are slower, so each is tested with a part of them.
+/// itself. Errors, responses, logs and the tool are slower, so each is tested with a subset.
 @Suite struct RedactionFuzzTests {
     private static let count = 10_000
     /// The rounds run concurrently, so that they use all processors.

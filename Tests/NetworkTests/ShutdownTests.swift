@@ -140,7 +140,7 @@ import Testing
             }
             for await status in group { #expect(status == 200) }
         }
-        // Ten of them wait for a fiftieth of a second each.
+        // Ten requests each wait for a fiftieth of a second.
         #expect(ContinuousClock.now - start >= .milliseconds(200))
     }
 
@@ -161,7 +161,7 @@ import Testing
         for request in waiting { request.cancel() }
         var cancelled = 0
         for answer in answers { if await answer.value?.isExplicitlyCancelledError == true { cancelled += 1 } }
-        // On a slow machine, some may have been sent before.
+        // On a slow machine, some may have been sent before their cancellation.
         #expect(cancelled > 150)
         #expect(try await session.request(server.url("/get")).serializingData().value.isEmpty == false)
         #expect(ContinuousClock.now - start < .seconds(50))

@@ -279,7 +279,7 @@ import Testing
                 }
                 return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
-            // For the others, it is too late, and that ends the request.
+            // The other calls are too late, which ends the request.
             #expect(count == 1)
         }
     }

@@ -56,7 +56,7 @@ package final class ChildProcess: Sendable {
 
     /// Waits until a server is ready.
     ///
-    /// - Throws: An error with the server's output, if the server exits before.
+    /// - Throws: An error with the server's output, if the server exits before it is ready.
     package func wait(until isReady: () -> Bool) async throws {
         while !isReady() {
             guard isRunning else { throw TestCertificates.Failure(output: "the server did not start: \(output)") }

@@ -143,7 +143,8 @@ struct ImageFetch: Sendable {
         private let cachePolicy: URLRequest.CachePolicy
         private let serializer: String
         private let credential: String?
-        /// The serializer. Keeping it ensures that no other serializer gets its address, which can be its identity.
+        /// Retains the serializer, whose identity can be its address, so that no other serializer gets the same
+        /// address.
         private let retainedSerializer: AlwaysEqual
 
         init(_ request: URLRequest, _ serializer: ImageResponseSerializer, _ credential: URLCredential?) {
@@ -176,7 +177,7 @@ struct ImageFetch: Sendable {
 
     enum Stage: Sendable {
         case preparing, queued, loading
-        /// The image has arrived and is being filtered and delivered. An active fetch stays active until then.
+        /// The image has arrived and is being filtered and delivered. An active fetch stays active until this is done.
         case delivering(isActive: Bool)
     }
 
@@ -201,7 +202,8 @@ extension ImageDownloader {
         _ credential: URLCredential?, _ waiter: ImageFetch.Waiter
     ) -> DataRequest {
         if let request = fetches.withLock({ $0.join(key, waiter) }) { return request }
-        // Created outside the lock, because a session can be a user's subclass. Another thread can be faster.
+        // The request is created outside the lock, because a session can be a user's subclass. Another thread may add a
+        // fetch first.
         let request = session.request(urlRequest, shouldAutomaticallyResume: false)
         let (joined, id) = fetches.withLock { fetches -> (DataRequest?, UInt64) in
             if let joined = fetches.join(key, waiter) { return (joined, 0) }

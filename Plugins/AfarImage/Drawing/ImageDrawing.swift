@@ -159,7 +159,7 @@ private struct RunningMeans {
         radii = (0..<3).map { CGFloat($0) < share.rounded() ? smaller : smaller + 1 }
     }
 
-    /// Blurs a row. Truncating the results rounds them.
+    /// Blurs a row. The results include an offset of one half, so truncating them rounds them.
     func apply(_ row: UnsafeBufferPointer<SIMD4<UInt8>>, _ line: inout [SIMD4<Float>]) {
         let reach = radii.reduce(0, +)
         line.removeAll(keepingCapacity: true)
@@ -196,7 +196,7 @@ extension Image {
     public func imageComposited(with overlay: Image, at origin: CGPoint = .zero) -> Image {
         let place = (origin.x * scale, origin.y * scale)
         let reach = CGFloat(Self.maximumDimension)
-        // Also false for NaN.
+        // The condition is also false for NaN.
         guard abs(place.0) <= reach, abs(place.1) <= reach else { return self }
         return drawn(in: pixelSize) { pixels, size in
             try PixelBuffer(width: size.width, height: size.height, isOpaque: pixels.isOpaque) { bytes in

@@ -60,8 +60,8 @@ extension PixelBuffer {
 
     /// Returns a part of the pixels scaled to a size.
     ///
-    /// Rows and columns are resampled separately, so the time grows with the filter's width and not with its square. The direction
-    /// that leaves fewer intermediate pixels is first, so there are never more than in the larger image.
+    /// Rows and columns are resampled separately, so the time grows with the filter's width and not with its square. The direction that
+    /// produces fewer intermediate pixels comes first, so there are never more of them than pixels in the larger image.
     ///
     /// - Parameters:
     ///   - part: The part, which must be within the image.

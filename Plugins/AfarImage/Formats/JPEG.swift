@@ -20,7 +20,7 @@ public struct JPEGDecoder: ImageDecoder {
     /// Decodes an image and applies its Exif orientation. With a target size, it's decoded at a half, a quarter or an eighth of its
     /// size if possible, which saves most of the time and memory.
     ///
-    /// Data for which TurboJPEG reports a warning is an error, because missing parts would be gray.
+    /// Decoding fails if TurboJPEG reports a warning, because missing parts would be gray.
     ///
     /// - Throws: ``ImageError``.
     public func decode(_ data: Data, options: ImageDecodingOptions) throws -> Image {

@@ -170,7 +170,7 @@ struct PixelSize: Hashable {
 
     private static func pixels(_ length: CGFloat) -> Int? {
         let length = length.rounded()
-        // Also false for NaN.
+        // The condition is also false for NaN.
         guard length >= 1, length <= CGFloat(Image.maximumDimension) else { return nil }
         return Int(length)
     }

@@ -124,7 +124,7 @@ struct DownloadRunner {
                 if let line { meter.write("afar: \(line)\n") }
             }
         }
-        // Requests end with their session.
+        // Releasing the session would end the request.
         defer { withExtendedLifetime(session) {} }
         let destination: DownloadRequest.Destination = { _, response in
             let path = target.path(contentDisposition: response.headers["Content-Disposition"])

@@ -133,7 +133,8 @@ final class ResumableDownloadDirectory: DownloadDirectory {
                 .usage, "\(path) contains a partial download of \(url). Remove it, or choose another file with -o.")
         }
         let exactURL = request.url.flatMap(ResumeData.withoutUserinfo)
-        // The record omits secrets, which can select one of several files. Only an entity tag and a length identify the file.
+        // The record omits secrets in the URL, although they can select the file. In this case, only an entity tag and a length identify
+        // it.
         if redactedRequest.url != exactURL {
             guard case .entityTag = data.validator, data.totalLength != nil else { return nil }
         }

@@ -176,7 +176,7 @@ struct RequestRunner {
         if options.inspection.curl { return try inspector.printCurlCommand(CurlCommand(plan, options), for: plan) }
         let spinner = Spinner(waitingFor: URLText.host(of: plan.url), isVerbose: options.inspection.verbose)
         let session = try options.makeSession(for: plan.url) { inspector.watch($0) }
-        // Requests end with their session.
+        // Releasing the session would end the request.
         defer { withExtendedLifetime(session) {} }
         let request = session.request(plan.url, method: plan.method, headers: plan.headers) { [body = plan.body] in
             $0.httpBody = body?.bytes

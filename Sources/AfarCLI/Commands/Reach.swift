@@ -98,7 +98,7 @@ struct ReachReport {
 
     /// Returns the lines that describe a path.
     ///
-    /// - Parameter date: When the path was observed; nil for now, which text output omits.
+    /// - Parameter date: The time at which the path was observed; nil for the current time, which text output omits.
     func text(of path: NetworkPath, at date: Date?) throws -> String {
         isJSON ? try json(path, date ?? .now) : words(path, date)
     }

@@ -83,7 +83,7 @@ struct ImageOptions: ParsableArguments {
 
 /// The value of `--resize`: a width, a height or both.
 struct ImageSize: ExpressibleByArgument, Equatable {
-    /// The width in pixels, or 0 if only the height is limited. `height` is the reverse.
+    /// The width in pixels, or 0 if only the height is limited. Likewise, `height` is 0 if only the width is limited.
     let width: Int
     let height: Int
 
@@ -216,7 +216,7 @@ struct ImageFile {
         self.init(path: path)
     }
 
-    /// Returns the file's bytes, or if they exceed the size limit of images, one byte more than the limit.
+    /// Returns the file's bytes or, if the file exceeds the size limit of images, one byte more than the limit.
     func read() throws -> Data {
         let limit = ImageLimits().maximumBytes
         guard let handle = FileHandle(forReadingAtPath: path) else {

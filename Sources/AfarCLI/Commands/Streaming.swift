@@ -23,7 +23,7 @@ struct StreamRunner {
             return try inspector.printCurlCommand(CurlCommand(plan, options, more: ["--no-buffer"]), for: plan)
         }
         let session = try options.makeSession(for: plan.url) { inspector.watch($0) }
-        // Requests end with their session.
+        // Releasing the session would end the request.
         defer { withExtendedLifetime(session) {} }
         let output = StreamOutput(
             style: options.colors.style(for: .standardOutput), charset: options.output.charset)

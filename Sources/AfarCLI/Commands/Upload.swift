@@ -84,7 +84,7 @@ struct UploadRunner {
         let interruption = await Interruption()
         let meter = progress.makeMeter(options.colors)
         let session = try options.makeSession(for: plan.url) { inspector.watch($0) { meter.write($0) } }
-        // Requests end with their session.
+        // Releasing the session would end the request.
         defer { withExtendedLifetime(session) {} }
         let request = content.request(plan, in: session)
             .uploadProgress(queue: DispatchQueue(label: "afar.progress")) { meter?.update($0) }
@@ -245,7 +245,7 @@ struct ByteStream {
     }
 }
 
-/// Calls the system's `read`, which the method of the same name hides in ``ByteStream``.
+/// Calls the system's `read`, which the method with the same name shadows in ``ByteStream``.
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
     read(descriptor, buffer, count)
 }

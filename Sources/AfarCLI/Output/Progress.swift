@@ -105,7 +105,7 @@ final class ProgressMeter: Sendable {
         state.isDrawn = false
     }
 
-    /// Excludes the last column, in which some terminals begin a new line.
+    /// Excludes the last column, because some terminals wrap after writing to it.
     private static var width: Int { max(1, OutputFacts.standardError.columns - 1) }
 }
 
@@ -268,7 +268,7 @@ final class Spinner: Sendable {
 
     init(waitingFor host: String, isUTF8: Bool, columns: Int) {
         frames = (isUTF8 ? "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏" : "|/-\\").map { String($0) }
-        // Some terminals begin a new line in the last column.
+        // Some terminals wrap after the last column.
         text = String("  Waiting for \(TerminalText.line(host))".prefix(max(0, columns - 1)))
         manager.isEnabled = true
         Task { [weak self, changes = manager.visibility()] in

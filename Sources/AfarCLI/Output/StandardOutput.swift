@@ -40,7 +40,7 @@ enum StandardOutput {
     /// Calls a closure when the reader closes the pipe, even while nothing is written. A thread waits for it.
     static func onClose(_ act: @escaping @Sendable () -> Void) {
         Thread.detachNewThread {
-            // poll() reports the missing reader without being asked for events.
+            // poll() always reports a missing reader, even if no events are requested.
             var descriptor = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
             while poll(&descriptor, 1, -1) < 0, errno == EINTR {}
             if descriptor.revents & Int16(POLLERR | POLLHUP) != 0 { act() }
@@ -63,7 +63,7 @@ enum StandardOutput {
 /// The properties of an output stream.
 struct OutputFacts: Equatable {
     var isTerminal: Bool
-    /// False if NO_COLOR is set (no-color.org), and on a terminal without colors.
+    /// False if NO_COLOR is set (no-color.org) or the terminal has no colors.
     var allowsColors: Bool
     /// Whether the encoding of the locale is UTF-8.
     var isUTF8: Bool

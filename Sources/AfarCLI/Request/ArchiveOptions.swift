@@ -95,7 +95,7 @@ enum ArchiveFile {
     /// - Returns: Whether all were written.
     @discardableResult
     static func save() -> Bool {
-        // A second caller, which can end the process, waits for the first.
+        // A second caller must wait for the first one, because it can end the process afterward.
         saving.withLock { _ in
             let files = scheduled.withLock { scheduled in
                 defer { scheduled = [] }

@@ -90,7 +90,7 @@ enum URLText {
 
     /// Returns the host with its port, if any: "localhost:8080".
     static func host(of url: String) -> String {
-        // In an invalid URL, the password can be anywhere.
+        // If the URL is invalid, a password can be in any part of it.
         let url = Redaction.standard.url(url)
         let rest = url.range(of: "://").map { url[$0.upperBound...] } ?? url[...]
         return String(host(in: authority(in: rest)))

@@ -150,7 +150,8 @@ struct SecurityOptions: ParsableArguments {
         target(of: url).map { HostName(ofAuthority: $0.authority) }
     }
 
-    /// Returns the target of a request for the URL, or nil if the URL is invalid, which sending it reports.
+    /// Returns the target of a request for the URL, or nil if the URL is invalid. Sending the request then reports the
+    /// error.
     private static func target(of url: String) -> RequestTarget? {
         URL(keepingEscapesOf: url).flatMap { try? RequestTarget($0) }
     }

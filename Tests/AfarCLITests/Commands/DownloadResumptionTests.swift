@@ -61,7 +61,7 @@ struct DownloadResumptionTests {
             let outcome = try await Tool.run(
                 ["download", url, "--resume", "-o", "whole"], directory: directory.url, waitsInLine: false
             ) { process in
-                // Data in the file survives the kill.
+                // Data that has been written to the file survives the kill.
                 try await Self.arrival(of: place, in: part, by: process)
                 kill(process, SIGKILL)
             }

@@ -60,7 +60,7 @@ struct UploadTests {
         #expect(piped.text == "piped")
         #expect(piped.headers["Transfer-Encoding"] == "chunked")
         #expect(piped.headers["Content-Type"] == "application/octet-stream")
-        // A redirected file has a length, from which bytes that were already read are subtracted.
+        // The length of a redirected file is known. It excludes bytes that have already been read.
         try directory.write("first\nrest", to: "input")
         let redirected = try await Tool.bash(
             "{ read -r line; \"$afar\" upload '\(url)' --file - --type text/plain; } < input", directory: directory.url)

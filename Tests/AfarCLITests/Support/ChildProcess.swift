@@ -39,7 +39,7 @@ struct ChildProcess {
             closeFrom(&actions, 3)
         #endif
         // Test threads can block signals, and `nohup` and background jobs ignore some. The program must not inherit
-        // that.
+        // these settings.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)

@@ -248,7 +248,7 @@ import Testing
         provider.set(.online, identity: 1)
         #expect(await session.request("http://mock/").serializingResponse(using: Bytes()).response.error == nil)
         await isNotWaiting()
-        // With a different identity, the request that is sent on closing would wait, too.
+        // If the identity were different, the request that is sent when connections close would wait, too.
         provider.set(.offline, identity: 1)
         let task = session.request("http://mock/").serializingResponse(using: Bytes())
         await isWaiting()

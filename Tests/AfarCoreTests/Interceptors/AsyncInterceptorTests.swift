@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// An interceptor that waits until it is cancelled and then records the cancellation.
+    /// An interceptor that waits until it is canceled and then records the cancellation.
     private struct WaitingInterceptor: RequestInterceptor, AsyncRequestAdapter, AsyncRequestRetrier {
         let adapts: Bool
         let entered = Deferred<Void>()

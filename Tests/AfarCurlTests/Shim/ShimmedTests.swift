@@ -159,7 +159,7 @@ struct ShimmedTests {
             Shim.setDelay(milliseconds: 200)
             let first = Task { [first = try url("slow", server)] in try await transport.send(Exchange(first)) }
             #expect(try await lookups(1) == 1)
-            // They wait in this order. The third one needs no lookup of its own.
+            // The requests wait in this order. The third one needs no lookup of its own.
             let second = Task { [other = try url("slow-other", server)] in try await transport.send(Exchange(other)) }
             let third = Task { [same = try url("slow", server)] in try await transport.send(Exchange(same)) }
             #expect(try await first.value.head.status == 200)

@@ -7,7 +7,7 @@ import Testing
 @testable import AfarCurl
 
 extension TransportTests {
-    /// Malformed and malicious responses. Each one causes a typed error soon, and the transport remains usable.
+    /// Malformed and malicious responses. Each one promptly causes a typed error, and the transport remains usable.
     @Suite struct BadResponseTests {
         struct Case: Sendable, CustomTestStringConvertible {
             let testDescription: String
@@ -72,8 +72,8 @@ extension TransportTests {
             Case(
                 "5,000 fields", .headTooLarge, .awaitingResponse, .send(ok), .repeat("a: b\r\n", every: 0, times: 5_000)
             ),
-            // The lines aren't too short, because libcurl copies the whole value for each if memory can't grow in
-            // place.
+            // The lines aren't shorter, because libcurl copies the whole value for each line if it can't enlarge the
+            // memory in place.
             Case(
                 "endless folds", .headTooLarge, .awaitingResponse, .send(ok + "A: b\r\n"),
                 .repeat(" \(String(repeating: "c", count: 97))\r\n", every: 0, times: 9_999)),

@@ -8,7 +8,7 @@ import Testing
 @testable import AfarCurl
 
 extension TransportTests {
-    /// A cancelled exchange and its connection end quickly at every stage.
+    /// A canceled exchange and its connection end quickly at every stage.
     @Suite struct CancellationTests {
         private let transport = makeTransport()
 
@@ -187,7 +187,7 @@ extension TransportTests {
             }
         }
 
-        /// libcurl resolves names in threads that can't be cancelled.
+        /// libcurl resolves names in threads that can't be canceled.
         @Test func whileTheNameIsResolved() async throws {
             let url = try #require(URL(string: "http://slow.invalid/"))
             var generator = SeededGenerator(seed: 3)

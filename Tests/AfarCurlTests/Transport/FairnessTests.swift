@@ -137,8 +137,8 @@ extension TransportTests {
         }
 
         /// After the responses have arrived, the flood's connection is processed at most three times before the others:
-        /// the rest of the current iteration, another one before the thread polls its sockets, and one together with
-        /// them.
+        /// in the rest of the current iteration, in another one before the thread polls its sockets, and in one
+        /// together with them.
         @Test(
             .onlyOverHTTP("libcurl determines how much it reads per iteration"),
             arguments: [Flood.plain, .plainOfKnownLength], [true, false])
@@ -148,7 +148,7 @@ extension TransportTests {
             defer { close(null) }
             let empty = "HTTP/1.1 204 No Content\r\n\r\n"
             let gate = RawServer.Gate()
-            // After 16 MiB, the system's buffers hold more than the next megabyte.
+            // After the first 16 MiB, the system's buffers have room for more than one megabyte.
             let megabyte = RawServer.Step.send([UInt8](repeating: 0, count: 1 << 20))
             let start = [.respond(empty), flood.steps[0]] + Array(repeating: megabyte, count: 17) + [.mark("full")]
             try await withRawServer(start + flood.steps[1...]) { server in

@@ -47,7 +47,7 @@ struct RedirectSecrecyTests {
         #expect(response.head.url == secure.url.absoluteString)
         expectNoSecret(in: try await secure.request(), status)
         #expect(plain.requests.count == 1)
-        // All except the secret for a proxy.
+        // The server receives all secrets except the one for a proxy.
         #expect(plain.requests.first?.components(separatedBy: "hush").count == 4)
         await plain.stop()
     }

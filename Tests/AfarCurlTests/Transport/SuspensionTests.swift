@@ -89,7 +89,7 @@ extension TransportTests {
                 let running = exchange
                 let task = Task { try await transport.send(running) }
                 await suspender.suspended.value
-                // Otherwise, the transport might miss the suspension.
+                // Without this step, the transport might miss the suspension.
                 try await transport.catchUp()
                 running.control.resume()
                 let error = try await transportError { try await task.value }
@@ -189,7 +189,7 @@ extension TransportTests {
                     _ = try await collect(stream)
                     exchange.control.attach { isSuspended in isNextSuspended.withLock { $0 = isSuspended } }
                 }
-                // After another exchange, the completion has been processed.
+                // Once another exchange completes, the first one's completion has been processed.
                 _ = try await collect(transport.send(Exchange(server.url, delivery: .stream())).stream)
                 exchange.control.suspend()
                 #expect(isNextSuspended.withLock { $0 })

@@ -144,7 +144,7 @@ import Testing
     @Test func aNonResumableSessionIsNotKept() throws {
         let key = try key("a")
         var sessions = TLSSessions()
-        // It has neither an identifier nor a ticket.
+        // This session has neither an identifier nor a ticket.
         sessions.add(TLSSession(try #require(SSL_SESSION_new()), nil, renewing: nil), for: key)
         #expect(sessions.take(for: key, at: 0) == nil)
     }
@@ -162,7 +162,7 @@ import Testing
         var sessions = TLSSessions()
         for _ in 0..<3 { sessions.add(try copy(chains[0]), for: key) }
         #expect(sessions.take(for: key, at: 0) == nil)
-        // The others were dropped. The full handshake provides new ones.
+        // The other sessions were dropped. The full handshake provides new ones.
         _ = await security.decide(on: chains[0]) { .success(trust) }
         #expect(sessions.take(for: key, at: 0) == nil)
         for _ in 0..<2 { sessions.add(try copy(chains[0]), for: key) }

@@ -53,8 +53,8 @@ struct PathTests {
         table.add("192.0.2.2", to: 2)
         table.addRoute("0.0.0.0", 0, via: "198.51.100.1", over: 3)
         #expect(table.internetPath.status == .unsatisfied(.noAddress))
-        // These are online: the route specifies the address, the loopback interface has it, or the link is
-        // point-to-point.
+        // The path is online in these cases: the route specifies the address, the loopback interface has it, or the
+        // link is point-to-point.
         var named = table
         named.routes[0].source = IPAddress("192.0.2.2")
         #expect(named.internetPath.status == .satisfied)

@@ -63,7 +63,7 @@ import Testing
         let fault = try #require(error?.underlyingError as? InvalidJSON)
         #expect((fault.line, fault.column, fault.byteOffset) == (line, column, offset), "\(fault.problem)")
         #expect(error?.localizedDescription.contains("line \(line), column \(column)") == true)
-        // Decoding an array stops at other types before the syntax error.
+        // If the text begins with a different type, decoding an array fails before it reaches the syntax error.
         guard !text.hasPrefix("\"") else { return }
         let other = #expect(throws: AFError.self) { try DecodableResponseSerializer<[Int]>().serialize(input(bytes)) }
         guard case .dataCorrupted(let context) = other?.underlyingError as? DecodingError else {

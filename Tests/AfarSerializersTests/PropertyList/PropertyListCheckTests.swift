@@ -78,7 +78,8 @@ import Testing
     }
 
     @Test func sharedElementsCountTowardTheDepth() throws {
-        // The first element is 300 levels deep. The second one contains it 300 levels down, after it was checked.
+        // The first element is 300 levels deep. The second element contains the first one, which has already been
+        // checked, 300 levels down.
         let deep = (2..<301).map { BinaryPropertyList.array([$0 + 1]) } + [BinaryPropertyList.array([])]
         let above = (302..<601).map { BinaryPropertyList.array([$0 + 1]) } + [BinaryPropertyList.array([2])]
         let top = BinaryPropertyList.array([2, 302])

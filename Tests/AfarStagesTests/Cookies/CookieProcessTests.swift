@@ -34,7 +34,7 @@ struct CookieProcessTests {
         var generator = SystemRandomNumberGenerator()
         for round in 0..<25 {
             let process = try probe("forever", "k")
-            // The process has started when the file exists.
+            // The file exists once the process has started.
             let end = ContinuousClock.now + .seconds(20)
             while scratch.mode == "none", ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(1)) }
             try await Task.sleep(for: .microseconds(UInt64.random(in: 0..<20_000, using: &generator)))

@@ -8,7 +8,7 @@ import Testing
 
 /// Handling of redirects, and their effects on the exchange.
 struct RedirectStageTests {
-    /// Two redirects, then a text.
+    /// Two redirects, followed by a text response.
     private static let chain: MockTransport.Handler = { request in
         switch request.path {
         case "/a": .redirect(302, to: "/b")

@@ -4,7 +4,7 @@ import AfarTestServer
 import Foundation
 import Testing
 
-/// Requests of deallocated sessions, and cancelled tasks.
+/// Requests of deallocated sessions, and canceled tasks.
 @Suite(.timeLimit(.minutes(1))) struct SessionEndGuaranteeTests {
     @Test(arguments: TransportKind.allCases)
     func aReleasedSessionFailsItsActiveRequests(kind: TransportKind) async throws {

@@ -54,7 +54,7 @@ import Testing
             let total = await lastSession.request(url).options { $0.totalTimeout = 0.2 }.serializingString().response
             #expect((total.error?.underlyingError as? URLError)?.code == .timedOut)
             let waiting = lastSession.request(url).serializingString()
-            // The evaluator of a cancelled request continues to run and keeps its thread.
+            // The evaluator of a canceled request continues to run and keeps its thread.
             tasks[0].cancel()
             #expect(await tasks[0].response.error?.isExplicitlyCancelledError == true)
             for evaluator in evaluators { evaluator.door.signal() }

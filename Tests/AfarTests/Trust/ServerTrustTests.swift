@@ -462,11 +462,11 @@ import Testing
         #expect(await cancelled.error?.isExplicitlyCancelledError == true)
         evaluator.answer.fulfill(true)
         for task in waiting { #expect(await task.value == nil) }
-        // One for the cancelled request and one that replaces it.
+        // One evaluation is for the canceled request, and one replaces it.
         #expect(evaluator.asked.withLock { $0.count } <= 2)
     }
 
-    /// An evaluator whose first evaluation ends only when it is cancelled. Later ones accept the server.
+    /// An evaluator whose first evaluation ends only when it is canceled. Later ones accept the server.
     private final class InitiallyEndlessEvaluator: AsyncServerTrustEvaluating {
         let count = Locked(0)
 
@@ -479,7 +479,7 @@ import Testing
         }
     }
 
-    /// With two other requests, the connection of the cancelled request isn't needed and closes. With 20, another
+    /// With two other requests, the connection of the canceled request isn't needed and closes. With 20, another
     /// request uses it.
     @Test(arguments: [2, 20])
     func anEvaluationForACancelledRequestIsRepeatedOnceForAllOthers(otherCount: Int) async throws {
@@ -639,7 +639,7 @@ import Testing
         let responses = tasks.map { task in Task { await task.response.error } }
         while await session.connectionStatistics?.inUse ?? 0 < 6 { await Task.yield() }
         while evaluator.asked.withLock({ $0.isEmpty }) { await Task.yield() }
-        // By now, all have received the certificates, or will do so during the first evaluation.
+        // By now, all connections have received the certificates, or will receive them during the first evaluation.
         try await Task.sleep(for: .milliseconds(200))
         evaluator.answer.fulfill(false)
         for response in responses { #expect(await response.value?.isServerTrustEvaluationError == true) }

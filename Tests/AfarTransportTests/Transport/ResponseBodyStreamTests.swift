@@ -138,7 +138,7 @@ import Testing
         #expect(await report.transactions.count == 1)
     }
 
-    /// This applies even if all chunks have arrived.
+    /// A canceled reader receives no more chunks, even if all chunks have arrived.
     @Test func aCancelledReaderGetsNoMoreChunks() async throws {
         let (stream, source) = make()
         source.yield(Data("one".utf8))

@@ -27,7 +27,7 @@ import Testing
         let attributes = (0..<100_000).map { "a\($0)=''" }.joined(separator: " ")
         let start = ContinuousClock.now
         #expect(error("\(beginning)<e \(attributes)/></r>") != nil)
-        // It used to take several seconds, and quadratic time.
+        // Parsing used to take several seconds, and quadratic time.
         #expect(ContinuousClock.now - start < .seconds(2))
     }
 

@@ -125,7 +125,7 @@ import Testing
             try parser.all(of: Data(text.utf8), cutAt: 700).map { try $0.get() } == Array(repeating: 1_000, count: 200))
     }
 
-    /// Each element would contain its own copy.
+    /// Each element would contain its own copy of the namespace.
     @Test func longNamespacesAreRejected() throws {
         let text = "<r xmlns:p='\(String(repeating: "u", count: 100_000))'><a/></r>"
         var parser = XML.ElementParser(matching: "a") { $0.text }

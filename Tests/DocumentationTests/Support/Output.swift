@@ -9,12 +9,12 @@ enum Output {
 
     private static let state = Locked(State())
 
-    /// Returns whether a sample prints a line before the test is cancelled, or already has.
+    /// Returns whether a sample prints a line before the test is canceled, or already has.
     static func has(_ line: String) async -> Bool {
         await has(where: { $0 == line })
     }
 
-    /// Returns whether a sample prints a matching line before the test is cancelled, or already has.
+    /// Returns whether a sample prints a matching line before the test is canceled, or already has.
     static func has(where isWanted: (String) -> Bool) async -> Bool {
         let (stream, reader) = AsyncStream.makeStream(of: String.self)
         state.withLock { state in

@@ -13,7 +13,7 @@ extension Subject {
             do {
                 value = try FastJSONDecoder().decode(JSONValue.self, from: input)
             } catch {
-                // Unpaired surrogates and numbers beyond the range of a double have no fault.
+                // JSONText reports no fault for unpaired surrogates and for numbers beyond the range of a double.
                 _ = "\(error)"
                 guard let problem = ((error as? DecodingError)?.underlying as? InvalidJSON)?.problem else {
                     return false
