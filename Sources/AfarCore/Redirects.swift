@@ -14,7 +14,7 @@ public protocol RedirectHandler: Sendable {
     /// Decides how to handle a redirect. Called for each hop of a chain.
     ///
     /// The method is called on an unspecified thread. The completion can be called from any thread; a second call has no effect.
-    /// If it is never called, the request waits until it is cancelled.
+    /// If it is never called, the request waits until it is canceled.
     ///
     /// The rules for redirects also apply to the request that the handler returns. If its scheme, host or port differs,
     /// credentials, cookies and the session's sensitive headers are removed from it.

@@ -18,7 +18,7 @@ package protocol ConnectionSecurityProvider: Sendable {
     /// - Parameters:
     ///   - host: The name or the address, in lowercase and without a port.
     ///   - hasLeftOrigin: Whether redirects have left the origin of the first request.
-    ///   - requiresDecision: Whether certificates require a decision even without requirements, because there is a handler.
+    ///   - requiresDecision: Whether certificates require a decision even if the host has no requirements, because there is a handler.
     /// - Returns: Nil if the transport's default applies. User code is called in the reply's asynchronous work.
     func security(
         forHost host: String, hasLeftOrigin: Bool, requiresDecision: Bool
@@ -100,7 +100,7 @@ package struct ConnectionSecurityStage: ExchangeStage {
             guard let failure = error as? TransportError, let undecided = failure.underlying as? UndecidedTrust,
                 let security = state.withLock({ $0.security }) ?? nil, security.evaluation != nil
             else { return .now(.fail(error)) }
-            // Another request may have accepted it.
+            // Another request may have accepted the chain in the meantime.
             guard !security.accepts(undecided.chain) else { return .now(.again) }
             let count = state.withLock { state in
                 state.decisionCount += 1
@@ -128,7 +128,7 @@ extension Hop {
 }
 
 extension TransportError {
-    /// Returns an error with the same phase and report for a refused server.
+    /// Returns the error for a refused server, with the phase and the report of this error.
     fileprivate func refused(
         _ message: String, _ code: Code = .certificateUntrusted, because cause: (any Error)? = nil
     ) -> TransportError {

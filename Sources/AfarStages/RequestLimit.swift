@@ -82,7 +82,7 @@ public struct RequestLimit: ExchangeStage {
             }
         }
 
-        /// Releases a slot, whether the request is in flight or still waits.
+        /// Releases a slot, whether the request is in flight or still waiting.
         func release(_ slot: Slot) {
             let next = queues.withLock { queues -> Slot? in
                 guard var queue = queues[slot.host] else { return nil }

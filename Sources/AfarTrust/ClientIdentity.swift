@@ -33,7 +33,7 @@ public struct ClientIdentity: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - certificateFile: The file of certificates.
-    ///   - keyFile: The key file; nil, which is the default, if the certificate file contains the key too, in PEM form.
+    ///   - keyFile: The key file. The default is nil: the certificate file also contains the key, in PEM form.
     ///   - passphrase: The passphrase of an encrypted key. The default is nil.
     /// - Throws: ``CertificateError``.
     public init(certificateFile: URL, keyFile: URL? = nil, passphrase: String? = nil) throws(CertificateError) {

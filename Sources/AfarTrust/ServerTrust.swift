@@ -7,12 +7,13 @@ public import Foundation
 public struct ServerTrust: Sendable {
     /// The host that the request was made to.
     public let host: String
-    /// The certificates as the server sent them, starting with its own. The others are arbitrary: compare pins with
-    /// ``signedCertificates`` instead.
+    /// The certificates as the server sent them, starting with its own. A server can send any certificates after its own, so
+    /// compare pins with ``signedCertificates`` instead.
     public let certificates: [Certificate]
     /// The OCSP response that the server sent with its certificates (RFC 6066, section 8), in DER form; nil if it sent none.
     public let stapledOCSPResponse: Data?
-    /// The trust anchors, one of which must end the chain; nil for the authorities that the transport trusts, usually those of the system.
+    /// The trust anchors. The chain must end in one of them. Nil stands for the authorities that the transport trusts, usually the
+    /// system's.
     public var anchors: [Certificate]?
     let authorities: CertificateAuthorities
 
@@ -36,9 +37,10 @@ public struct ServerTrust: Sendable {
 
     /// Validates the certificate chain (RFC 5280, section 6).
     ///
-    /// Checks the signatures, the dates, the permission to authenticate servers, the name constraints of the authorities, the strength of
-    /// keys and hashes, and that the chain ends in one of the ``anchors`` or the trusted authorities. The certificate of an authority is
-    /// rejected as a server's certificate, unless it is an anchor itself. The host name isn't checked: call ``validateHost(_:)``.
+    /// Checks the signatures, the dates, the permission to authenticate servers, the name constraints of the authorities, and the
+    /// strength of keys and hashes. Also checks that the chain ends in one of the ``anchors`` or the trusted authorities. The certificate
+    /// of an authority is rejected as a server's certificate, unless it is an anchor itself. The host name isn't checked: call
+    /// ``validateHost(_:)``.
     ///
     /// - Returns: The chain, from the server's certificate to the trusted one.
     /// - Throws: An error for the first problem.

@@ -8,10 +8,10 @@ public import Foundation
 ///
 /// Requests are sent with the current credential. When the credential requires a refresh, or a server has refused it, the
 /// interceptor refreshes it once. Requests that need the new credential wait for it, and refused requests are retried. If the
-/// refresh fails, its error fails the waiting requests, and also requests in flight that are then refused. If a request was
-/// refused but its credential has since been replaced, it is retried immediately.
+/// refresh fails, the waiting requests fail with its error. Requests in flight that are then refused fail with it too. If a
+/// request was refused but its credential has since been replaced, it is retried immediately.
 ///
-/// Cancelling a waiting request ends only that request; the refresh continues for the others. Several sessions and requests can
+/// Canceling a waiting request ends only that request; the refresh continues for the others. Several sessions and requests can
 /// share an interceptor. You can call all its methods from any thread.
 public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: RequestInterceptor {
     /// The type of the credential.
@@ -44,8 +44,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
 
     /// The credential that authenticates requests.
     ///
-    /// Setting it completes the requests that wait for a refresh: they continue with the new credential, or fail if it is nil.
-    /// The result of the refresh in progress is then ignored.
+    /// If requests are waiting for a refresh when you set it, they continue with the new credential, or fail if it is nil. The
+    /// result of the refresh in progress is then ignored.
     public var credential: Credential? {
         get { state.withLock { $0.credential } }
         set {
@@ -107,7 +107,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
             authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error)
         else { return completion(.doNotRetry) }
         let (credential, version) = state.withLock { ($0.credential, $0.version) }
-        // Once per credential; otherwise an authenticator that doesn't recognize its own credential would retry endlessly.
+        // Retry only once per credential. An authenticator that doesn't recognize its own credential would otherwise retry endlessly.
         if let credential, !authenticator.isRequest(urlRequest, authenticatedWith: credential),
             request.recordRetry(with: version, as: id)
         {
@@ -236,7 +236,7 @@ public protocol Authenticator: AnyObject, Sendable {
     ///   - credential: The credential to refresh.
     ///   - session: The session of the request that needs it.
     ///   - completion: Receives the new credential, or the error that fails the waiting requests. It can be called from any
-    ///     thread; a second call has no effect. Requests wait until it is called or they are cancelled.
+    ///     thread; a second call has no effect. Requests wait until it is called or they are canceled.
     @preconcurrency
     func refresh(
         _ credential: Credential,

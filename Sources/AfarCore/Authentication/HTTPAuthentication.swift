@@ -134,15 +134,15 @@ extension AuthenticationStage {
 /// configuration.credentialProvider = VaultCredentials()
 /// ```
 ///
-/// The provider is called when a server responds with a challenge, the request has no credential of its own for that origin
-/// (``Request/authenticate(username:password:persistence:)``), and the session's delegate has no closure for challenges or
-/// chooses the default handling. If the server offers several schemes, the provider is called for each, the strongest first,
-/// until it returns a credential: Negotiate, Digest with SHA-256, Digest with MD5, NTLM, Basic. Negotiate and NTLM are offered
-/// only by transports with ``TransportCapabilities/Features/connectionAuthentication``.
+/// The provider is called when a server responds with a challenge and the request has no credential of its own for that origin
+/// (``Request/authenticate(username:password:persistence:)``). If the session's delegate has a closure for challenges, the
+/// provider is called only if the closure chooses the default handling. If the server offers several schemes, the provider is
+/// called for each, the strongest first, until it returns a credential: Negotiate, Digest with SHA-256, Digest with MD5, NTLM,
+/// Basic. Negotiate and NTLM are offered only by transports with ``TransportCapabilities/Features/connectionAuthentication``.
 ///
-/// The space's host and port are those of the server that sent the challenge, which can be the target of a redirect, so **check
-/// the host before you return a credential**. If the server refuses the credential, its response is final. The provider is called
-/// once per attempt and once per redirect hop.
+/// The space's host and port are those of the server that sent the challenge. That server can be the target of a redirect, so
+/// **check the host before you return a credential**. If the server refuses the credential, its response is final. The provider
+/// is called once per attempt and once per redirect hop.
 public protocol CredentialProvider: Sendable {
     /// Returns the credential for a protection space (RFC 9110, section 11.5).
     ///

@@ -6,8 +6,8 @@ public import Foundation
 
 /// Sends the values of one kind of request event to one handler and any number of streams.
 ///
-/// Only one thread sends at a time. No user code runs while the lock is held, and no object is released whose deinit could run
-/// user code. Code under the lock only adds values to queues and to streams that aren't being read yet.
+/// Only one thread sends at a time. While the lock is held, no user code runs, and no object whose `deinit` could run user code
+/// is released. Code under the lock only adds values to queues and to streams that aren't being read yet.
 final class Broadcast<Value: Sendable>: Sendable {
     /// Receives the values until the broadcast ends.
     struct Listener: Sendable {
@@ -30,7 +30,7 @@ final class Broadcast<Value: Sendable>: Sendable {
             return listeners
         }
 
-        // A key path of a generic type would be looked up by name on each use.
+        // Not `map(\.listener)`, because a key path of a generic type would be looked up by name on each use.
         var listeners: [Listener] { (handler.map { [$0] } ?? []) + others.map { $0.listener } }
 
         /// Returns the replaced listener, which must be released outside the lock.
@@ -224,7 +224,7 @@ extension Request {
     /// an upload has been created.
     ///
     /// If a request has already been created, the iteration begins with the last one. It ends when the request finishes or is
-    /// cancelled. Ending the iteration doesn't affect the request.
+    /// canceled. Ending the iteration doesn't affect the request.
     ///
     /// - Parameter bufferingPolicy: The policy for buffering elements until the loop receives them. The default is
     ///   `.unbounded`.

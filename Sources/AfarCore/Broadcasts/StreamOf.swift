@@ -7,7 +7,7 @@
 /// ```
 ///
 /// Each iteration is a separate stream that starts with the loop and ends with the request. It also ends when its iterator is
-/// released or the awaiting task is cancelled.
+/// released or the awaiting task is canceled.
 public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
     /// The policy for buffering elements until the iteration receives them.
     public typealias BufferingPolicy = AsyncStream<Element>.Continuation.BufferingPolicy
@@ -121,7 +121,7 @@ final class Handoff<Element: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Sends an element and waits until it has been received, the handoff is closed, or the task is cancelled.
+    /// Sends an element and waits until it has been received, the handoff is closed, or the task is canceled.
     func send(_ element: Element) async {
         let receiver = state.withLock { state in
             if !state.isClosed { state.pending.append(element) }
@@ -153,7 +153,7 @@ final class Handoff<Element: Sendable>: Sendable {
     }
 
     /// Returns the next element, or nil after the last one. Only one task can call this method at a time. To end its wait, call
-    /// ``close()``; cancelling the task doesn't.
+    /// ``close()``; canceling the task doesn't.
     func receive() async -> Element? {
         while true {
             let (element, isClosed, sender) = state.withLock { state -> (Element?, Bool, Waiting?) in

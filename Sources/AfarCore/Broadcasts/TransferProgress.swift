@@ -17,9 +17,9 @@ extension Request {
     ///
     /// - Parameters:
     ///   - queue: The queue on which the closure is called. The default is the main queue. If the queue is slow, intermediate
-    ///     values are skipped, but the last value is always delivered. Unless the request was cancelled, its response handlers
+    ///     values are skipped, but the last value is always delivered. Unless the request was canceled, its response handlers
     ///     are called only after the last progress call has returned. If the queue is blocked, for example because the main
-    ///     thread is, the request waits for that call for up to 5 seconds.
+    ///     thread is blocked, the request waits up to 5 seconds for that call.
     ///   - closure: Called each time more bytes have been sent.
     @preconcurrency
     @discardableResult
@@ -34,9 +34,9 @@ extension Request {
     ///
     /// - Parameters:
     ///   - queue: The queue on which the closure is called. The default is the main queue. If the queue is slow, intermediate
-    ///     values are skipped, but the last value is always delivered. Unless the request was cancelled, its response handlers
+    ///     values are skipped, but the last value is always delivered. Unless the request was canceled, its response handlers
     ///     are called only after the last progress call has returned. If the queue is blocked, for example because the main
-    ///     thread is, the request waits for that call for up to 5 seconds.
+    ///     thread is blocked, the request waits up to 5 seconds for that call.
     ///   - closure: Called each time more bytes have arrived.
     @preconcurrency
     @discardableResult
@@ -48,7 +48,7 @@ extension Request {
     /// Returns a sequence of the progress of the upload. If a progress closure is set, it is called as well.
     ///
     /// For a plain ``DataRequest``, call this before the request starts; other kinds of requests always count bytes. An
-    /// iteration that starts late begins with the current values. It ends when the request finishes or is cancelled. Ending the
+    /// iteration that starts late begins with the current values. It ends when the request finishes or is canceled. Ending the
     /// iteration doesn't affect the request.
     ///
     /// - Parameter bufferingPolicy: The policy for buffering values until the loop receives them. The default is `.unbounded`.
@@ -62,7 +62,7 @@ extension Request {
     /// Returns a sequence of the progress of the download. If a progress closure is set, it is called as well.
     ///
     /// For a plain ``DataRequest``, call this before the request starts; other kinds of requests always count bytes. An
-    /// iteration that starts late begins with the current values. It ends when the request finishes or is cancelled. Ending the
+    /// iteration that starts late begins with the current values. It ends when the request finishes or is canceled. Ending the
     /// iteration doesn't affect the request.
     ///
     /// - Parameter bufferingPolicy: The policy for buffering values until the loop receives them. The default is `.unbounded`.
@@ -116,7 +116,7 @@ extension Request {
         return sending?.hasPendingCalls == true || receiving?.hasPendingCalls == true
     }
 
-    /// Waits until the progress handlers have been called for all changes, or the task is cancelled.
+    /// Waits until the progress handlers have been called for all changes, or the task is canceled.
     func waitForProgress() async {
         let (sending, receiving) = mutable.withLock { ($0.observers?.sending, $0.observers?.receiving) }
         await sending?.waitForCalls()
@@ -207,7 +207,7 @@ final class TransferProgress: Sendable {
             state.byteProgress = newest
             return (state.progress, state.broadcast, state.beginCall())
         }
-        // Before the handlers, which can read it, and outside the lock, because it can have observers.
+        // Update the object before the handlers, which can read it, are called. Update it outside the lock, because it can have observers.
         progress?.apply(newest)
         broadcast?.send(newest)
         if let handler { call(handler) }
@@ -258,7 +258,7 @@ final class TransferProgress: Sendable {
     /// Whether a call to a handler is pending or running.
     var hasPendingCalls: Bool { state.withLock { $0.callCount > 0 } }
 
-    /// Waits until the handler has been called for all changes, the task is cancelled, or 5 seconds have passed.
+    /// Waits until the handler has been called for all changes, the task is canceled, or 5 seconds have passed.
     func waitForCalls() async {
         guard hasPendingCalls else { return }
         let deferred = Deferred<Void>()

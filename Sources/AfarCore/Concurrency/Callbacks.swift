@@ -37,7 +37,7 @@ final class CallbackLock: Sendable {
 
 // MARK: - Single-use callbacks
 
-/// Waits until user code calls a callback, and returns the first call's argument. If the task is cancelled first, returns
+/// Waits until user code calls a callback, and returns the first call's argument. If the task is canceled first, returns
 /// `cancelled` instead.
 func withCancellableCallback<Answer: Sendable>(
     ifCancelled cancelled: @autoclosure @escaping @Sendable () -> Answer,

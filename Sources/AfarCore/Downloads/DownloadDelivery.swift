@@ -110,7 +110,7 @@ final class DownloadDelivery: Sendable {
         }
     }
 
-    /// Chooses the file for the body that follows a head. Each call is for another response.
+    /// Chooses the file for the body that follows a head. Each call is for a different response.
     ///
     /// - Parameters:
     ///   - original: The request before adapters.
@@ -168,7 +168,7 @@ final class DownloadDelivery: Sendable {
         return nil
     }
 
-    /// Prevents a partial response that wasn't requested from being taken for the whole file.
+    /// Prevents a partial response that wasn't requested from being mistaken for the whole file.
     private func rejectUnrequestedPart(_ head: ResponseHead, sent: URLRequest?) throws {
         guard head.status == 206, sent?.value(forHTTPHeaderField: "Range") == nil else { return }
         throw TransportError(

@@ -66,7 +66,7 @@ package struct ContentDisposition {
     }
 
     /// Decodes a value such as "UTF-8'en'%e2%82%ac%20rates" (RFC 8187, section 3.2). Returns nil if the charset is missing or
-    /// isn't one of the two supported.
+    /// isn't one of the two supported charsets.
     private static func extendedValue(_ value: String) -> String? {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = percentDecoded(parts[2]) else { return nil }

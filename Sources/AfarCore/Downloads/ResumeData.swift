@@ -38,8 +38,8 @@ package struct ResumeData: Sendable, Equatable {
         self.totalLength = totalLength
     }
 
-    /// Creates resume data for a response whose body hasn't arrived yet. Returns nil if the download couldn't be resumed: if
-    /// this isn't a complete response to a GET, if the body is encoded, or if there is no usable validator.
+    /// Creates resume data for a response whose body hasn't arrived yet. Returns nil if the download couldn't be resumed,
+    /// because this isn't a complete response to a GET, the body is encoded, or there is no usable validator.
     ///
     /// - Parameter request: The request before adapters, because the next request is adapted as well.
     init?(_ head: ResponseHead, to request: URLRequest, in file: URL) {
@@ -56,14 +56,14 @@ package struct ResumeData: Sendable, Equatable {
     /// Returns the request for the file, without the fields for a range.
     ///
     /// - Parameter sensitiveHeaders: The names of further headers to omit, in addition to the known sensitive ones. Code that
-    ///   stores resume data might have added some.
+    ///   stores resume data might have added such headers.
     func urlRequest(without sensitiveHeaders: Set<String> = []) throws -> URLRequest {
         var request = try URLRequest(url: url, method: .get, headers: Self.storableHeaders(headers))
         for name in sensitiveHeaders { request.setValue(nil, forHTTPHeaderField: name) }
         return request
     }
 
-    /// Returns whether a request is for the file to which this part belongs.
+    /// Returns whether a request is for the file that this part belongs to.
     package func isPart(of request: URLRequest) -> Bool {
         request.httpMethod ?? "GET" == "GET" && request.url.flatMap(Self.withoutUserinfo) == url
             && request.value(forHTTPHeaderField: "Range") == nil

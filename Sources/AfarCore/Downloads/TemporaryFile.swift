@@ -46,7 +46,7 @@ package final class TemporaryFile: Sendable {
     }
 
     /// Takes over a file that an earlier download kept. Returns nil if there is no such file at this path. For safety, the path
-    /// must name a regular file that belongs to this user, has this class's file name and has no other link, and others must
+    /// must name a regular file that belongs to this user, has this class's file name and has no other link. Other users must
     /// not have write access to the file or its directory.
     ///
     /// - Throws: ``ResumeDataError/inUse(path:)`` if another download has taken it over.

@@ -3,14 +3,14 @@ public import Foundation
 // MARK: - Errors
 
 extension AFError {
-    /// An error thrown if parameters are nested so deep that encoding them could exhaust the stack. Servers don't accept
+    /// An error thrown if parameters are nested so deeply that encoding them could exhaust the stack. Servers don't accept
     /// parameters of that depth either.
     public struct ParameterNestingError: Error, Sendable {
         /// The maximum number of nested arrays and objects: 128. For values that encode themselves, a small thread stack can
         /// lower the limit.
         public static let limit = 128
 
-        /// The name of the parameter that is nested too deep, or nil if the parameters are an array.
+        /// The name of the parameter that is nested too deeply, or nil if the parameters are an array.
         public let parameter: String?
 
         /// Creates the error.
@@ -30,7 +30,7 @@ extension AFError.ParameterNestingError: LocalizedError {
 }
 
 extension AFError.ParameterNestingError {
-    /// Throws an error if arrays and dictionaries are nested too deep, which Foundation's serializers don't check.
+    /// Throws an error if arrays and dictionaries are nested too deeply, which Foundation's serializers don't check.
     static func check(_ object: Any) throws {
         if let dictionary = object as? [String: Any] {
             for (key, value) in dictionary where !fits(value) { throw Self(parameter: key) }
@@ -122,7 +122,7 @@ extension Dictionary: NestingDictionary where Key == String, Value: Encodable {
 
 // MARK: - Limit
 
-/// Limits the depth of values that Foundation's encoders encode. The encoders recurse, so a value that is nested too deep or
+/// Limits the depth of values that Foundation's encoders encode. The encoders recurse, so a value that is nested too deeply or
 /// contains itself would overflow the stack.
 ///
 /// Every value that could nest is passed to the encoder in a ``NestingLimited``, whose containers count the levels and forward
@@ -163,7 +163,7 @@ struct NestingLimit {
     /// - Parameters:
     ///   - userInfo: The encoder's `userInfo`.
     ///   - encode: Calls the encoder.
-    /// - Throws: An ``AFError/ParameterNestingError`` if the value is nested too deep; any error thrown by the encoder.
+    /// - Throws: An ``AFError/ParameterNestingError`` if the value is nested too deeply; any error thrown by the encoder.
     static func encode<Value: Encodable>(
         _ value: Value, userInfo: [CodingUserInfoKey: Any], with encode: (any Encodable) throws -> Data
     ) throws -> Data {
@@ -221,7 +221,7 @@ struct NestingLimit {
 
     /// Enters a value.
     ///
-    /// - Throws: An ``AFError/ParameterNestingError`` if this or an earlier value is nested too deep.
+    /// - Throws: An ``AFError/ParameterNestingError`` if this or an earlier value is nested too deeply.
     func enter(at codingPath: @autoclosure () -> [any CodingKey]) throws {
         if !run.stack.enter() || run.stack.depth > Self.maximumDepth { refuse(at: codingPath()) }
         if let refusal = run.refusal {
@@ -232,7 +232,7 @@ struct NestingLimit {
 
     func leave() { run.stack.leave() }
 
-    /// Returns the limit for the contents of an array or an object. If they are nested too deep, records the error, which the
+    /// Returns the limit for the contents of an array or an object. If they are nested too deeply, records the error, which the
     /// next write throws, because creating a container can't throw.
     func inContainer(at codingPath: @autoclosure () -> [any CodingKey]) -> NestingLimit {
         if levels >= AFError.ParameterNestingError.limit { refuse(at: codingPath()) }

@@ -12,7 +12,7 @@ public indirect enum AFError: Error, Sendable {
     case createURLRequestFailed(error: any Error)
     /// The download completed, but its file couldn't be moved to the destination.
     case downloadedFileMoveFailed(error: any Error, source: URL, destination: URL)
-    /// The request was cancelled by a call to `cancel`.
+    /// The request was canceled by a call to `cancel`.
     case explicitlyCancelled
     /// The value isn't a URL.
     case invalidURL(url: any URLConvertible)

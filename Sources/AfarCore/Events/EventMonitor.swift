@@ -165,10 +165,10 @@ public protocol EventMonitor: Sendable {
     /// Called when an attempt's task was suspended with its request.
     func request(_ request: Request, didSuspendTask task: URLSessionTask)
 
-    /// Called when the request was cancelled.
+    /// Called when the request was canceled.
     func requestDidCancel(_ request: Request)
 
-    /// Called when an attempt's task was cancelled with its request.
+    /// Called when an attempt's task was canceled with its request.
     func request(_ request: Request, didCancelTask task: URLSessionTask)
 
     // MARK: Data requests
@@ -249,7 +249,7 @@ public protocol EventMonitor: Sendable {
 /// `while`, `repeat`, `do` with `catch`, `defer`, and local types, type aliases and functions.
 ///
 /// The compiler doesn't warn about:
-/// - a body with a `return` outside closures, whatever else it contains
+/// - a body with a `return` outside closures, regardless of what else it contains
 /// - a body that is empty or only declares constants and variables
 /// - a method outside the type or extension that declares the conformance, such as one in a subclass of ``ClosureEventMonitor``
 @resultBuilder

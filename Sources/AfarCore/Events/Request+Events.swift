@@ -115,7 +115,7 @@ extension SessionState {
     /// Combines all listeners: the delegate's closures, the notifications, the session's monitors, and the monitor from the
     /// environment.
     ///
-    /// - Returns: The listeners, and whether there are monitors other than the first two, which need events only at times.
+    /// - Returns: The listeners, and whether there are monitors besides the delegate and the notifications, which don't always need events.
     static func listeners(
         _ eventMonitors: [any EventMonitor], _ delegate: SessionDelegate, on rootQueue: DispatchQueue
     ) -> (CompositeEventMonitor, hasEventMonitors: Bool) {
@@ -153,7 +153,7 @@ final class ExchangeEvents: ExchangeObserver {
         self.events = events
     }
 
-    /// Returns nil if no one observes the events.
+    /// Returns nil if the events have no observer.
     static func make(of request: Request) -> ExchangeEvents? {
         let events = request.events
         return events != nil || request.reportsProgress ? ExchangeEvents(of: request, events: events) : nil

@@ -119,7 +119,7 @@ extension Request {
     public static var didResumeNotification: Notification.Name { name(of: .didResume) }
     /// Posted when a request was suspended.
     public static var didSuspendNotification: Notification.Name { name(of: .didSuspend) }
-    /// Posted when a request was cancelled.
+    /// Posted when a request was canceled.
     public static var didCancelNotification: Notification.Name { name(of: .didCancel) }
     /// Posted when a request's last attempt has ended, before its serializers run.
     public static var didFinishNotification: Notification.Name { name(of: .didFinish) }
@@ -128,7 +128,7 @@ extension Request {
     public static var didResumeTaskNotification: Notification.Name { name(of: .didResumeTask) }
     /// Posted when an attempt was suspended.
     public static var didSuspendTaskNotification: Notification.Name { name(of: .didSuspendTask) }
-    /// Posted when an attempt was cancelled.
+    /// Posted when an attempt was canceled.
     public static var didCancelTaskNotification: Notification.Name { name(of: .didCancelTask) }
     /// Posted when an attempt has ended.
     public static var didCompleteTaskNotification: Notification.Name { name(of: .didCompleteTask) }

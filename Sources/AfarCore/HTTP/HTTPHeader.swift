@@ -45,8 +45,8 @@ extension HTTPHeader {
     /// An `Authorization` header with the `Basic` scheme (RFC 7617), in UTF-8.
     ///
     /// A user name can't contain a colon, because the server would read the rest as the password. Control characters aren't
-    /// allowed either. In these cases the header contains no credentials: its value is `Basic`. A request with it fails before
-    /// anything is sent, with the same error as ``Request/authenticate(username:password:persistence:)``: an
+    /// allowed either. In these cases, the header contains no credentials: its value is `Basic`. A request with this header
+    /// fails before anything is sent, with the same error as ``Request/authenticate(username:password:persistence:)``: an
     /// `AFError.sessionTaskFailed` with the `URLError` `userAuthenticationRequired`.
     public static func authorization(username: String, password: String) -> HTTPHeader {
         let value = try? BasicAuthentication.authorization(user: username, password: password, url: nil)

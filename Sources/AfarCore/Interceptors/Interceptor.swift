@@ -288,7 +288,7 @@ extension Request {
     /// Whether the session or the request has an interceptor.
     var isIntercepted: Bool { session.interceptor != nil || mutable.withLock { $0.settings.interceptor != nil } }
 
-    /// Runs work for the current attempt, in a task that is cancelled if the request is ended from outside.
+    /// Runs work for the current attempt, in a task that is canceled if the request is ended from outside.
     func run(_ work: @escaping @Sendable () async -> Void) {
         // User code can block the task pool's few threads.
         let task = Task(executorPreference: QueueExecutor.global, operation: work)

@@ -10,9 +10,9 @@ public import Foundation
 /// original error. While the provider reports that no network is available, failed lookups of host names are handled the same
 /// way, regardless of ``isOfflineError``, because no name server can be reached.
 ///
-/// If the provider reports a network despite the error, it might not have detected the loss yet, so the retrier gives it 0.3
-/// seconds. Then the request is sent again, but only once per network. If it fails again, it waits until that network is lost or
-/// another one becomes available. An unreachable host is therefore never retried in a loop.
+/// If the provider reports a network despite the error, it might not have detected the loss yet, so the retrier waits 0.3
+/// seconds for it to do so. Then the request is sent again, but only once per network. If it fails again, it waits until that
+/// network is lost or another one becomes available. An unreachable host is therefore never retried in a loop.
 ///
 /// If the provider can't determine whether a network is available, the request is immediately sent again once. Requests with any
 /// method are retried, because nothing was sent. A request whose body was already read isn't retried. If neither the retrier nor
@@ -138,7 +138,7 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
     ///
     /// - Parameters:
     ///   - current: The provider's report when the request failed.
-    ///   - tried: The network over which the request was last sent. It can be used again after it was lost.
+    ///   - tried: The network over which the request was last sent. It can be used again after it has been lost.
     ///   - isOfflineError: Whether the error alone indicates that no network is available.
     /// - Returns: The network, or nil if the request isn't retried.
     private func network(

@@ -10,7 +10,7 @@ public import Foundation
 /// let session = Session(interceptor: RateLimiter(requestsPerSecond: 10, burst: 20))
 /// ```
 ///
-/// Requests wait in the order in which they start. A request that is cancelled while it waits doesn't use a token. If
+/// Requests wait in the order in which they start. A request that is canceled while it waits doesn't use a token. If
 /// `validate()` fails a request because of status 429 or 503, and the response has a `Retry-After` (RFC 9110, section 10.2.3),
 /// all further requests to its host wait for that time. The failed request is then retried after them. You can call all methods
 /// from any thread.
@@ -51,7 +51,7 @@ public final class RateLimiter: RequestInterceptor {
         wait(HostQueue.Waiter(isActive: { true }, resume: { completion(.success(urlRequest)) }), urlRequest)
     }
 
-    /// Completes when it is the request's turn, unless the request is cancelled first.
+    /// Completes when it is the request's turn, unless the request is canceled first.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -82,7 +82,7 @@ public final class RateLimiter: RequestInterceptor {
                 try? await Task.sleep(for: Duration(timeout: delay))
                 continue
             }
-            // Outside the lock, because requests have their own locks.
+            // Check and resume requests outside the lock, because requests have their own locks.
             guard let next = withQueue(of: host, { queue, _ in queue.next() }), next.isActive() else { continue }
             withQueue(of: host) { queue, _ in queue.bucket.take() }
             next.resume()

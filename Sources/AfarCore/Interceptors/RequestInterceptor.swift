@@ -126,7 +126,7 @@ public struct RequestAdapterState: Sendable {
 public protocol RequestRetrier: Sendable {
     /// Decides whether to retry a request after a failure.
     ///
-    /// Called on an unspecified thread after the attempt has ended, but not for a cancelled request. The completion can be called
+    /// Called on an unspecified thread after the attempt has ended, but not for a canceled request. The completion can be called
     /// from any thread; a second call has no effect.
     ///
     /// - Parameters:
@@ -164,12 +164,12 @@ extension RetryResult {
         }
     }
 
-    /// The number of seconds before the retry, or nil unless the decision is ``retryWithDelay(_:)``.
+    /// The number of seconds before the retry if the decision is ``retryWithDelay(_:)``; otherwise nil.
     public var delay: TimeInterval? {
         if case .retryWithDelay(let delay) = self { delay } else { nil }
     }
 
-    /// The error to fail with, or nil unless the decision is ``doNotRetryWithError(_:)``.
+    /// The error to fail with if the decision is ``doNotRetryWithError(_:)``; otherwise nil.
     public var error: (any Error)? {
         if case .doNotRetryWithError(let error) = self { error } else { nil }
     }
@@ -179,7 +179,7 @@ extension RetryResult {
 
 /// An adapter that uses `async` and `throws` instead of a completion handler.
 ///
-/// The task that runs the method is cancelled with the request. A thrown error ends the request as
+/// The task that runs the method is canceled with the request. A thrown error ends the request as
 /// ``AFError/requestAdaptationFailed(error:)``. To pass the type where an interceptor is required, also conform it to
 /// ``RequestInterceptor``.
 public protocol AsyncRequestAdapter: RequestAdapter {
@@ -200,7 +200,7 @@ extension AsyncRequestAdapter {
         try await adapt(urlRequest, for: state.session)
     }
 
-    /// Calls the `async` method in a task that is cancelled with the request.
+    /// Calls the `async` method in a task that is canceled with the request.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest,
@@ -213,7 +213,7 @@ extension AsyncRequestAdapter {
         if let request = state.request { request.run(work) } else { Task(operation: work) }
     }
 
-    /// Calls the `async` method in a task that is never cancelled.
+    /// Calls the `async` method in a task that is never canceled.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest,
@@ -235,7 +235,7 @@ extension AsyncRequestAdapter {
 
 // Resolves the ambiguity between the default implementations of both protocols.
 extension AsyncRequestAdapter where Self: RequestInterceptor {
-    /// Calls the `async` method in a task that is never cancelled.
+    /// Calls the `async` method in a task that is never canceled.
     @preconcurrency
     public func adapt(
         _ urlRequest: URLRequest,
@@ -248,10 +248,10 @@ extension AsyncRequestAdapter where Self: RequestInterceptor {
 
 /// A retrier that uses `async` and `throws` instead of a completion handler.
 ///
-/// The task that runs the method is cancelled with the request. To pass the type where an interceptor is required, also conform
+/// The task that runs the method is canceled with the request. To pass the type where an interceptor is required, also conform
 /// it to ``RequestInterceptor``.
 public protocol AsyncRequestRetrier: RequestRetrier {
-    /// Returns the decision about a failure. Called in its own task after the attempt has ended, but not for a cancelled request.
+    /// Returns the decision about a failure. Called in its own task after the attempt has ended, but not for a canceled request.
     ///
     /// - Parameters:
     ///   - request: The request, with its ``Request/retryCount``.
@@ -264,7 +264,7 @@ public protocol AsyncRequestRetrier: RequestRetrier {
 }
 
 extension AsyncRequestRetrier {
-    /// Calls the `async` method in a task that is cancelled with the request.
+    /// Calls the `async` method in a task that is canceled with the request.
     @preconcurrency
     public func retry(
         _ request: Request,
@@ -291,7 +291,7 @@ extension AsyncRequestRetrier {
 
 // Resolves the ambiguity between the default implementations of both protocols.
 extension AsyncRequestRetrier where Self: RequestInterceptor {
-    /// Calls the `async` method in a task that is cancelled with the request.
+    /// Calls the `async` method in a task that is canceled with the request.
     @preconcurrency
     public func retry(
         _ request: Request,

@@ -239,7 +239,7 @@ final class SingleUseStream: @unchecked Sendable {
 
     init(_ stream: InputStream) { self.stream = stream }
 
-    /// Returns the stream on the first call, and nil afterwards.
+    /// Returns the stream on the first call, and nil afterward.
     func take() -> InputStream? {
         isTaken.withLock { Swift.exchange(&$0, with: true) } ? nil : stream
     }

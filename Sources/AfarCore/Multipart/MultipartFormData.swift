@@ -100,7 +100,7 @@ open class MultipartFormData: @unchecked Sendable {
 
     /// Appends the content of a stream.
     ///
-    /// Don't use the stream afterwards: it is opened, read and closed when the form is encoded. Bytes beyond the specified length
+    /// Don't use the stream afterward: it is opened, read and closed when the form is encoded. Bytes beyond the specified length
     /// aren't read. If the stream has fewer bytes, encoding fails with ``AFError/UnexpectedInputStreamLength``.
     ///
     /// - Parameters:
@@ -122,7 +122,7 @@ open class MultipartFormData: @unchecked Sendable {
     /// Appends the content of a stream with custom headers. They must include a `Content-Disposition` header with the field's
     /// name.
     ///
-    /// Don't use the stream afterwards: it is opened, read and closed when the form is encoded. Bytes beyond the specified length
+    /// Don't use the stream afterward: it is opened, read and closed when the form is encoded. Bytes beyond the specified length
     /// aren't read. If the stream has fewer bytes, encoding fails with ``AFError/UnexpectedInputStreamLength``.
     ///
     /// - Parameters:

@@ -117,7 +117,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     private func adapt(
         _ urlRequest: URLRequest, with adapter: any RequestInterceptor
     ) async throws(AFError) -> URLRequest {
-        // A cancelled request's own error takes precedence.
+        // A canceled request's own error takes precedence.
         let ending = Result<URLRequest, AFError>.failure(.sessionDeinitialized)
         return try await callInterceptor(ifEnded: ending) { [request] session, answer in
             adapter.adapt(urlRequest, using: RequestAdapterState(request: request, session: session)) { result in
@@ -295,8 +295,8 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         return failure
     }
 
-    /// Returns whether retriers are called for the failure. They aren't called if a retry couldn't begin, because another one
-    /// would fail too, or if the request was ended or has finished.
+    /// Returns whether retriers are called for the failure. They aren't called if the last retry couldn't begin, because the
+    /// next one would fail too. They also aren't called if the request was ended or has finished.
     private func canRetry(after failure: AFError) -> Bool {
         if case .requestRetryFailed = failure { return false }
         return request.mutable.withLock { $0.isActive } && request.sink.canBeRetried

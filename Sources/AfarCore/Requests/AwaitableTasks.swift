@@ -20,7 +20,7 @@ public struct DataTask<Value: Sendable>: Sendable {
 
     /// The response. You can await it several times.
     ///
-    /// Cancelling the awaiting task also cancels the request, unless automatic cancellation is turned off. The response then has
+    /// Canceling the awaiting task also cancels the request, unless automatic cancellation is turned off. The response then has
     /// ``AFError/explicitlyCancelled`` as its error.
     nonisolated(nonsending) public var response: AFDataResponse<Value> {
         get async {
@@ -63,7 +63,7 @@ extension DataRequest {
     ///
     /// - Parameters:
     ///   - serializer: Produces the value. Use the factory method of a format.
-    ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. The default is true.
+    ///   - shouldAutomaticallyCancel: Whether canceling the awaiting task cancels the request. The default is true.
     public func serializing<Serializer: ResponseSerializer>(
         _ serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -76,7 +76,7 @@ extension DataRequest {
     ///
     /// - Parameters:
     ///   - serializer: Produces the value.
-    ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. The default is true.
+    ///   - shouldAutomaticallyCancel: Whether canceling the awaiting task cancels the request. The default is true.
     public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -89,7 +89,7 @@ extension DataRequest {
     ///
     /// - Parameters:
     ///   - serializer: Produces the value.
-    ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request. The default is true.
+    ///   - shouldAutomaticallyCancel: Whether canceling the awaiting task cancels the request. The default is true.
     public func serializingResponse<Serializer: ResponseSerializer>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -128,7 +128,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
 
     /// The response. You can await it several times.
     ///
-    /// Cancelling the awaiting task also cancels the request, unless automatic cancellation is turned off. The response then has
+    /// Canceling the awaiting task also cancels the request, unless automatic cancellation is turned off. The response then has
     /// ``AFError/explicitlyCancelled`` as its error.
     nonisolated(nonsending) public var response: AFDownloadResponse<Value> {
         get async {
@@ -188,7 +188,7 @@ public struct DataStreamTask: Sendable {
     /// Returns a sequence of the chunks as they arrive. Iterating starts the request, unless requests must be started explicitly.
     ///
     /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
     ///     true.
     ///   - bufferingPolicy: How chunks are buffered for a slow loop. The default, nil, buffers none and slows the server down.
     public func streamingData(
@@ -204,7 +204,7 @@ public struct DataStreamTask: Sendable {
     ///
     /// - Parameters:
     ///   - serializer: Converts each chunk to a value separately.
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
     ///     true.
     ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers none and slows the server down.
     public func streamingResponses<Serializer: DataStreamSerializer>(
@@ -222,7 +222,7 @@ public struct DataStreamTask: Sendable {
     ///
     /// - Parameters:
     ///   - parser: Parses values from chunks. Each body is parsed by its own copy.
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
     ///     true.
     ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers none and slows the server down.
     public func streamingResponses<Parser: DataStreamParser>(
@@ -277,7 +277,7 @@ extension DataStreamRequest {
     ///
     /// - Parameters:
     ///   - parser: Parses values from chunks. Use the factory method of a format. Each body is parsed by its own copy.
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
     ///     true.
     ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers none and slows the server down.
     public func serializing<Parser: DataStreamParser>(

@@ -26,7 +26,7 @@ public class DataRequest: Request, @unchecked Sendable {
 
     /// The response's body, or nil if it hasn't arrived or the response has none.
     ///
-    /// If the request failed or was cancelled, this is the part that had arrived by then. If a handler cancelled the request at
+    /// If the request failed or was canceled, this is the part that had arrived by then. If a handler canceled the request at
     /// the response's head, the value is nil.
     public var data: Data? { memory.data }
 

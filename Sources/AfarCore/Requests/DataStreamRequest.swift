@@ -12,7 +12,7 @@ public import Foundation
 public final class DataStreamRequest: Request, @unchecked Sendable {
     // Sendable: adds only constants.
 
-    /// A Boolean value that indicates whether the request is cancelled when a serializer throws. A handler that throws always
+    /// A Boolean value that indicates whether the request is canceled when a serializer throws. A handler that throws always
     /// cancels the request.
     public let automaticallyCancelOnStreamError: Bool
     let chunks = StreamSink()
@@ -34,7 +34,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 extension DataStreamRequest {
     /// A closure that receives the events of a stream, one at a time.
     ///
-    /// If it throws an error, the request is cancelled and fails with
+    /// If it throws an error, the request is canceled and fails with
     /// ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)``. Only the completion is delivered after
     /// that.
     public typealias Handler<Success, Failure: Error> = @Sendable (Stream<Success, Failure>) throws -> Void
@@ -330,7 +330,7 @@ extension DataStreamRequest.Parser where Failure == AFError {
 }
 
 extension DataStreamRequest {
-    /// Adds a handler that is called on a queue, and starts the request if handlers start requests.
+    /// Adds a handler that is called on a queue, and starts the request unless requests must be started explicitly.
     package func addHandler<Success: Sendable, Failure: Error>(
         _ parser: Parser<Success, Failure>, on queue: DispatchQueue, _ handler: @escaping Handler<Success, Failure>
     ) {
@@ -342,7 +342,7 @@ extension DataStreamRequest {
             })
     }
 
-    /// Adds a listener for the chunks and the end of a stream, and starts the request if handlers start requests.
+    /// Adds a listener for the chunks and the end of a stream, and starts the request unless requests must be started explicitly.
     ///
     /// - Parameters:
     ///   - each: Called for each value. The next chunk is read after it has returned for all values of the current one.

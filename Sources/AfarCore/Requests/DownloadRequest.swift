@@ -94,9 +94,9 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     ///
     /// The data exists after the connection was lost or timed out, after the disk was full, and after
     /// ``cancel(producingResumeData:)``. A download can be resumed if it is a GET request without a `Range` header, and the
-    /// response had status 200, no content coding, and a validator that identifies its bytes: a strong `ETag` or, without any
-    /// `ETag`, a `Last-Modified` at least a minute older than the response (RFC 9110, sections 8.8 and 13.1.5). Send
-    /// `Accept-Encoding: identity` if the server would otherwise compress the file.
+    /// response had status 200, no content coding, and a validator that identifies its bytes. This is a strong `ETag` or,
+    /// without any `ETag`, a `Last-Modified` at least a minute older than the response (RFC 9110, sections 8.8 and 13.1.5).
+    /// Send `Accept-Encoding: identity` if the server would otherwise compress the file.
     ///
     /// The partial content is a temporary file that belongs to the resume data. Afar doesn't remove it when the data is
     /// released: resume the download, or let the system clear its temporary files.
@@ -157,12 +157,12 @@ private struct ResumedRequest: URLRequestConvertible {
 }
 
 extension DownloadRequest {
-    /// Returns a destination in one of the user's directories, with the file name that the server suggests: the name in
+    /// Returns a destination in one of the user's directories, with the file name that the server suggests. This is the name in
     /// `Content-Disposition` (RFC 6266, with `filename*` of RFC 8187), otherwise the last component of the URL's path,
     /// otherwise "download".
     ///
-    /// The name can't escape the directory: everything before the last slash or backslash is removed, as are control characters
-    /// and leading dots, dashes and tildes.
+    /// The name can't escape the directory: everything before the last slash or backslash, control characters, and leading
+    /// dots, dashes and tildes are removed.
     ///
     /// - Parameters:
     ///   - directory: The directory. The default is the documents directory. On Linux it might not exist; use the option
@@ -278,7 +278,7 @@ extension DownloadRequest {
 
     /// Returns a task that provides the location of the file. A response without a file is an error.
     ///
-    /// - Parameter shouldAutomaticallyCancel: Whether cancelling the task that awaits the value cancels the request. The
+    /// - Parameter shouldAutomaticallyCancel: Whether canceling the task that awaits the value cancels the request. The
     ///   default is true.
     public func serializingDownloadedFileURL(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -286,12 +286,12 @@ extension DownloadRequest {
         serializingDownload(using: URLResponseSerializer(), automaticallyCancelling: shouldAutomaticallyCancel)
     }
 
-    /// Adds a serializer and returns a task that provides its value, as in `serializing(.text)`. The request starts immediately if
-    /// handlers start requests.
+    /// Adds a serializer and returns a task that provides its value, as in `serializing(.text)`. This starts the request, unless
+    /// requests must be started explicitly.
     ///
     /// - Parameters:
     ///   - serializer: Creates the value from the file. Use the factory method of a format.
-    ///   - shouldAutomaticallyCancel: Whether cancelling the task that awaits the value cancels the request. The default is
+    ///   - shouldAutomaticallyCancel: Whether canceling the task that awaits the value cancels the request. The default is
     ///     true.
     public func serializing<Serializer: ResponseSerializer>(
         _ serializer: Serializer,
@@ -300,11 +300,11 @@ extension DownloadRequest {
         downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, Self.makeResponse(using: serializer))
     }
 
-    /// Adds a serializer and returns a task that provides its value. The request starts immediately if handlers start requests.
+    /// Adds a serializer and returns a task that provides its value. This starts the request, unless requests must be started explicitly.
     ///
     /// - Parameters:
     ///   - serializer: Creates the value.
-    ///   - shouldAutomaticallyCancel: Whether cancelling the task that awaits the value cancels the request. The default is
+    ///   - shouldAutomaticallyCancel: Whether canceling the task that awaits the value cancels the request. The default is
     ///     true.
     public func serializingDownload<Serializer: DownloadResponseSerializerProtocol>(
         using serializer: Serializer,
@@ -318,7 +318,7 @@ extension DownloadRequest {
     ///
     /// - Parameters:
     ///   - serializer: Creates the value.
-    ///   - shouldAutomaticallyCancel: Whether cancelling the task that awaits the value cancels the request. The default is
+    ///   - shouldAutomaticallyCancel: Whether canceling the task that awaits the value cancels the request. The default is
     ///     true.
     public func serializingDownload<Serializer: ResponseSerializer>(
         using serializer: Serializer,

@@ -83,8 +83,7 @@ struct HandlerQueue {
     }
 }
 
-/// A handler for a request's response. It creates the response from the received data, and delivers it after all handlers have
-/// created theirs.
+/// A handler that creates a response from a request's received data, and delivers the response after all handlers have created theirs.
 class ResponseHandler: @unchecked Sendable {
     // Sendable: only one pipeline step uses it at a time.
 
@@ -153,7 +152,7 @@ extension Request {
         }
     }
 
-    /// Adds a handler of any kind, and starts the request if handlers start requests.
+    /// Adds a handler of any kind, and starts the request unless requests must be started explicitly.
     ///
     /// - Parameters:
     ///   - makeResponse: Creates the response from the request's received data.
@@ -171,7 +170,7 @@ extension Request {
         }
     }
 
-    /// Starts the request if handlers start requests.
+    /// Starts the request unless requests must be started explicitly.
     func startIfAutomatic() {
         if shouldAutomaticallyResume ?? session.startRequestsImmediately, isInitialized { resume() }
     }

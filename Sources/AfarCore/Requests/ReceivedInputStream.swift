@@ -50,7 +50,7 @@ extension DataStreamRequest {
     ///
     /// Reading blocks until bytes arrive, so don't read in a task or on a queue that the request needs. Closing or releasing the
     /// stream before its end cancels the request. The stream's `streamError` reports errors. If the request is retried after
-    /// bytes have arrived, the new body follows those bytes. Don't use a retrier that does that.
+    /// bytes have arrived, the new body follows those bytes. Don't use a retrier that retries at that point.
     ///
     /// - Parameter bufferSize: The number of bytes to buffer, in addition to one chunk. When the buffer is full, reading from
     ///   the server stops. The default is 1,024.
@@ -110,7 +110,7 @@ final class BlockingBuffer: Sendable {
     /// The writer's final error.
     var error: (any Error)? { state.withLock { $0.error } }
 
-    /// Adds bytes and waits until the buffer is below the high-water mark or the task is cancelled.
+    /// Adds bytes and waits until the buffer is below the high-water mark or the task is canceled.
     func append(_ chunk: Data) async {
         let mustSignal = state.withLock { state in
             guard !state.isClosed, !chunk.isEmpty else { return false }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Request {
-    /// Starts or resumes the request. Does nothing if the request is cancelled or finished.
+    /// Starts or resumes the request. Does nothing if the request is canceled or finished.
     @discardableResult
     public func resume() -> Self {
         let waiting = mutable.withLock { state in move(&state, to: .resumed) ? state.waiting.take() : nil }
@@ -42,7 +42,7 @@ extension Request {
         startPipeline()
     }
 
-    /// Ends the request on behalf of its session. Does nothing if the request is cancelled or finished.
+    /// Ends the request on behalf of its session. Does nothing if the request is canceled or finished.
     func end(with error: AFError) {
         let ending = mutable.withLock { state in
             guard state.isActive else { return nil as RequestState.Ending? }

@@ -9,7 +9,7 @@ extension Request {
     public enum ResponseDisposition: Sendable {
         /// The request continues.
         case allow
-        /// The request is cancelled.
+        /// The request is canceled.
         case cancel
     }
 
@@ -20,7 +20,7 @@ extension Request {
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called. The default is the main queue.
-    ///   - handler: Must call its second argument once. If it never does, the request waits until it is cancelled.
+    ///   - handler: Must call its second argument once. If it never does, the request waits until it is canceled.
     @preconcurrency
     @discardableResult
     public func onHTTPResponse(
@@ -60,8 +60,8 @@ extension Request {
 
     /// Adds an asynchronous handler that is called with the response's head and decides whether the request continues.
     ///
-    /// - Parameter handler: Called in its own task, which is cancelled with the request, at the same times as a handler with a
-    ///   completion handler.
+    /// - Parameter handler: Called in its own task, which is canceled with the request. It is called at the same times as a
+    ///   handler that receives a completion handler.
     @_disfavoredOverload
     @discardableResult
     public func onHTTPResponse(
@@ -72,7 +72,7 @@ extension Request {
 
     /// Adds an asynchronous handler that is called with the response's head. The request waits until it returns.
     ///
-    /// - Parameter handler: Called in its own task, which is cancelled with the request.
+    /// - Parameter handler: Called in its own task, which is canceled with the request.
     @_disfavoredOverload
     @discardableResult
     public func onHTTPResponse(
@@ -86,7 +86,7 @@ extension Request {
 
     /// Returns an asynchronous sequence of the heads of the responses, one for each attempt.
     ///
-    /// A late iteration first receives the last head. The sequence ends when the request finishes or is cancelled. Ending the
+    /// A late iteration first receives the last head. The sequence ends when the request finishes or is canceled. Ending the
     /// iteration doesn't affect the request.
     ///
     /// - Parameter bufferingPolicy: Determines which elements are kept for a slow iteration. The default is `.unbounded`.

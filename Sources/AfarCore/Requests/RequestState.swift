@@ -86,7 +86,7 @@ struct RequestState {
     }
 
     /// Returns the next step for the handlers. After the last serializer has run, the request is finished and can no longer be
-    /// cancelled.
+    /// canceled.
     mutating func nextStep() -> HandlerQueue.Step {
         let step = handlers.step()
         if case .makeResponse = step { return step }
@@ -94,7 +94,7 @@ struct RequestState {
         return step
     }
 
-    /// Finishes a request without handlers after its network operations have ended. It can't be cancelled after that.
+    /// Finishes a request without handlers after its network operations have ended. It can't be canceled after that.
     mutating func finishWithoutHandlers() {
         if handlers.isEmpty { _ = move(to: .finished) }
     }
@@ -183,12 +183,12 @@ extension Request {
         case resumed
         /// The request is suspended.
         case suspended
-        /// The request was cancelled. This state is final.
+        /// The request was canceled. This state is final.
         case cancelled
         /// The request has finished. Its handlers are being called or have been called. This state is final.
         case finished
 
-        /// Returns whether a call from outside can change this state to another one. Cancelled and finished are final.
+        /// Returns whether a call from outside can change this state to another one. Canceled and finished are final.
         func canTransition(to other: State) -> Bool {
             switch (self, other) {
             case (.cancelled, _), (.finished, _), (_, .initialized): false
@@ -217,7 +217,7 @@ extension Request {
     public var isResumed: Bool { state == .resumed }
     /// A Boolean value that indicates whether the request is suspended.
     public var isSuspended: Bool { state == .suspended }
-    /// A Boolean value that indicates whether the request was cancelled.
+    /// A Boolean value that indicates whether the request was canceled.
     public var isCancelled: Bool { state == .cancelled }
     /// A Boolean value that indicates whether the request has finished.
     public var isFinished: Bool { state == .finished }

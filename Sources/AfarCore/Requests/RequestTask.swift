@@ -9,7 +9,7 @@ extension Request {
     /// ``performedRequests``.
     ///
     /// They are created on first access: a `URLSessionDownloadTask` for each attempt of a download, otherwise a
-    /// `URLSessionUploadTask`, which is also a `URLSessionDataTask`. Cancelling, suspending or resuming a task applies to the
+    /// `URLSessionUploadTask`, which is also a `URLSessionDataTask`. Canceling, suspending or resuming a task applies to the
     /// request. Setting other properties has no effect. If an attempt ended before the first access and isn't the last one, its
     /// response and error aren't available.
     public var tasks: [URLSessionTask] { mutable.withLock { $0.requestTasks(of: self) } }
@@ -40,7 +40,7 @@ extension Request {
 
     /// Returns an asynchronous sequence of ``tasks``, one for each attempt, immediately before it is sent.
     ///
-    /// A late iteration first receives the last task. The sequence ends when the request finishes or is cancelled. Ending the
+    /// A late iteration first receives the last task. The sequence ends when the request finishes or is canceled. Ending the
     /// iteration doesn't affect the request. If this method is called before the request starts, the tasks report the number of
     /// bytes while they run.
     ///
@@ -270,7 +270,7 @@ extension DownloadRequest {
     /// Returns a task with the request for the missing bytes of resume data, without credentials.
     ///
     /// The task isn't an attempt. To resume a download, use
-    /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. Resuming, suspending or cancelling the
+    /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. Resuming, suspending or canceling the
     /// task applies to this request. If the data can't be used, the task has no requests.
     ///
     /// - Parameters:

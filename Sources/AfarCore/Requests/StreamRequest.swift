@@ -14,8 +14,8 @@ public import Foundation
 /// ```
 ///
 /// The connection uses the session's proxies, server trust evaluators and client identities. Reads run in the order of their
-/// calls, and writes in the order of theirs. If handlers start requests in the session, the first read or write starts the
-/// request. The request finishes when ``close()`` or `cancel()` is called, or when the connection is lost.
+/// calls, and writes in the order of theirs. The first read or write starts the request, unless requests must be started
+/// explicitly. The request finishes when ``close()`` or `cancel()` is called, or when the connection is lost.
 public final class StreamRequest: Request, @unchecked Sendable {
     // Sendable: locks protect its state.
 
@@ -264,7 +264,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
     public func closeRead() { reads.withLock { $0.isReadingClosed = true } }
 
     /// Closes the connection after all earlier writes. The request finishes without an error. If it hasn't started, it is
-    /// cancelled.
+    /// canceled.
     public func close() {
         guard !isInitialized else {
             cancel()
@@ -296,12 +296,12 @@ private final class Turn: Sendable {
                 state.isAcquired = true
                 return state.isEnded
             }
-            // Asynchronous, because many consecutive abandoned turns would recurse.
+            // Asynchronous, because many consecutive abandoned turns would otherwise recurse.
             if isEnded { DispatchQueue.global().async { lock.unlock() } } else { acquired.fulfill(()) }
         }
     }
 
-    /// Waits until the lock is acquired or the task is cancelled.
+    /// Waits until the lock is acquired or the task is canceled.
     func wait() async {
         await withTaskCancellationHandler {
             await acquired.value

@@ -40,7 +40,7 @@ extension Session {
     /// await session.shutdown(drainingFor: 20)
     /// ```
     ///
-    /// Call this method when a service must stop, for example in `run()` of a `Service`. If the task that awaits it is cancelled,
+    /// Call this method when a service must stop, for example in `run()` of a `Service`. If the task that awaits it is canceled,
     /// the limit expires immediately. You can call it more than once; the shortest limit applies.
     ///
     /// - Parameter limit: The time that running requests have to finish, in seconds. Requests that are still running then fail
@@ -64,7 +64,7 @@ extension Session {
         state.end(with: .sessionInvalidated(error: nil))
         let isDone = Deferred<Void>()
         state.whenFinished(remaining) { isDone.fulfill(()) }
-        // The wait is limited, because a handler can wait for this method or its queue can be blocked.
+        // Limit the wait, because a handler might wait for this method, or a handler's queue might be blocked.
         let lastTimer = isDone.fulfill((), after: .seconds(Self.closeGracePeriod))
         await isDone.value
         lastTimer.cancel()

@@ -191,7 +191,7 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request without parameters whose response is delivered as it arrives.
     ///
-    /// If `automaticallyCancelOnStreamError` is true, the request is cancelled when a serializer throws.
+    /// If `automaticallyCancelOnStreamError` is true, the request is canceled when a serializer throws.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
     /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
@@ -214,7 +214,7 @@ open class Session: @unchecked Sendable {
     /// Creates a request with `Encodable` parameters that an encoder adds to its URL or its body. The response is delivered as
     /// it arrives.
     ///
-    /// If `automaticallyCancelOnStreamError` is true, the request is cancelled when a serializer throws.
+    /// If `automaticallyCancelOnStreamError` is true, the request is canceled when a serializer throws.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
     /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
@@ -239,7 +239,7 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request from a value that can be converted to a `URLRequest`. The response is delivered as it arrives.
     ///
-    /// If `automaticallyCancelOnStreamError` is true, the request is cancelled when a serializer throws.
+    /// If `automaticallyCancelOnStreamError` is true, the request is canceled when a serializer throws.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
     /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the

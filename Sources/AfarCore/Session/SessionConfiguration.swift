@@ -47,16 +47,16 @@ public struct SessionConfiguration: Sendable {
     /// A Boolean value that indicates whether requests wait for a network instead of failing when none is available. The
     /// default is false.
     ///
-    /// A request waits until the session's ``Session/connectivity`` reports a network, until the request is cancelled, or until
+    /// A request waits until the session's ``Session/connectivity`` reports a network, until the request is canceled, or until
     /// ``timeoutIntervalForResource`` has passed. ``timeoutIntervalForRequest`` starts only when the request is sent. A request
-    /// that failed because the host was unreachable or no name server could resolve it also waits if the network is unavailable
-    /// then or within the next 0.3 seconds. Requests to the local machine never wait. All other requests wait, even for nearby
-    /// hosts that are reachable without the network that the provider checks. Without a connectivity provider, this property has
-    /// no effect.
+    /// can also fail because the host is unreachable or no name server can resolve it. It then waits if the network is
+    /// unavailable at that time or within the next 0.3 seconds. Requests to the local machine never wait. All other requests
+    /// wait, even for nearby hosts that are reachable without the network that the provider checks. Without a connectivity
+    /// provider, this property has no effect.
     public var waitsForConnectivity = false
     /// The maximum number of open connections to one host. The default is 6. Transports read it when they are created.
-    /// Connections with other TLS or network settings, and those for WebSockets and raw streams until they are open, have a
-    /// separate limit.
+    /// Connections with other TLS or network settings have a separate limit. Connections for WebSockets and raw streams also
+    /// have a separate limit until they are open.
     public var httpMaximumConnectionsPerHost = 6
     /// The lowest TLS version that is accepted. The default is 1.2. With `URLSessionTransport` on Linux, the system's OpenSSL
     /// must enforce 1.2, and 1.3 fails each request.
@@ -93,7 +93,7 @@ public struct SessionConfiguration: Sendable {
     /// A file to which the secrets of each TLS handshake are appended, for debugging with Wireshark. The traffic can be decrypted
     /// with this file. The default is nil. Transports read it when they are created.
     public var tlsKeyLogFile: URL?
-    /// The certificate that the client presents if the requested server requests one. It is never presented to another server
+    /// The certificate that the client presents if a request's own server requests one. It is never presented to another server
     /// after a redirect. The default is nil. A transport that doesn't support client certificates fails https requests.
     public var clientIdentity: ClientIdentity?
     /// The certificates that the client presents to specific hosts (names or addresses, without ports), also after redirects,
@@ -174,7 +174,7 @@ public struct SessionConfiguration: Sendable {
     /// the server marks the responses as public.
     public var cacheStore: (any CacheStore)?
     /// A Boolean value that indicates whether a GET request waits for an identical request (same URL and header fields) that is
-    /// in progress, and then uses its response from the ``cacheStore``. If the request in progress fails or is cancelled, the
+    /// in progress, and then uses its response from the ``cacheStore``. If the request in progress fails or is canceled, the
     /// next one is sent. If its response can't be stored, all are sent. The default is false, which sends each request
     /// immediately.
     public var coalescesRequests = false

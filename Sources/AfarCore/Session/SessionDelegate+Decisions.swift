@@ -53,7 +53,7 @@ extension SessionDelegate {
 
     // MARK: Bodies
 
-    /// Whether a closure receives the bodies of responses that aren't downloads.
+    /// Whether the delegate has a closure that receives response bodies, except those of downloads.
     var receivesBodies: Bool { isListening && dataTaskDidReceiveData != nil }
 
     /// Passes a chunk to the closure and not to its request. Returns false if no closure receives chunks.
@@ -64,7 +64,7 @@ extension SessionDelegate {
         return true
     }
 
-    /// Whether a closure receives the files of downloads.
+    /// Whether the delegate has a closure that receives the files of downloads.
     var receivesFiles: Bool { isListening && downloadTaskDidFinishDownloadingToURL != nil }
 
     /// Passes a download's file to the closure. The file stays in place during the call. Must be called on the root queue.
@@ -84,13 +84,13 @@ extension SessionDelegate {
         isListening && handlesRedirects ? DelegateRedirects(delegate: self, queue: queue) : nil
     }
 
-    /// Whether a closure decides on challenges.
+    /// Whether the delegate has a closure that decides on challenges.
     var handlesChallenges: Bool {
         isListening && (taskDidReceiveChallenge != nil || taskDidReceiveChallengeWithCompletion != nil)
     }
 
-    /// Returns whether a closure decides on servers' certificates. Task closures count only if the transport supports this
-    /// decision, because they also handle credentials.
+    /// Returns whether the delegate has a closure that decides on servers' certificates. Because task closures also handle
+    /// credentials, they count only if the transport supports this decision.
     func handlesServerTrust(over features: TransportCapabilities.Features) -> Bool {
         guard isListening else { return false }
         return sessionDidReceiveChallenge != nil || sessionDidReceiveChallengeWithCompletion != nil

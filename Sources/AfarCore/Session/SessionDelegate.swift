@@ -72,7 +72,7 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Decides whether a request continues or is cancelled after the head of a response that isn't a download has arrived. If the
+    /// Decides whether a request continues or is canceled after the head of a response that isn't a download has arrived. If the
     /// closure turns the request into a download or a stream, the request fails. Create those with ``Session`` instead.
     open var dataTaskDidReceiveResponse:
         ((URLSession, URLSessionDataTask, URLResponse) -> URLSession.ResponseDisposition)?
@@ -81,7 +81,7 @@ open class SessionDelegate: @unchecked Sendable {
     }
 
     /// Like ``dataTaskDidReceiveResponse``, but takes precedence over it. The closure must call its last argument once.
-    /// Otherwise, the request waits until it is cancelled.
+    /// Otherwise, the request waits until it is canceled.
     open var dataTaskDidReceiveResponseWithCompletion:
         (
             (
@@ -101,7 +101,7 @@ open class SessionDelegate: @unchecked Sendable {
     }
 
     /// Like ``taskWillPerformHTTPRedirection``, but takes precedence over it. The closure must call its last argument once.
-    /// Otherwise, the request waits until it is cancelled.
+    /// Otherwise, the request waits until it is canceled.
     open var taskWillPerformHTTPRedirectionWithCompletion:
         (
             (
@@ -128,7 +128,7 @@ open class SessionDelegate: @unchecked Sendable {
     }
 
     /// Like ``sessionDidReceiveChallenge``, but takes precedence over it. The closure must call its last argument once, within
-    /// the connect timeout. If it never does, the request waits until it is cancelled.
+    /// the connect timeout. If it never does, the request waits until it is canceled.
     open var sessionDidReceiveChallengeWithCompletion:
         (
             (
@@ -161,7 +161,7 @@ open class SessionDelegate: @unchecked Sendable {
     }
 
     /// Like ``taskDidReceiveChallenge``, but takes precedence over it. The closure must call its last argument once. Otherwise,
-    /// the request waits until it is cancelled. For a server trust challenge, it must do so within the connect timeout.
+    /// the request waits until it is canceled. For a server trust challenge, it must do so within the connect timeout.
     open var taskDidReceiveChallengeWithCompletion:
         (
             (

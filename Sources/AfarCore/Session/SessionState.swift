@@ -35,7 +35,7 @@ final class SessionState: Sendable {
 
     /// The transport, and the stages that requests pass on the way to it.
     let stack: TransportStack
-    /// Held while an adapter or a retrier of any request is called.
+    /// Held while an adapter or a retrier runs, so that they run one at a time in a session.
     let interceptorLock = CallbackLock()
     /// All monitors that can observe every request.
     let listeners: CompositeEventMonitor

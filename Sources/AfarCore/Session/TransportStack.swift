@@ -11,7 +11,7 @@ final class TransportStack: Sendable {
     let sender: ExchangeSender
     /// The stages that a request passes, in order, from the outermost to the innermost.
     let stages: [any ExchangeStage]
-    /// Whether the stages include the user's.
+    /// Whether the stages include stages from the user.
     let hasUserStages: Bool
     /// The stages for requests that only open a connection.
     let connectionStages: [any ExchangeStage]
@@ -51,8 +51,8 @@ final class TransportStack: Sendable {
         stages.append(RedirectStage(rules: RedirectRules(configuration, hsts)))
         stages.append(AuthenticationStage(configuration, over: transport))
         if let store = configuration.cacheStore {
-            // Cookies are added outside the cache, which distinguishes requests by them. They are stored even if the cache
-            // ignores the response.
+            // Cookies are added outside the cache, because the cache distinguishes requests by them. They are stored even if
+            // the cache ignores the response.
             if let sending = configuration.cookieStage(accepts: false) { stages.append(sending) }
             if let accepting = configuration.cookieStage(sends: false) { innerStages.insert(accepting, at: 0) }
             stages.append(
@@ -143,7 +143,7 @@ final class TransportOverride: Sendable {
         let transport = Self.$current.withValue(nil) { replacement(session.stack.transport) }
         let new = session.makeStack(session.configuration.isolated, over: transport)
         return stacks.withLock { stacks in
-            // Another thread can be faster.
+            // Another thread may have created the stack in the meantime.
             if let known = stacks[id] { return known.stack }
             stacks[id] = (session, new)
             return new

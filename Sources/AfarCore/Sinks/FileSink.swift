@@ -8,7 +8,7 @@ import Foundation
 final class FileSink: ResponseSink {
     let storage: DownloadStorage
     private let destination: DownloadRequest.Destination?
-    /// Whether cancelling the request produces resume data.
+    /// Whether canceling the request produces resume data.
     private let producesResumeDataWhenCancelled = Locked(false)
 
     /// - Parameter part: The partial file that the first attempt resumes.
@@ -59,7 +59,7 @@ final class FileSink: ResponseSink {
     func receive(_ error: TransportError, for request: Request) -> AFError {
         interrupt(request)
         if let refusal = error.trustFailure { return refusal }
-        // The storage's error is more specific. The transport's error only reports a refused head.
+        // The storage's error is more specific. The transport's error reports only that the head was refused.
         return .sessionTaskFailed(
             error: (error.underlying as? TransportError ?? error).urlError(resumeData: storage.resumeData))
     }
@@ -123,7 +123,7 @@ final class FileSink: ResponseSink {
         callResumeDataHandlers(request)
     }
 
-    /// Stops writing. Keeps the partial file unless the request was cancelled without producing resume data.
+    /// Stops writing. Keeps the partial file unless the request was canceled without producing resume data.
     private func interrupt(_ request: Request) {
         let isCancelled = if case .explicitlyCancelled = request.mutable.withLock({ $0.end }) { true } else { false }
         storage.interrupt(keeping: !isCancelled || producesResumeDataWhenCancelled.withLock { $0 })

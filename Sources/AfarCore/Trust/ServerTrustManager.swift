@@ -63,11 +63,11 @@ open class ServerTrustManager: @unchecked Sendable {
 /// }
 /// ```
 public protocol ServerTrustEvaluating: Sendable {
-    /// Returns if the server is trusted.
+    /// Evaluates a server's certificates. The method returns normally if the server is trusted, and throws an error otherwise.
     ///
     /// The method is called in a task of the request, on a thread for evaluators, and can be called for several connections at
     /// once. It can block: at most 16 evaluators run at a time in a process, and further requests wait, within their timeouts,
-    /// for one of them to return. A request that is cancelled or times out doesn't wait for its evaluator.
+    /// for one of them to return. A request that is canceled or times out doesn't wait for its evaluator.
     ///
     /// - Parameters:
     ///   - trust: The certificates that the server presented.
@@ -79,9 +79,9 @@ public protocol ServerTrustEvaluating: Sendable {
 
 /// An asynchronous evaluator, for example one that calls a service or prompts the user.
 public protocol AsyncServerTrustEvaluating: ServerTrustEvaluating {
-    /// Returns if the server is trusted.
+    /// Evaluates a server's certificates. The method returns normally if the server is trusted, and throws an error otherwise.
     ///
-    /// The method is called in a task of the request, which is cancelled with the request. It can be called for several
+    /// The method is called in a task of the request, which is canceled with the request. It can be called for several
     /// connections at once.
     ///
     /// - Parameters:
@@ -103,7 +103,7 @@ extension AsyncServerTrustEvaluating {
 extension ServerTrustEvaluating {
     /// Calls the evaluator, synchronous or asynchronous, and waits for its decision.
     ///
-    /// - Parameter longestWait: The maximum time to wait for a thread for a synchronous evaluator.
+    /// - Parameter longestWait: The maximum time that a synchronous evaluator waits for a thread.
     func decide(on trust: ServerTrust, forHost host: String, waitingAtMost longestWait: Duration) async throws {
         if let evaluator = self as? CompositeTrustEvaluator {
             try await evaluator.decide(on: trust, forHost: host, waitingAtMost: longestWait)
@@ -226,7 +226,7 @@ final class EvaluatorThreads: Sendable {
 
     init(limit: Int, queueLimit: Int) { (self.limit, self.queueLimit) = (limit, queueLimit) }
 
-    /// Runs an evaluator. If the task is cancelled, returns immediately, even if the evaluator is still running.
+    /// Runs an evaluator. If the task is canceled, returns immediately, even if the evaluator is still running.
     ///
     /// - Throws: The evaluator's error, ``NoTrustDecision`` if it couldn't run, or `CancellationError`.
     func run(waitingAtMost longestWait: Duration, _ evaluate: @escaping @Sendable () throws -> Void) async throws {

@@ -91,7 +91,7 @@ final class SessionSecurity: ConnectionSecurityProvider {
 
     private static func evaluation(by evaluator: any ServerTrustEvaluating) -> ConnectionSecurity.Evaluation {
         { trust, longestWait in
-            // The request can be cancelled even if the evaluator never returns.
+            // The request can be canceled even if the evaluator never returns.
             try await withCancellableTask {
                 do {
                     try await evaluator.decide(on: trust, forHost: trust.host, waitingAtMost: longestWait)

@@ -53,14 +53,14 @@ private struct NoEvaluators: Error, CustomStringConvertible {
     var description: String { "a CompositeTrustEvaluator without evaluators trusts no server" }
 }
 
-/// An evaluator that performs the default validation: it validates the chain with the authorities that the transport trusts,
-/// and the host.
+/// An evaluator that performs the default validation. It checks that the chain is valid for the authorities that the transport
+/// trusts, and that the certificate is valid for the host.
 public final class DefaultTrustEvaluator: ServerTrustEvaluating {
     private let validateHost: Bool
 
     /// Creates an evaluator.
     ///
-    /// - Parameter validateHost: Whether the certificate must be for the host. The default is true.
+    /// - Parameter validateHost: Whether the certificate must be valid for the host. The default is true.
     public init(validateHost: Bool = true) { self.validateHost = validateHost }
 
     /// Throws the reason `defaultEvaluationFailed` or `hostValidationFailed`.
@@ -106,7 +106,7 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     ///     the transport trusts. Use this for certificates of your own authority. The default is false.
     ///   - performDefaultValidation: Whether to also validate the chain: signatures, dates, usage and strength. The default is
     ///     true.
-    ///   - validateHost: Whether the certificate must be for the host. This also validates the chain. The default is true.
+    ///   - validateHost: Whether the certificate must be valid for the host. This also validates the chain. The default is true.
     public init(
         certificates: [Certificate] = Bundle.main.af.certificates,
         acceptSelfSignedCertificates: Bool = false,
@@ -168,7 +168,7 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     ///     the main bundle. If there are none, no server is trusted.
     ///   - performDefaultValidation: Whether to also validate the chain: signatures, dates, usage and strength. The default is
     ///     true.
-    ///   - validateHost: Whether the certificate must be for the host. This also validates the chain. The default is true.
+    ///   - validateHost: Whether the certificate must be valid for the host. This also validates the chain. The default is true.
     public init(
         keys: [PublicKey] = Bundle.main.af.publicKeys, performDefaultValidation: Bool = true, validateHost: Bool = true
     ) {
@@ -207,7 +207,7 @@ extension ServerTrustEvaluating where Self == PublicKeysTrustEvaluator {
 extension Bundle: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: Bundle {
-    /// The certificates in the bundle: in `.cer`, `.crt` and `.der` files, in DER or PEM form. Unreadable files are skipped.
+    /// The certificates in the bundle's `.cer`, `.crt` and `.der` files. The files can be in DER or PEM form. Unreadable files are skipped.
     public var certificates: [Certificate] {
         paths(forResourcesOfTypes: [".cer", ".CER", ".crt", ".CRT", ".der", ".DER"]).flatMap { path in
             (try? Certificate.certificates(contentsOf: URL(filePath: path))) ?? []
@@ -263,7 +263,7 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
     /// - Parameters:
     ///   - performDefaultValidation: Whether to perform the default validation first. The default is true. Even if this is
     ///     false, the chain is validated, because a revocation status is meaningful only for a known issuer.
-    ///   - validateHost: Whether the certificate must be for the host. The default is true.
+    ///   - validateHost: Whether the certificate must be valid for the host. The default is true.
     ///   - options: The sources to check. The default is `.any`: the response that the server sends, and the lists.
     ///   - revocationLists: Revocation lists (RFC 5280, section 5) in DER or PEM form, one for each authority in the chain. The
     ///     default is none.
@@ -332,7 +332,7 @@ extension AlamofireExtension where ExtendedType == ServerTrust {
         try validate(forHost: host, performDefaultValidation: true, validateHost: false)
     }
 
-    /// Validates the chain, and that the certificate is for a host. See `ServerTrust.validate()` and
+    /// Validates the chain, and checks that the certificate is valid for a host. See `ServerTrust.validate()` and
     /// `ServerTrust.validateHost(_:)`.
     ///
     /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)`` with the reason `hostValidationFailed`.
@@ -340,7 +340,7 @@ extension AlamofireExtension where ExtendedType == ServerTrust {
         try validate(forHost: host, performDefaultValidation: false, validateHost: true)
     }
 
-    /// Validates the chain, if either validation is requested, and the host.
+    /// Validates the chain if either validation is requested, and the host if `validateHost` is true.
     ///
     /// - Returns: The certificates to compare with pins. Unrelated certificates that a server can also send aren't included.
     @discardableResult

@@ -311,7 +311,7 @@ final class WebSocketChannel: Sendable {
                 } catch {
                     result = .failure(error)
                 }
-                // Before the next frame is written.
+                // Called before the next frame is written.
                 completion(result)
                 writing.unlock()
             }
@@ -330,7 +330,7 @@ final class WebSocketChannel: Sendable {
 }
 
 extension Data {
-    /// Returns a frame with a text, compressed if that was negotiated.
+    /// Returns a text frame, compressed if compression was negotiated.
     fileprivate static func text(_ deflater: MessageDeflater?, _ text: String) -> Data {
         frame(.text, Array(text.utf8), deflater)
     }

@@ -96,7 +96,7 @@ extension WebSocketRequest {
             last: { event in queue.async { handler(event) } })
     }
 
-    /// Adds a listener, and starts the request if handlers start requests.
+    /// Adds a listener, and starts the request unless requests must be started explicitly.
     ///
     /// - Parameters:
     ///   - each: Called for each event except the last. The next message is read after it returns.
@@ -128,7 +128,7 @@ extension WebSocketRequest.Event.Kind {
         case .disconnected(let code, let reason): self = .disconnected(closeCode: code, reason: reason)
         case .message(let message):
             do { self = .receivedMessage(try serializer.decode(message)) } catch {
-                // Serializers that can't fail don't reach this.
+                // A serializer that can't fail never reaches this line.
                 self =
                     (error as? Failure).map { .serializerFailed($0) }
                     ?? .disconnected(closeCode: .invalid, reason: nil)

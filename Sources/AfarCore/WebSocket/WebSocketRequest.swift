@@ -9,7 +9,7 @@ import HTTPTypes
 /// A request that opens a WebSocket (RFC 6455): a connection for messages in both directions.
 ///
 /// Until the server accepts the WebSocket, adapters, retriers, credentials, cookies, redirects and server trust evaluation work
-/// as for any other request. Afterwards, handlers receive messages in order. The next message is read after all handlers have
+/// as for any other request. Afterward, handlers receive messages in order. The next message is read after all handlers have
 /// processed the previous one, so a slow handler slows down the server. Messages of up to ``Configuration/maximumMessageSize``
 /// bytes are accepted. Messages are compressed (RFC 7692) if the server supports compression. Pings from the server are
 /// answered automatically.
@@ -57,7 +57,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     /// isn't open yet, the message is sent after it opens.
     ///
     /// - Throws: The request's ``AFError`` if the WebSocket doesn't open. A `TransportError` if it is closed.
-    ///   `CancellationError` if the task is cancelled, although the message can still be sent.
+    ///   `CancellationError` if the task is canceled, although the message can still be sent.
     public func send(_ message: URLSessionWebSocketTask.Message) async throws {
         let sent = Deferred<Result<Void, any Error>>()
         send(message) { sent.fulfill($0) }

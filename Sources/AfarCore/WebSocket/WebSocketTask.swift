@@ -39,7 +39,7 @@ public struct WebSocketTask: Sendable {
     /// Returns a sequence of all events, with the messages unchanged.
     ///
     /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
     ///     true.
     ///   - bufferingPolicy: The policy for buffering events until the loop receives them. With nil, the default, no events are
     ///     buffered, and a slow loop slows the server down.
@@ -54,7 +54,7 @@ public struct WebSocketTask: Sendable {
     ///
     /// - Parameters:
     ///   - type: The type to decode.
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
     ///     true.
     ///   - decoder: The decoder. The default is a `JSONDecoder`.
     ///   - bufferingPolicy: The policy for buffering events until the loop receives them. With nil, the default, no events are
@@ -71,7 +71,7 @@ public struct WebSocketTask: Sendable {
     /// Returns a sequence of the messages only, unchanged. The sequence ends with the request, whether it succeeds or fails.
     ///
     /// - Parameters:
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
     ///     true.
     ///   - bufferingPolicy: The policy for buffering messages until the loop receives them. The default is to buffer all.
     public func streamingMessages(
@@ -86,7 +86,7 @@ public struct WebSocketTask: Sendable {
     ///
     /// - Parameters:
     ///   - type: The type to decode.
-    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or cancelling its task, cancels the request. The default is
+    ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
     ///     true.
     ///   - decoder: The decoder. The default is a `JSONDecoder`.
     ///   - bufferingPolicy: The policy for buffering values until the loop receives them. The default is to buffer all.

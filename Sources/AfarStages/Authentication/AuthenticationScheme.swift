@@ -27,7 +27,8 @@ public protocol AuthenticationScheme: Sendable {
 
     /// Returns a Boolean value that indicates whether a challenge only requires the same credential again, for example with a new nonce.
     ///
-    /// At most one such challenge is answered. The default is false: the server rejected the credential, and the response is the 401.
+    /// At most one such challenge is answered. The default is false, which means that the server rejected the credential. The
+    /// exchange then ends with the 401.
     ///
     /// - Parameters:
     ///   - answered: The challenge that was answered.
@@ -37,9 +38,9 @@ public protocol AuthenticationScheme: Sendable {
     /// Adds the answer to a challenge to the exchange that is sent next, usually as its `Authorization` field. The user name and the
     /// password have no control characters, but can have quotation marks.
     ///
-    /// - Throws: An error if this scheme can't represent the credential, for example. It fails the request: a ``TransportError`` unchanged,
-    ///   any other as the cause of one with the code ``TransportError/Code-swift.struct/invalidCredential``. It must not contain any part
-    ///   of the credential.
+    /// - Throws: An error if this scheme can't represent the credential, for example. The request fails with a ``TransportError``: either
+    ///   the thrown one, or one with the code ``TransportError/Code-swift.struct/invalidCredential`` whose cause is the thrown error. The
+    ///   error must not contain any part of the credential.
     func answer(
         _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange) throws
 }
@@ -180,8 +181,8 @@ struct ConnectionAuthenticationScheme: AuthenticationScheme {
 
     func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool { false }
 
-    /// Returns false for HTTP/2 and HTTP/3, where requests of other users would share the authenticated connection, and for connections to
-    /// other protocols, which aren't authenticated.
+    /// Returns false for HTTP/2 and HTTP/3, where requests of other users would share the authenticated connection, and for connections
+    /// for protocols other than HTTP, which aren't authenticated.
     func isAvailable(for exchange: Exchange) -> Bool {
         if case .connection = exchange.delivery { return false }
         return switch exchange.options.httpVersion {
@@ -203,7 +204,7 @@ struct ConnectionAuthenticationScheme: AuthenticationScheme {
     ) throws(TransportError) {
         exchange.options.connectionAuthentication = ConnectionAuthentication(
             scheme, user: user, password: password, origin: Origin(exchange.request))
-        // The transport sets it.
+        // The transport sets this field.
         exchange.request.headerFields[.authorization] = nil
         var fields = exchange.options.defaultFields.fields
         guard fields.contains(.authorization) else { return }

@@ -6,7 +6,7 @@ import HTTPTypes
 /// it is for the origin of the challenge, and the session's provider. If the server only requires a newer nonce
 /// (``DigestAuthentication``), the stage answers a second time with the same credential.
 ///
-/// If a request's body can't be sent again, the stage doesn't answer: the response is the 401.
+/// If a request's body can't be sent again, the stage doesn't answer, and the exchange ends with the 401.
 package struct AuthenticationStage: ExchangeStage {
     /// Returns the credential for a challenge to a request for this URL, or nil if it has none.
     package typealias Provider =
@@ -78,7 +78,8 @@ package struct AuthenticationStage: ExchangeStage {
             }
         }
 
-        /// Answers a challenge that renews the previous one. Passes if there is no such challenge, or if one was answered before.
+        /// Answers a challenge that renews the answered one. Passes if there is no such challenge, or if a renewal has already
+        /// been answered.
         private func renewal(after head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             guard let answered = hop.policies.answeredChallenge, !answered.isRenewal else {
                 return .now(.pass)
@@ -111,8 +112,8 @@ package struct AuthenticationStage: ExchangeStage {
             return .pass
         }
 
-        /// Returns the handler's answer, or an answer with the exchange's credential or the provider's. Returns `standard` if neither
-        /// exists.
+        /// Returns the handler's answer. If the handler chooses `standard` or doesn't exist, returns an answer with the exchange's
+        /// credential, or otherwise with the provider's. Returns `standard` if there is no credential.
         private func answer(
             to challenge: AuthenticationChallenge, in head: ResponseHead, of hop: Hop
         ) async -> Result<ChallengeAnswer, TransportError> {
@@ -214,7 +215,7 @@ extension Credential: CustomStringConvertible, CustomReflectable {
 package enum ChallengeAnswer: Sendable {
     /// Answers the challenge with these values.
     case credential(user: String, password: String)
-    /// Answers the challenge with the exchange's credential or that of the session's provider, if one exists.
+    /// Answers the challenge with the credential of the exchange or of the session's provider, if there is one.
     case standard
     /// Doesn't answer this challenge, and continues with the next weaker challenge of the response, if any.
     case reject

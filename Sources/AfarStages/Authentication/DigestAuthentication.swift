@@ -4,7 +4,7 @@ import HTTPTypes
 /// Digest authentication (RFC 7616): sends a hash of the password and the request. A server that stores the password, or its
 /// hash, can compute the same hash.
 ///
-/// Each answer is for a new challenge, so its count is always 1, and requests share no state.
+/// Each answer is for a new challenge, so its request count is always 1, and requests share no state.
 struct DigestAuthentication: AuthenticationScheme {
     let algorithm: HashFunction
 
@@ -130,7 +130,7 @@ struct DigestChallenge {
             guard let known else { return nil }
             protection = known
         } else {
-            // A session's hash needs a cnonce, which requires `qop` (RFC 2617, section 3.2.2).
+            // The hash of a `-sess` algorithm needs a cnonce, which requires `qop` (RFC 2617, section 3.2.2).
             guard !isSession else { return nil }
             protection = nil
         }

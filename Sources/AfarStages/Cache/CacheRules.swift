@@ -21,8 +21,8 @@ package enum CacheRules {
 
     // MARK: Requests
 
-    /// Returns whether a cache can answer the request: its method is GET or HEAD (section 4), it has no body, and the caller
-    /// didn't request a range or set a condition, which the cache would have to evaluate.
+    /// Returns whether a cache can answer the request. The method must be GET or HEAD (section 4), without a body. The caller
+    /// must not request a range or set a condition, because the cache would have to evaluate it.
     package static func canUse(_ request: CacheRequest) -> Bool {
         (request.method == .get || request.method == .head) && !request.hasBody && !request.bypassesCache
     }
@@ -67,7 +67,7 @@ package enum CacheRules {
         let age = terms.age(at: now)
         let freshness = terms.freshnessLifetime - age
         if let maxAge = wanted.maxAge, age > maxAge { return false }
-        // Stale as soon as the age equals the freshness lifetime (section 4.2).
+        // A response is stale as soon as its age equals its freshness lifetime (section 4.2).
         if freshness > 0 { return freshness >= wanted.minFresh ?? 0 }
         guard let maxStale = wanted.maxStale, !terms.control.mustRevalidate else { return false }
         return -freshness <= maxStale
@@ -129,7 +129,7 @@ package enum CacheRules {
             control.mustUnderstand ? isUnderstood : !control.noStore
         else { return false }
         let isExplicit = control.maxAge != nil || control.isPublic || fields.contains(.expires)
-        // Even without freshness or a validator, because policies that ignore the age can use the response.
+        // Store the response even without freshness or a validator, because policies that ignore the age can use it.
         return isExplicit || CacheTerms.heuristicStatuses.contains(status)
     }
 
@@ -156,15 +156,15 @@ package enum CacheRules {
         return stored
     }
 
-    /// Returns the text that distinguishes the responses to a URL: the fields that `Vary` names (section 4.1), the target of the
-    /// caller's `Host` field, and, unless the response is public, all credentials and the client's certificate. A response for
-    /// one user is therefore never used for another.
+    /// Returns the text that distinguishes the responses to a URL: the fields that `Vary` names (section 4.1), and the target of
+    /// the caller's `Host` field. Unless the response is public, the text also contains all credentials and the client's
+    /// certificate. A response for one user is therefore never used for another.
     package static func variant(of request: CacheRequest, for terms: CacheTerms) -> String {
         var names = terms.varyingFields ?? []
         var text = request.otherHost.map { "host: \($0)\n" } ?? ""
         if !terms.control.isPublic {
             for name in request.credentials where !names.contains(name) { names.append(name) }
-            // The space prevents a conflict with a field.
+            // The space in the name prevents a conflict with a field.
             if let certificate = request.clientCertificate {
                 text += "client certificate: \(digest(of: certificate))\n"
             }
@@ -226,8 +226,8 @@ package enum CacheRules {
 
     // MARK: Invalidation
 
-    /// Returns the URLs whose stored responses are invalid after a request that can change resources: the request's own URL, and
-    /// the URLs of the same origin that the response names (section 4.4).
+    /// Returns the URLs whose stored responses are invalid after a request that can change resources. These are the request's
+    /// own URL, and the URLs of the same origin that the response names (section 4.4).
     package static func invalidated(by head: ResponseHead, to request: CacheRequest) -> [String] {
         let safe: Set<HTTPRequest.Method> = [.get, .head, .options, .trace]
         guard !safe.contains(request.method), (200..<400).contains(head.status) else { return [] }
@@ -262,8 +262,9 @@ package struct CacheRequest: Sendable {
     package let decodesContent: Bool
     /// The caller's cache directives.
     package let control: CacheControl
-    /// The origin that the caller's `Host` field names; nil without one, or if it is that of the URL. It is part of the target
-    /// URI (RFC 9110, section 7.1). It doesn't replace the URL's host, since another server may have answered there.
+    /// The origin that the caller's `Host` field names. Nil without such a field, or if it names the URL's own origin. The
+    /// field is part of the target URI (RFC 9110, section 7.1). It doesn't replace the URL's host, because the server at that
+    /// host may be a different one.
     package let otherHost: String?
     private let client: ClientIdentity?
     private let headerFields: HTTPFields
@@ -285,7 +286,7 @@ package struct CacheRequest: Sendable {
         defaults = exchange.options.defaultFields
         otherHost = exchange.otherHost
         hasStoredCookies = exchange.hasPolicies && exchange.policies.cookies.hasStoredCookies
-        // Identifies the user without a header field.
+        // An authenticated connection identifies the user without a header field.
         var bypassesCache = exchange.connectionAuthentication != nil
         for field in headerFields where Self.conditions.contains(field.name.canonicalName) { bypassesCache = true }
         self.bypassesCache = bypassesCache

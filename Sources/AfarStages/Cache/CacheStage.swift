@@ -96,8 +96,8 @@ package struct CacheStage: ExchangeStage {
             return .wait { [self] in action(of: hop) }
         }
 
-        /// The maximum time to wait for another request, which can be suspended. It equals the time to wait for the server's next
-        /// byte.
+        /// The maximum time to wait for another request, because that request can be suspended. It equals the time to wait for
+        /// the server's next byte.
         private func longestWait(of hop: Hop) -> Duration {
             min(hop.timeLeft, Duration(timeout: hop.exchange.options.idleTimeout))
         }
@@ -236,7 +236,7 @@ package struct CacheStage: ExchangeStage {
             let (arrival, requestDate) = state.withLock { ($0.arrival, $0.requestDate) }
             guard request.method == .get, let (head, date) = arrival else { return }
             guard let result else {
-                // Such as a redirect that is followed.
+                // Another request follows, for example after a redirect.
                 if head.status != 304 { removeResponses(olderThan: head) }
                 return
             }
@@ -251,7 +251,7 @@ package struct CacheStage: ExchangeStage {
             case .data(let data) where data.count <= CacheStage.longestBody: receive(data)
             case .data, .connection: removeResponses(olderThan: head)
             case .stream(let stream):
-                // The body could be incomplete.
+                // The body might turn out to be incomplete.
                 removeResponses(olderThan: head)
                 stream.copy(upTo: CacheStage.longestBody, to: receive)
             case .file(let count):
@@ -316,7 +316,7 @@ extension TransportError.Code {
 
 // MARK: - Coalesced requests
 
-/// A cache's requests in progress. Identical requests wait for their responses and aren't sent.
+/// A cache's requests in progress. Identical requests aren't sent, and wait for these responses.
 final class CoalescedFetches: Sendable {
     /// The outcome of a fetch, as reported to the requests that waited for it.
     enum Outcome: Sendable {

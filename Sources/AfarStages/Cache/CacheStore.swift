@@ -21,8 +21,7 @@ public protocol CacheStore: Sendable {
     /// Replaces a response with an updated one that has the same body, after the server validated it.
     func update(_ response: CachedResponse, inPlaceOf old: CachedResponse)
 
-    /// Removes all responses to a URL. This method must return quickly; ``responses(for:)`` doesn't return the responses from
-    /// then on.
+    /// Removes all responses to a URL. This method must return quickly. From then on, ``responses(for:)`` doesn't return these responses.
     func removeResponses(for url: String)
 
     /// Removes all responses.

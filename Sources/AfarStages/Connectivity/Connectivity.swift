@@ -78,10 +78,11 @@ public protocol ConnectivityProvider: Sendable {
     /// Returns a stream of the current connectivity and every change. Each call returns a new stream for one consumer.
     ///
     /// A slow consumer requires only the newest value (`.bufferingNewest(1)`). It can therefore miss a short loss of the network.
-    /// If it waits for that network to return, it then waits until the next change or its time limit. To prevent this, provide a
-    /// different ``Connectivity/identity`` each time a network returns. You can omit values that are equal to the previous one.
+    /// If it is waiting for that network to return, it keeps waiting until the next change or its time limit. To prevent this,
+    /// provide a different ``Connectivity/identity`` each time a network returns. You can omit values that are equal to the
+    /// previous one.
     ///
-    /// Release the stream's resources when the consumer goes away or its task is canceled. Finish the stream only if no more
+    /// Release the stream's resources when the consumer is released or its task is canceled. Finish the stream only if no more
     /// updates will follow.
     func connectivityUpdates() -> AsyncStream<Connectivity>
 }
@@ -144,7 +145,7 @@ extension ConnectivityProvider {
 
 /// Notifies a session when the network that its connections use has changed.
 ///
-/// It listens from its start, for example a session's first request, until its end.
+/// It listens from ``start(networkDidChange:)``, for example at a session's first request, until ``end()``.
 package final class ConnectivityListener: Sendable {
     private enum State {
         case idle
@@ -175,7 +176,7 @@ package final class ConnectivityListener: Sendable {
                 Task.detached { [provider] in
                     var known: Connectivity.Identity?
                     for await connectivity in provider.connectivityUpdates() {
-                        // Unknown doesn't mean changed.
+                        // An unknown status doesn't mean that the network has changed.
                         guard connectivity.status != .unknown else { continue }
                         if let known, known != connectivity.identity { networkDidChange() }
                         known = connectivity.identity

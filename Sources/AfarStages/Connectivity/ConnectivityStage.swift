@@ -39,7 +39,7 @@ package final class ConnectivityStage: ExchangeStage {
             return .wait { [self] in
                 do throws(TransportError) {
                     let connectivity = try await stage.wait(with: hop, after: failure, differingFrom: tried)
-                    // This network doesn't count as a change again.
+                    // The same network doesn't count as a change a second time.
                     state.withLock { $0.tried = connectivity }
                     if let connectivity { await stage.closeConnections(exceptOn: connectivity) }
                     return .send
@@ -63,7 +63,7 @@ package final class ConnectivityStage: ExchangeStage {
                     state.withLock { $0.tried = nil }
                 }
                 var failure = error
-                // Already in the exchange's report.
+                // The exchange's report already contains this report.
                 failure.report = TransportReport()
                 state.withLock { [failure] in $0.failure = failure }
                 return .again

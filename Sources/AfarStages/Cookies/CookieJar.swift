@@ -171,8 +171,9 @@ public struct CookieJar: Sendable {
         cookies.removeAll { identities.contains($0.identity) }
     }
 
-    /// Removes excess cookies of the whole jar: first those that have expired, then the excess of sites that use more than an eighth of the
-    /// limit, then the least recently used. Removes a few more than necessary, because searching the whole jar for each new cookie is slow.
+    /// Removes excess cookies of the whole jar: first expired cookies, then the excess cookies of sites that use more than an eighth of the
+    /// limit, then the least recently used cookies. Removes a few more than necessary, because searching the whole jar for each new cookie
+    /// is slow.
     private mutating func evict(now: Date) {
         remove { $0.isExpired(at: now) }
         let share = max(1, limits.total / 8)

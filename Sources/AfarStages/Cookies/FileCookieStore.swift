@@ -76,7 +76,7 @@ public final class FileCookieStore: CookieStore {
     }
 }
 
-/// The cookies of a file, and its lines that aren't cookies.
+/// The cookies in a file, and the lines that aren't cookies.
 struct CookieFileContent: StoreContent {
     var jar: CookieJar
     private let limits: CookieJar.Limits

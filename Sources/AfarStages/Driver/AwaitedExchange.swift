@@ -7,7 +7,7 @@ import Foundation
 /// returned.
 struct AwaitedExchange: Sendable {
     private struct State {
-        /// The heads that a decision was made about, and the decisions.
+        /// The decisions so far, with the heads that they are about.
         var decisions: [(head: ResponseHead, decision: HeadDecision)] = []
         /// Whether the transport has returned. It might still receive responses afterward.
         var hasReturned = false

@@ -10,7 +10,7 @@ package final class HopDriver: Sendable {
 
     /// The owner's next task.
     package enum Event: Sendable {
-        /// Run this work in a task of the request, alongside the exchange. Several can run at once.
+        /// Run this work in a task of the request, alongside the exchange. Several tasks can run at once.
         case run(Work)
         case ended(Result<TransportResponse, any Error>)
     }
@@ -255,7 +255,7 @@ package final class HopDriver: Sendable {
             case .challenge: observer?.exchangeWillAnswerChallenge(in: response.head)
             case .validation: break
             }
-            // In a task of the request, because this can call a custom transport.
+            // Continue in a task of the request, because this can call a custom transport.
             post(.run { [self] in advance() })
         }
     }

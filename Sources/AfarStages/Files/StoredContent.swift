@@ -48,7 +48,7 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
             }
             guard !state.changes.isEmpty, !state.isScheduled else { return nil }
             state.isScheduled = true
-            // In the critical section of the change, because the process could exit afterward.
+            // Inserted in the critical section of the change, because the process could exit after it.
             UnsavedStores.shared.insert(self)
             return ContinuousClock.now.duration(to: state.lastEnd + Self.shortestPause)
         }

@@ -18,7 +18,7 @@ package struct HSTSUpgradeStage: ExchangeStage {
         func before(_ hop: Hop) -> Reply<RequestAction> {
             guard let request = upgrade.upgraded(hop.exchange.request) else { return .now(.send) }
             var exchange = hop.exchange
-            // Valid for https too.
+            // A credential for the http origin is valid for https too.
             if exchange.hasPolicies, let credential = exchange.policies.credential,
                 credential.origin == Origin(exchange.request)
             {

@@ -76,8 +76,8 @@ public struct HSTSHost: Sendable, Hashable {
 ///
 /// This is a value that performs no I/O. Use it to implement your own ``HSTSStore``.
 public struct HSTSHosts: Sendable {
-    /// The maximum number of hosts. Above it, expired hosts are removed, then the excess of sites that use more than an eighth of
-    /// the limit, then the hosts that expire first.
+    /// The maximum number of hosts. If there are more, expired hosts are removed first, then the excess hosts of sites that use
+    /// more than an eighth of the limit, and then the hosts that expire first.
     public static let limit = 10_000
 
     private var hosts: [String: HSTSHost] = [:]
@@ -196,7 +196,7 @@ public final class FileHSTSStore: HSTSStore {
     }
 }
 
-/// The hosts of a file, and its lines that aren't hosts.
+/// The hosts in a file, and the lines that aren't hosts.
 struct HSTSFileContent: StoreContent {
     private static let head = """
         # Your HSTS cache. https://curl.se/docs/hsts.html

@@ -25,7 +25,7 @@ package final class BodyFeed {
         length = Int64(data.count)
     }
 
-    /// Opens a file. It must be a regular file, because opening or reading any other can block the loop with all its transfers.
+    /// Opens a file. It must be a regular file, because opening or reading any other kind of file can block the loop and all its transfers.
     package init(file url: URL) throws(Fault) {
         let descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -109,7 +109,7 @@ package final class BodyPump: Sendable {
         /// Nil after cancellation: the reader can continue for a long time, and must not retain the exchange.
         var onReady: (@Sendable () -> Void)?
 
-        /// Returns the closure to call now, at most once for each wait of the loop; nil if the loop doesn't wait.
+        /// Returns the closure to call now, or nil if the loop isn't waiting. Returns it at most once for each wait.
         mutating func takeCall() -> (@Sendable () -> Void)? {
             defer { isLoopWaiting = false }
             return isLoopWaiting ? onReady : nil
@@ -119,7 +119,7 @@ package final class BodyPump: Sendable {
     private let state = Locked(State())
     private let task = Locked<Task<Void, Never>?>(nil)
 
-    /// - Parameter onReady: Called if the loop waits, when bytes, the end or a fault become available.
+    /// - Parameter onReady: Called when bytes, the end or a fault become available while the loop waits.
     package init(onReady: @escaping @Sendable () -> Void) {
         state.withLock { $0.onReady = onReady }
     }
@@ -187,7 +187,7 @@ package final class BodyPump: Sendable {
         task.withLock { $0 }?.cancel()
     }
 
-    /// Claims the stream. Returns nil after cancellation, so that a stream that can be read only once is still available for a retry.
+    /// Claims the stream. After cancellation it returns nil, so a retry can still read a stream that can be read only once.
     private func claim(_ stream: RequestBodyStream) -> (@Sendable () -> RequestBodyStream.Reader)? {
         state.withLock { $0.isCancelled ? nil : stream.claim() }
     }

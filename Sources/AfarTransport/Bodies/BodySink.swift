@@ -73,7 +73,8 @@ package struct BodySink {
         if case .memory(let buffer) = target, let length { buffer.reserve(Int(clamping: length)) }
     }
 
-    /// Memory to read the next bytes into. Writing these bytes then doesn't copy them. Nil for a file, or if there is no memory.
+    /// Memory for the next bytes. Bytes that you read into it aren't copied when you write them. Nil for a file, or if no memory
+    /// is available.
     package var room: UnsafeMutableRawBufferPointer? {
         switch target {
         case .discarded, .file: nil
@@ -195,7 +196,7 @@ package final class ChunkBuffer {
 
         init(size: Int) { self.size = size }
 
-        /// Frees the unused blocks, and those that are returned later. Called at the end of the body.
+        /// Frees the unused blocks now, and the other blocks when they are returned. Called at the end of the body.
         func close() {
             let waiting = state.withLock { state in
                 state.limit = 0

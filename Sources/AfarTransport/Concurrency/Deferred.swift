@@ -23,8 +23,8 @@ package protocol InlineJobRunner: AnyObject, Sendable {
 package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
     // Sendable because the lock protects all mutable state.
     //
-    // Not generic, because that would slow down each wait. Continuations resume without a value: waiters read it after they have held the
-    // lock, which the thread sanitizer recognizes as synchronization.
+    // This class isn't generic, because a generic class would slow down each wait. Continuations resume without a value. Waiters read the
+    // value after they have held the lock, which the thread sanitizer recognizes as synchronization.
     fileprivate typealias Waiter = UnsafeContinuation<Void, Never>
 
     private struct State {
@@ -87,7 +87,7 @@ package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable 
     /// Sets the value. Only the first call has an effect.
     package func fulfill(_ value: Value) { end { settled = value } }
 
-    /// Sets the value after a delay, unless the returned call is canceled or released before.
+    /// Sets the value after a delay, unless the returned call is canceled or released first.
     package func fulfill(_ value: Value, after delay: Duration) -> DelayedCall {
         DelayedCall(after: delay) { [self] in fulfill(value) }
     }
@@ -118,7 +118,7 @@ package final class DelayedCall: @unchecked Sendable {
     // Sendable because a Dispatch source can be used from any thread.
     private let source: any DispatchSourceTimer
 
-    /// A serial queue, because Dispatch gives serial queues a thread even when its other threads are blocked.
+    /// The queue is serial, because Dispatch provides a thread for a serial queue even when its other threads are blocked.
     package static let queue = DispatchQueue(label: "afar.timers")
 
     /// Schedules the call.
@@ -155,7 +155,7 @@ package func pause(for duration: Duration) async {
 
 // MARK: - Cancellable tasks
 
-/// Runs user code in a new task and waits for it until this task is canceled, which also cancels the new one.
+/// Runs user code in a new task and waits for it. Canceling this task cancels the new one and ends the wait.
 ///
 /// - Parameters:
 ///   - executor: Runs the task. The default doesn't depend on free threads of the task pool.
@@ -185,7 +185,7 @@ package func withCancellableTask<Answer: Sendable>(
     }
 }
 
-/// Runs throwing user code in a new task and waits for it until this task is canceled.
+/// Runs throwing user code in a new task and waits for it. Canceling this task cancels the new one and ends the wait.
 ///
 /// - Throws: The error that the code throws, or `CancellationError`.
 package func withCancellableTask(

@@ -200,7 +200,7 @@ final class BrotliCoding: ContentCoding {
         typealias Pointer = UnsafeMutableRawPointer
         typealias Create = @Sendable @convention(c) (Pointer?, Pointer?, Pointer?) -> OpaquePointer?
         typealias Destroy = @Sendable @convention(c) (OpaquePointer) -> Void
-        /// Its parameters are the state, the size and start of the input, the size and start of the output, and an unused count.
+        /// The function's parameters are the state, the size and start of the input, the size and start of the output, and an unused count.
         typealias Decompress =
             @Sendable @convention(c) (OpaquePointer, Pointer, Pointer, Pointer, Pointer, Pointer?) -> CInt
 
@@ -270,7 +270,7 @@ final class ZstandardCoding: ContentCoding {
         typealias Create = @Sendable @convention(c) () -> OpaquePointer?
         typealias Free = @Sendable @convention(c) (OpaquePointer) -> Int
         typealias SetParameter = @Sendable @convention(c) (OpaquePointer, CInt, CInt) -> Int
-        /// Its parameters are the stream, the output and the input.
+        /// The function's parameters are the stream, the output and the input.
         typealias Decompress =
             @Sendable @convention(c) (OpaquePointer, UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Int
         typealias IsError = @Sendable @convention(c) (Int) -> CUnsignedInt
@@ -321,7 +321,7 @@ final class ZstandardCoding: ContentCoding {
     ) throws(ContentCodingFailure) -> Int {
         var source = Buffer(start: UnsafeMutableRawPointer(mutating: input.baseAddress), size: input.count)
         var target = Buffer(start: output.baseAddress, size: output.count)
-        // A frame can follow another.
+        // Another frame can follow.
         while target.position < target.size, source.position < source.size || !isComplete {
             let (read, written) = (source.position, target.position)
             let code = library.decompress(stream, &target, &source)

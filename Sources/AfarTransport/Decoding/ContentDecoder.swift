@@ -64,8 +64,8 @@ public final class ContentDecoder {
 
     /// Creates a decoder for a response's body.
     ///
-    /// Returns nil if the body isn't decoded: because it has no content coding or an unknown one, because it is a part of a body (206), or
-    /// because `options` request raw bodies.
+    /// Returns nil if the body isn't decoded. This is the case if it has no content coding or an unknown one, if it is a part of a body
+    /// (206), or if `options` request raw bodies.
     ///
     /// - Parameters:
     ///   - head: The response's head.
@@ -190,11 +190,11 @@ extension UnsafeMutableRawBufferPointer {
 /// A limit at which a compressed response body (`Content-Encoding`) is treated as a decompression bomb. A body exceeds it if it
 /// has more than ``size`` decoded bytes, and more than ``ratio`` times as many decoded bytes as received bytes.
 ///
-/// Both conditions are required, so no body is too large because of its size alone. The highest possible ratio of gzip and
-/// deflate is about 1,030; brotli and zstd can exceed it by far. A disk image of zeros can exceed both limits: increase
+/// Both conditions must be met, so a body never exceeds the limit because of its size alone. The highest possible ratio of gzip
+/// and deflate is about 1,030; brotli and zstd can exceed it by far. A disk image of zeros can exceed both limits: increase
 /// ``ratio``, or set the limit to nil.
 public struct DecompressionLimit: Sendable, Hashable {
-    /// The number of decoded bytes that any body can have, whatever its ratio. The default is 1 GiB.
+    /// The number of decoded bytes that any body can have, regardless of its ratio. The default is 1 GiB.
     public var size: Int64
     /// The number of decoded bytes per received byte that a body of any size can have. The default is 1,000.
     public var ratio: Int64

@@ -11,7 +11,7 @@ public struct Redaction: Sendable {
     private let sensitiveHeaders: SensitiveHeaders
 
     private static let schemes: Set = ["basic", "bearer", "digest", "negotiate", "ntlm"]
-    /// Authentication schemes whose tokens servers send too.
+    /// Authentication schemes in which servers send tokens too.
     private static let tokenSchemes: Set = ["bearer", "negotiate", "ntlm"]
     private static let headersOfOneURL: Set = ["location", "content-location", "referer"]
 
@@ -58,7 +58,7 @@ public struct Redaction: Sendable {
     /// Returns a URL for display. Hides the user name, the password, and the values of parameters with sensitive names in the path, query
     /// and fragment.
     ///
-    /// The text can be an invalid URL. The end of its password is unclear, so everything before the last `@` is hidden.
+    /// The text can be an invalid URL. In that case, it is unclear where the password ends, so everything before the last `@` is hidden.
     public func url(_ url: String) -> String {
         guard !showsSecrets, Self.canContainSecrets(url) else { return url }
         return String(decoding: Self.redactedURL(Array(url.utf8)[...]), as: UTF8.self)
@@ -80,7 +80,7 @@ public struct Redaction: Sendable {
 }
 
 extension Redaction {
-    /// Parts of credential names, without characters other than letters and digits.
+    /// Parts of credential names. They contain only letters and digits.
     private static let sensitiveParts = [
         "authorization", "cookie", "token", "secret", "password", "passwd", "passphrase", "passcode", "credential",
         "signature", "bearer", "apikey", "accesskey", "authkey", "privatekey", "signingkey", "subscriptionkey",
@@ -145,7 +145,7 @@ extension Redaction {
 /// The headers that hold credentials: those with sensitive names, and those listed explicitly. The same headers are hidden in
 /// descriptions and dropped on redirects to another origin.
 package struct SensitiveHeaders: Sendable {
-    /// The explicitly listed names, in lower case.
+    /// The explicitly listed names, in lowercase.
     private let names: Set<String>
 
     /// Creates the set of sensitive headers.
@@ -229,8 +229,7 @@ extension Redaction {
         return found
     }
 
-    /// Returns the start of the authority, or of the text in its place, if it is unclear where the authority ends; nil if that is
-    /// clear.
+    /// Returns nil if it is clear where the authority ends. Otherwise, returns the start of the authority, or of the text in its place.
     private static func unclearAuthority(of url: Bytes) -> Int? {
         // No authority: the reference begins with its path.
         if let first = url.first, endsAuthority(first), !url.dropFirst().starts(with: "/".utf8) { return nil }
@@ -334,8 +333,8 @@ extension Redaction {
         return bytes
     }
 
-    /// Whether the byte is punctuation that can follow a URL in a sentence. If it is the last character of a credential instead,
-    /// showing it reveals nothing.
+    /// Whether the byte is punctuation that can follow a URL in a sentence. Showing it reveals nothing, even if it is actually
+    /// the last character of a credential.
     private static func isPunctuation(_ byte: UInt8) -> Bool {
         switch Unicode.Scalar(byte) {
         case ".", ",", ":", ";", "!", "?", "'", ")", "]", "}": true

@@ -39,9 +39,9 @@ public enum TerminalText {
 
     /// Whether a character can be printed unchanged.
     ///
-    /// Excluded are C0 and C1 controls except tab and line feed, other line breaks, characters that change the writing direction,
-    /// and invisible characters. Soft hyphens, joiners and variation selectors are invisible too but stay, because words and
-    /// emoji contain them.
+    /// The exceptions are C0 and C1 controls other than tab and line feed, other line breaks, characters that change the writing
+    /// direction, and invisible characters. Soft hyphens, joiners and variation selectors are invisible too but stay, because
+    /// words and emoji contain them.
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A: true
@@ -83,7 +83,7 @@ package enum Quantity {
     package static func bytes(_ count: Int64) -> String {
         guard count >= 1000 else { return count == 1 ? "1 byte" : "\(count) bytes" }
         var (value, unit) = (Double(count) / 1000, 0)
-        // Otherwise 999,950 would be formatted as 1000.0 kB.
+        // Not 1000, because 999,950 would then be formatted as 1000.0 kB.
         while value >= 999.5, unit < units.count - 1 { (value, unit) = (value / 1000, unit + 1) }
         return String(format: value < 99.95 ? "%.1f" : "%.0f", value) + " " + units[unit]
     }

@@ -82,7 +82,7 @@ package struct FieldScanner {
     /// Reads everything up to the next semicolon.
     mutating func textUpToParameter() -> String { trimmedText { $0 == UInt8(ascii: ";") } }
 
-    /// Reads the next parameter (section 5.6.6). Its name is returned in lower case. Returns nil if there are no more parameters.
+    /// Reads the next parameter (section 5.6.6). Its name is returned in lowercase. Returns nil if there are no more parameters.
     ///
     /// Accepts what servers send in practice: an unquoted value extends to the next semicolon, and a closing quote can be
     /// missing. A parameter without a value is skipped.

@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// A media type (RFC 9110, section 8.3.1) or a media range (section 12.5.1), with the parts that Afar uses.
 public struct MediaType: Sendable, Hashable {
-    /// The type without its parameters, in lower case, such as "text/html". It isn't validated, and is empty if it is missing.
+    /// The type without its parameters, in lowercase, such as "text/html". It isn't validated, and is empty if it is missing.
     public let essence: String
     /// The charset as written, unquoted; nil if it is missing.
     public let charset: String?
@@ -54,7 +54,7 @@ public struct MediaType: Sendable, Hashable {
         return ranges
     }
 
-    /// The text before and after the slash; nil unless the type consists of exactly two nonempty parts.
+    /// The text before and after the slash; nil if the type doesn't consist of exactly two nonempty parts.
     private var halves: (type: Substring, subtype: Substring)? {
         let halves = essence.split(separator: "/", omittingEmptySubsequences: false)
         guard halves.count == 2, !halves[0].isEmpty, !halves[1].isEmpty else { return nil }

@@ -21,13 +21,13 @@ extension UInt8 {
     /// A to Z.
     @inlinable package var isCapital: Bool { (0x41...0x5A).contains(self) }
 
-    /// A to Z in lower case; any other byte unchanged.
+    /// A to Z in lowercase; any other byte unchanged.
     @inlinable package var asciiLowercased: UInt8 { isCapital ? self | 0x20 : self }
 
     /// A space or a tab, the white space of RFC 9110, section 5.6.3.
     @inlinable package var isFieldSpace: Bool { self == 0x20 || self == 0x09 }
 
-    /// Whether the byte can occur in a host and port: it neither ends the authority of a URL, nor separates user information from the host.
+    /// Whether the byte can occur in a host and port: it doesn't end the authority of a URL or separate user information from the host.
     package var isAllowedInAuthority: Bool {
         switch self {
         case 0...0x20, 0x7F, UInt8(ascii: "@"), UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "?"),
@@ -60,7 +60,7 @@ extension UInt8 {
 }
 
 extension String {
-    /// The string with A to Z in lower case and everything else unchanged. Unicode's rules would turn the Kelvin sign into a k.
+    /// The string with A to Z in lowercase and everything else unchanged. Unicode's rules would turn the Kelvin sign into a k.
     package var asciiLowercased: String {
         // The usual case.
         if allBytes({ !$0.isCapital }) { return self }

@@ -16,7 +16,7 @@ package protocol TransportLoop: AnyObject, Sendable {
 
 /// The loops of a transport, each started with its first exchange. All connections to a host belong to one of them.
 ///
-/// This class isn't generic, because it couldn't be specialized in the modules of the transports.
+/// This class isn't generic, because the modules of the transports couldn't specialize it.
 package final class LoopGroup: Sendable {
     private let count: Int
     /// The loops; nil for a loop that hasn't had an exchange.
@@ -68,7 +68,7 @@ package final class LoopGroup: Sendable {
 
     package var connectionStatistics: ConnectionStatistics {
         get async {
-            // A loop that has ended doesn't answer.
+            // Keep the loops alive: a loop that has ended doesn't answer.
             defer { withExtendedLifetime(self) {} }
             var hosts: [ConnectionStatistics.Host] = []
             for loop in running {

@@ -45,12 +45,12 @@ public struct NetworkSettings: Sendable, Hashable {
     public var interface: String?
     /// The local address for outgoing connections, or nil to let the system choose. The default is nil.
     public var localAddress: String?
-    /// The family of IP addresses to connect to. With a proxy, it applies to the proxy's addresses, and to the host's if the client
-    /// resolves them (SOCKS 5). The default is ``AddressFamily/any``.
+    /// The family of IP addresses to connect to. With a proxy, it applies to the proxy's addresses, and to the host's addresses if
+    /// the client resolves them (SOCKS 5). The default is ``AddressFamily/any``.
     ///
     /// A request fails with ``TransportError/Code-swift.struct/cannotFindHost`` if its host has no address of the family.
     public var addressFamily = AddressFamily.any
-    /// How TCP checks that the other end of a connection still exists, or nil not to check. The default is nil.
+    /// How TCP checks that the other end of a connection still exists, or nil for no checks. The default is nil.
     public var tcpKeepAlive: TCPKeepAlive?
 
     /// Creates settings that leave every choice to the transport.
@@ -101,7 +101,7 @@ extension NetworkSettings {
         return entries.map(\.entry)
     }
 
-    /// Returns the host and port to connect to for those of a request.
+    /// Returns the host and port to connect to for a request to this host and port.
     package func connectTarget(forHost host: String, port: Int) throws(InvalidSetting) -> (host: String, port: Int) {
         guard !connectTo.isEmpty else { return (host, port) }
         let name = HostName(host)
@@ -165,7 +165,7 @@ package struct InvalidSetting: Error, CustomStringConvertible {
 
 /// One entry of ``NetworkSettings/connectTo``.
 package struct ConnectToEntry: Sendable {
-    /// A host, in brackets if it is an IPv6 address, and a port; nil for any, or for the original one.
+    /// A host, in brackets if it is an IPv6 address, and a port. Nil matches any in a key, and keeps the original one in a value.
     package typealias Endpoint = (host: String?, port: Int?)
 
     package let key: Endpoint

@@ -8,7 +8,7 @@ public struct ProxySettings: Sendable, Hashable {
     public var https: Proxy?
     /// The hosts to connect to directly, in the format of `no_proxy`.
     ///
-    /// `example.com` matches the host and its subdomains, as does `.example.com`. `10.0.0.1` matches an address, `10.0.0.0/8` a
+    /// `example.com` and `.example.com` match the host and its subdomains. `10.0.0.1` matches an address, `10.0.0.0/8` a
     /// network (RFC 4632), `example.com:8080` a host at one port, and `*` every host. Case doesn't matter.
     public var exclusions: [String]
     /// The reasons why proxies in the environment are invalid, keyed by the scheme of the requests that would use them.

@@ -51,7 +51,7 @@ package final class ConnectionSecurity: Sendable {
         self.evaluation = evaluation
     }
 
-    /// Whether the chain has been accepted. If not, don't send the request.
+    /// Returns whether the chain has been accepted. If it hasn't, don't send the request.
     package func accepts(_ chain: PresentedChain) -> Bool {
         state.withLock { $0.accepts(chain) }
     }
@@ -192,7 +192,7 @@ package struct PresentedChain: Sendable {
     /// The stapled OCSP response. Decisions are remembered without it, because servers renew it often, and the machines of a host
     /// renew it at different times.
     package let stapledOCSPResponse: Data?
-    /// A hash of the certificates, which identifies the chain. If it can't be computed, the certificates themselves.
+    /// Identifies the chain: a hash of the certificates, or the certificates themselves if the hash can't be computed.
     package let id: String
 
     package init(certificates: [Data], stapledOCSPResponse: Data?) {

@@ -5,7 +5,8 @@
 /// after its own redirects, authentication, cookies and cache, so they handle every request that is sent. They come before the
 /// stage that secures the connection.
 public protocol ExchangeStage: Sendable {
-    /// Begins to handle an exchange, starting with its first hop. Returns nil if the exchange doesn't need the stage, which adds no cost.
+    /// Begins to handle an exchange, starting with its first hop. Returns nil if the exchange doesn't need the stage. The stage then adds
+    /// no cost.
     func begin(_ hop: Hop) -> (any StageRun)?
 }
 

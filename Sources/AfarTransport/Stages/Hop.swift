@@ -33,7 +33,7 @@ public final class Hop: @unchecked Sendable {
         totalTimeout = exchange.options.totalTimeout
         (observer, decide) = (exchange.observer, exchange.decide)
         deadline = .now + Duration(timeout: totalTimeout)
-        // Last, so that the exchange is moved instead of copied.
+        // Assign the exchange last, so that it is moved instead of copied.
         self.exchange = exchange
     }
 

@@ -58,7 +58,7 @@ public struct Exchange: Sendable {
     @discardableResult
     public func headArrived(_ head: ResponseHead) -> HeadDecision { decide?(head) ?? .take() }
 
-    /// The name or address of the request's host in lower case, without brackets and without a trailing dot.
+    /// The name or address of the request's host in lowercase, without brackets and without a trailing dot.
     public var host: String { HostName(ofAuthority: request.authority ?? "").text }
 
     /// The port of the request's host. Without one in the URL, it is 443 for `https` and 80 for `http`.
@@ -74,8 +74,8 @@ public struct Exchange: Sendable {
     /// The URL for the head of a response: ``url`` with the fragment (RFC 9110, section 10.2.2).
     public var responseURL: String { fragment.map { "\(url)#\($0)" } ?? url }
 
-    /// How the transport authenticates the connection; nil if it doesn't. Options that are copied to an exchange with another origin
-    /// don't send the credential there.
+    /// How the transport authenticates the connection; nil if it doesn't. If the options are copied to an exchange with another
+    /// origin, the credential isn't sent there.
     package var connectionAuthentication: ConnectionAuthentication? {
         guard let authentication = options.connectionAuthentication, authentication.origin == Origin(request) else {
             return nil
@@ -129,7 +129,7 @@ public struct Exchange: Sendable {
 // MARK: - The Host field
 
 extension Exchange {
-    /// The host in the caller's `Host` field, in lower case. Nil if there is no such field, or if it names the URL's own host.
+    /// The host in the caller's `Host` field, in lowercase. Nil if there is no such field, or if it names the URL's own host.
     ///
     /// The field is part of the target URI (RFC 9110, section 7.1), so it can select a different site behind the same URL.
     package var otherHost: String? {
@@ -150,9 +150,9 @@ extension Exchange {
 
 /// Suspends and resumes a running exchange.
 ///
-/// Suspending stops reading and sending as soon as the transport can. An open connection stays open, and one that is being opened
-/// is still completed. While the exchange is suspended, its idle timer stops; the connect and total timers continue. All methods
-/// can be called from any thread.
+/// Suspending stops reading and sending as soon as the transport can. An open connection stays open, and a connection that is
+/// being opened is still completed. While the exchange is suspended, its idle timer stops; the connect and total timers continue.
+/// All methods can be called from any thread.
 public final class ExchangeControl: Sendable {
     private struct State {
         var isSuspended = false

@@ -20,8 +20,8 @@ public struct ExchangeOptions: Sendable {
         case automatic
         /// HTTP/1.1 (RFC 9112).
         case http1
-        /// HTTP/2 (RFC 9113) over TLS if the server supports it (ALPN, RFC 7301). HTTP/1.1 otherwise, and for requests that the
-        /// transport's HTTP/2 isn't suitable for.
+        /// HTTP/2 (RFC 9113) over TLS if the server supports it (ALPN, RFC 7301). Otherwise HTTP/1.1, which is also used for
+        /// requests for which the transport's HTTP/2 isn't suitable.
         ///
         /// In libcurl before 8.1, HTTP/2 has bugs that Afar can't work around. For example, a truncated body without a length can
         /// be treated as complete. The networking guide lists these bugs.
@@ -88,7 +88,7 @@ public struct ExchangeOptions: Sendable {
     /// Boxed, because options are copied often and most have no network settings.
     package private(set) var networkBox: NetworkBox?
 
-    /// The longest time to wait for other work of this process before anything is sent: the shortest timeout.
+    /// The longest time to wait for other work of this process before anything is sent. It is the shortest of the timeouts.
     package var longestWait: Duration { Duration(timeout: min(connectTimeout, idleTimeout, totalTimeout)) }
 
     /// The `URLProtocol` subclasses that can handle the request, in order of precedence. Foundation's own classes must be
@@ -113,7 +113,7 @@ extension Duration {
         self = .seconds(seconds < 1e9 ? max(seconds, 0) : 1e9)
     }
 
-    /// This duration within the same limits. Beyond them `Task.sleep` traps.
+    /// This duration, limited to the same range. Outside of it, `Task.sleep` traps.
     package var clampedToClock: Duration { min(max(self, .zero), .seconds(1e9)) }
 }
 

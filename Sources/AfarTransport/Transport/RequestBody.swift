@@ -145,7 +145,7 @@ private final class InputStreamSource: @unchecked Sendable {
     }
 
     private func readChunk() throws -> Data? {
-        // A closed stream was sent before.
+        // A closed stream has already been sent.
         guard stream.streamStatus != .closed else { throw TransportError.bodyIsSpent }
         if stream.streamStatus == .notOpen { stream.open() }
         var chunk = Data(count: Self.chunkSize)

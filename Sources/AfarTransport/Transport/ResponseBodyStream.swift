@@ -117,7 +117,7 @@ extension ResponseBodyStream {
                 let chunk = chunks[firstChunk]
                 chunks[firstChunk] = Data()
                 firstChunk += 1
-                // Free the slots of chunks even if the reader never catches up.
+                // Free the slots of chunks that have been read, even if the reader never catches up.
                 if firstChunk > chunks.count / 2 {
                     chunks.removeFirst(firstChunk)
                     firstChunk = 0

@@ -150,7 +150,7 @@ package struct RawHead: Sendable {
         return fields
     }
 
-    /// Returns the values of the lines with a name, which must be in lower case.
+    /// Returns the values of the lines with a name, which must be in lowercase.
     package func values(for lowercasedName: String) -> [String] {
         var values: [String] = []
         forEachValue(of: lowercasedName) { values.append(Self.text($0, of: lowercasedName)) }
@@ -173,7 +173,7 @@ package struct RawHead: Sendable {
         }
     }
 
-    /// Returns whether there is a line with a name, which must be in lower case. Doesn't allocate memory.
+    /// Returns whether there is a line with a name, which must be in lowercase. Doesn't allocate memory.
     func contains(_ lowercasedName: String) -> Bool {
         let (first, length) = (lowercasedName.utf8.first, lowercasedName.utf8.count)
         return bytes.withUnsafeBytes { buffer in

@@ -30,8 +30,9 @@ public struct TransactionMetrics: Sendable, Hashable {
     public var networkProtocolName: String?
     /// A Boolean value that indicates whether the request used a connection that was opened for an earlier request.
     public var isReusedConnection = false
-    /// The number of times that the transport resent the request on its own: because a reused connection was closed before the response
-    /// (RFC 9112, section 9.3.1; idempotent requests only), or without its `Expect` field after a 417 (RFC 9110, section 15.5.18).
+    /// The number of times that the transport sent the request again on its own. It sends an idempotent request again if a reused
+    /// connection was closed before the response (RFC 9112, section 9.3.1). After a 417, it sends the request again without its
+    /// `Expect` field (RFC 9110, section 15.5.18).
     public var resendCount = 0
     /// A Boolean value that indicates whether the response came from a local cache, without any network traffic.
     public var isFromCache = false
@@ -270,8 +271,8 @@ package struct ConnectionSummary {
 }
 
 extension TransactionMetrics {
-    /// The number of body bytes received on the wire, or after decoding if the transport doesn't report the former. Zero for
-    /// a cached response.
+    /// The number of body bytes received on the wire, or after decoding if the transport doesn't report the number on the wire.
+    /// Zero for a cached response.
     package var transferredBodyBytes: Int64 {
         if isFromCache { return 0 }
         return countOfResponseBodyBytesReceived > 0

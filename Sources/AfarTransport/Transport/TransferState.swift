@@ -19,7 +19,7 @@ package struct TransferState {
     package private(set) var phase = Phase.queued
     /// The first failure that Afar itself detected.
     package private(set) var fault: Fault?
-    /// Whether the transfer has had a connection at any time.
+    /// Whether the transfer has ever had a connection.
     package private(set) var hasConnected = false
     /// Whether the server no longer needs the rest of the request's body, according to the final head.
     package private(set) var needsNoMoreBody = false
@@ -76,7 +76,7 @@ package struct TransferState {
         return true
     }
 
-    /// Starts over after the connection was lost, because the request is sent again over another one.
+    /// Starts over after the connection was lost. The request is sent again over another connection.
     package mutating func reconnect() {
         guard phase != .finished else { return }
         phase = .queued

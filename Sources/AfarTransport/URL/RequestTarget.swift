@@ -68,11 +68,11 @@ package struct RequestTarget: Sendable, Hashable {
         self = try text.withUTF8 { bytes in Result { () throws(Fault) in try RequestTarget(bytes) } }.get()
     }
 
-    /// Parses a URL that was created from text. The path and query keep the spelling of that text as long as the URL still begins
-    /// with its encoded form.
+    /// Parses a URL that was created from text. The path and query are those of the text, as long as the URL's path still begins
+    /// with their encoded form.
     package init(_ url: URL, writtenAs reference: @autoclosure () -> URLReference?) throws(Fault) {
         try self.init(url)
-        // Text differs only where it was percent-encoded.
+        // The original text differs from the URL only where it was percent-encoded.
         guard path.utf8.contains(UInt8(ascii: "%")), let written = reference()?.target else { return }
         let encoded = written[...].encodedForURL
         if path.hasPrefix(encoded) { path = written + path.dropFirst(encoded.utf8.count) }
@@ -221,7 +221,7 @@ package struct RequestTarget: Sendable, Hashable {
 
 // MARK: - Host names
 
-/// A host's name or address in normalized form, used to look up policies: in lower case, without a trailing dot, and without the
+/// A host's name or address in normalized form, used to look up policies: in lowercase, without a trailing dot, and without the
 /// brackets and the zone of an IPv6 address.
 package struct HostName: Hashable, Sendable {
     /// The normalized form.

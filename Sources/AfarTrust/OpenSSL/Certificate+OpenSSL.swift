@@ -3,7 +3,7 @@
     import Foundation
 
     extension Certificate {
-        /// Creates a certificate from OpenSSL's, for example that of a connection. Returns nil if memory ran out.
+        /// Creates a certificate from an OpenSSL certificate, for example that of a connection. Returns nil if memory ran out.
         init?(_ raw: OpaquePointer) {
             guard let der = Data(encoding: { i2d_X509(raw, $0) }) else { return nil }
             self.init(raw, der)
@@ -14,7 +14,7 @@
             return Certificate(certificate.raw, der)
         }
 
-        /// `d2i_X509` accepts certificates with invalid dates. They get dates that make them invalid at any time.
+        /// `d2i_X509` accepts certificates with invalid dates. This initializer gives them dates that make them invalid at any time.
         private init(_ raw: OpaquePointer, _ der: Data) {
             self.init(
                 derEncoded: der,
@@ -160,7 +160,7 @@
             guard let archive = OpenSSLObject(decoding: data, d2i_PKCS12, free: PKCS12_free) else {
                 throw .notAnIdentity("it could not be read")
             }
-            // Tools treat an empty passphrase as empty text or as none, so try both.
+            // Some tools treat an empty passphrase as empty text, others as no passphrase. Try both.
             guard
                 PKCS12_verify_mac(archive.raw, passphrase, -1) == 1
                     || passphrase.isEmpty && PKCS12_verify_mac(archive.raw, nil, 0) == 1

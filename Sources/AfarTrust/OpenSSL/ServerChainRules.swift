@@ -34,7 +34,8 @@
             guard count > 0, let server = afar_x509_at(chain, 0) else { return (X509_V_ERR_UNSPECIFIED, 0) }
             let flags = X509_get_extension_flags(server)
             if flags & UInt32(EXFLAG_INVALID) != 0 { return (X509_V_ERR_INVALID_EXTENSION, 0) }
-            // `openssl req -x509` marks self-signed certificates as authorities. Accept one for a server if it is itself trusted.
+            // `openssl req -x509` marks self-signed certificates as authorities. Accept such a certificate for a server if it is
+            // itself trusted.
             if flags & UInt32(EXFLAG_CA) != 0, count > 1 { return (X509_V_ERR_INVALID_PURPOSE, 0) }
             let names = hostNames(of: server)
             if requiresNames, !names.arePresent { return (X509_V_ERR_HOSTNAME_MISMATCH, 0) }
@@ -45,7 +46,8 @@
             return nil
         }
 
-        /// Returns whether any alternative name is a host name or an address, and the part of each wildcard name after `*.`.
+        /// Returns whether the certificate has a host name or an address as an alternative name. Also returns what follows `*.`
+        /// in each wildcard name.
         private static func hostNames(of certificate: OpaquePointer) -> (arePresent: Bool, wildcards: [[UInt8]]) {
             guard let names = afar_alternative_names(certificate) else { return (false, []) }
             defer { afar_names_free(names) }
@@ -75,7 +77,7 @@
                     if hasDistance != 0 { return X509_V_ERR_SUBTREE_MINMAX }
                     let base = UnsafeBufferPointer(start: start, count: Int(length))
                     guard isReadable(base, kind) else { return X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX }
-                    // OpenSSL compares the wildcard itself with the subtree instead of the names that it matches.
+                    // OpenSSL compares the wildcard itself with the subtree, but not the names that the wildcard matches.
                     if kind == GEN_DNS, isExcluded, wildcards.contains(parent(of: base.lowercased)) {
                         return X509_V_ERR_EXCLUDED_VIOLATION
                     }
