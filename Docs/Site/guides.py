@@ -10,6 +10,7 @@ PLUGINS = pathlib.Path("Plugins/README.md")
 CHANGELOG = pathlib.Path("CHANGELOG.md")
 FENCE = re.compile(r"^\s*```")
 LINK = re.compile(r"(!?)\[((?:`[^`]*`|[^\[\]`])*)\]\(([^)\s]+)\)")
+GROUP = re.compile(r"\*\*(.+?):\*\*")
 SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 
 
@@ -58,7 +59,8 @@ class Guide:
 
 
 class Guides:
-    """All pages: README.md, followed by the pages in its list 'Documentation', in that order."""
+    """All pages: README.md, followed by the pages in its list 'Documentation', in that order. An item such as "**Use:** [A](A.md)" is a
+    group with this title."""
 
     def __init__(self, root):
         self.root = root
@@ -68,15 +70,21 @@ class Guides:
         self.entry = Guide(root, pathlib.Path("README.md"), CATALOG)
         self.summaries = {}
         order = []
+        groups = {}
         for item in self._items(self.entry.section("Documentation")):
             targets = [pathlib.Path(match[3].split("#")[0]) for match in LINK.finditer(item)]
-            order += [target for target in targets if target in names and target not in order]
-            if match := re.fullmatch(r"\[[^\]]*\]\([^)]*\): (.+)", item):
+            targets = [target for target in targets if target in names and target not in order]
+            order += targets
+            title = GROUP.match(item)
+            groups.setdefault(title[1] if title else "Guides", []).extend(targets)
+            match = re.fullmatch(r"\[[^\]]*\]\([^)]*\): (.+)", item)
+            if match and targets:
                 self.summaries[targets[0]] = plain_links(match[1][0].upper() + match[1][1:])
         missing = [f"README.md: 'Documentation' does not name {path}" for path in paths if path not in order]
         if missing:
             raise Faults("\n".join(missing))
         self.guides = [Guide(root, path, names[path]) for path in order]
+        self.groups = {title: [names[path] for path in paths] for title, paths in groups.items() if paths}
         self.by_path = {guide.path: guide for guide in [self.entry, *self.guides]}
         self.repository = self._repository()
 
@@ -96,6 +104,13 @@ class Guides:
             if match := re.search(r'\.package\(url: "([^"]+)"', line):
                 return match[1]
         raise Faults("README.md: the package dependency is missing")
+
+    def using(self, module):
+        """Returns the guide with a heading "AfarCSV" or "Disk cache (AfarDiskCache)" for this module, or None."""
+        for guide in self.guides:
+            if any(heading == module or heading.endswith(f"({module})") for _, heading in guide.headings()):
+                return guide
+        return None
 
     def product_lines(self):
         """Returns the purpose and the dependencies of each product, from the tables in README.md and the plug-ins' guide."""
@@ -130,9 +145,10 @@ class Article:
     def text(self):
         title, *body = self._body()
         if self.guide is self.guides.entry:
-            articles = [f"- <doc:{guide.name}>" for guide in self.guides.guides]
-            products = [f"- <doc:/{module}>" for module in self.symbols.modules]
-            topics = ["", "## Topics", "", "### Guides", "", *articles, "", "### Products", "", *products]
+            topics = ["", "## Topics"]
+            for group, names in self.guides.groups.items():
+                topics += ["", f"### {group}", "", *(f"- <doc:{name}>" for name in names)]
+            topics += ["", "### Products", "", *(f"- <doc:/{module}>" for module in self.symbols.modules)]
             return "\n".join([title, "", *metadata("TechnologyRoot"), *body, *topics]) + "\n"
         summary = self.guides.summaries.get(self.guide.path)
         opening = "\n".join(body).strip().partition("\n\n")[0]

@@ -6,7 +6,7 @@ import Testing
     @Test func theReadMeAndTheGuidesAreFound() {
         let names = Markdown.pages.map(\.name)
         #expect(names.first == "README.md")
-        #expect(names.contains("Docs/GettingStarted.md"))
+        #expect(names.contains("Docs/Getting-Started.md"))
         #expect(!Markdown.pages.flatMap(\.samples).isEmpty)
     }
 

@@ -115,7 +115,7 @@ import Testing
     @Test func theGuideShowsAResponsesDescription() async throws {
         let response = await AF.request("https://api.example.com/motd").serializingString().response
         let shown = response.debugDescription.split(separator: "\n").filter { !$0.hasPrefix("Times: ") }
-        let page = try #require(Markdown.pages.first { $0.name == "Docs/Events-and-Debugging.md" })
+        let page = try #require(Markdown.pages.first { $0.name == "Docs/Logging-Metrics-Tracing-and-Debugging.md" })
         for line in shown where !line.contains("Date: ") && !line.contains("Connection: ") {
             #expect(page.lines.contains(String(line)), "\(line)")
         }

@@ -1,7 +1,7 @@
 import Afar
 import Testing
 
-/// Runs the samples in the text guide and checks their output.
+/// Runs the samples about text in the guide to responses and checks their output.
 @Suite(.timeLimit(.minutes(1))) struct TextSampleTests {
     @Test func textComesWithItsEncoding() async throws {
         try await TextSamples.detected()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AfarCLI
 
-/// Runs the examples in Docs/CommandLine.md.
+/// Runs the examples in Docs/Command-Line.md.
 struct GuideTests {
     /// A command and its expected output.
     private struct Step {

@@ -4,7 +4,7 @@ import Foundation
 enum Pages {
     private static let docs = URL(filePath: #filePath).appending(path: "../../../../Docs").standardizedFileURL
     static let manual = docs.appending(path: "afar.1")
-    static let guide = docs.appending(path: "CommandLine.md")
+    static let guide = docs.appending(path: "Command-Line.md")
 
     static func text(_ page: URL) throws -> String { try String(contentsOf: page, encoding: .utf8) }
 

@@ -28,9 +28,4 @@ enum RedirectSamples {
                 })
         print(try await request.serializingString().value)
     }
-
-    static func authenticated() async throws {
-        let request = AF.request("https://api.example.com/vault").authenticate(username: "ada", password: "s3cret")
-        print(try await request.validate().serializingString().value)
-    }
 }

@@ -1,6 +1,6 @@
 import Afar
 
-/// The samples of Docs/Security.md about TLS.
+/// The samples of Docs/TLS-and-Trust.md.
 enum TrustSamples {
     static func authorities() {
         var configuration = SessionConfiguration.default

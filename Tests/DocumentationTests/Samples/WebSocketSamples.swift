@@ -1,7 +1,7 @@
 import Afar
 import Foundation
 
-/// The samples of Docs/WebSockets.md.
+/// The samples of Docs/WebSockets-and-Raw-Connections.md.
 enum WebSocketSamples {
     struct Price: Decodable, Sendable {
         let value: Double
