@@ -4,7 +4,7 @@
 /// table is a literal that compiles quickly and is read in place without loading. To read many code points, store the
 /// table in a local variable first: reading a code point is inlined, but accessing the table isn't.
 package struct CodePointTable: @unchecked Sendable {
-    // Sendable because the digits are an immutable part of the program.
+    // Sendable because the digits are immutable data of the program.
 
     @usableFromInline let digits: UnsafePointer<UInt8>
     /// The number of pointers.

@@ -119,7 +119,7 @@ extension ConformanceCase {
 }
 
 extension ConformanceTrial {
-    /// Creates a request for another protocol, to a server that runs a script.
+    /// Creates a request to switch to another protocol, for a server that runs a script.
     fileprivate func upgrade(
         with script: [RawServer.Step], _ change: (inout Exchange) -> Void = { _ in }
     ) async throws -> (exchange: Exchange, server: RawServer) {

@@ -72,7 +72,7 @@ extension ConformanceCase {
         ConformanceCase(
             .limits, "the connect timeout ends a connection attempt", needs: .connectTimeout, needsSockets: true
         ) { trial in
-            // An address for documentation (RFC 5737), from which no one responds.
+            // An address that is reserved for documentation (RFC 5737), so no host responds.
             let exchange = try trial.exchange(authority: "192.0.2.1", "/") { $0.options.connectTimeout = 0.3 }
             _ = try await trial.failure(exchange, .timedOut, .cannotConnect, .notConnected)
         },

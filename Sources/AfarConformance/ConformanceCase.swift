@@ -20,7 +20,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
         case limits = "Limits and timeouts"
         /// Canceling and suspending exchanges.
         case control = "Cancellation and suspension"
-        /// The reuse, the handover and the end of connections.
+        /// Reusing, handing over and ending connections.
         case connections = "Connections"
         /// Errors.
         case failures = "Failures"
@@ -46,7 +46,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
     /// The area and the name.
     public var description: String { "\(area.rawValue): \(name)" }
 
-    /// Runs the case with a transport. It fails if it doesn't end within a minute.
+    /// Runs the case with a transport. The case fails if it doesn't end within a minute.
     ///
     /// - Throws: A ``ConformanceFailure`` that describes what was expected, or the transport's error.
     public func run(_ subject: ConformanceSubject) async throws {
@@ -79,7 +79,7 @@ public struct ConformanceCase: Sendable, CustomStringConvertible {
 public struct ConformanceSubject: Sendable, CustomStringConvertible {
     /// The name of the transport.
     public let name: String
-    /// Creates the transport. It is called for each case.
+    /// Creates the transport. Called once for each case.
     public let makeTransport: @Sendable () -> any Transport
     /// Whether the transport connects to servers on this machine. If not, it must respond with ``ConformanceServer/response(to:)``.
     public let hasSockets: Bool
@@ -99,7 +99,7 @@ public struct ConformanceSubject: Sendable, CustomStringConvertible {
     /// The name of the transport.
     public var description: String { name }
 
-    /// Returns why a case is left out; nil if it isn't.
+    /// Returns the reason that a case is left out; nil if it isn't left out.
     public func exclusionReason(for test: ConformanceCase) -> String? {
         if let reason = exclusions[test.name] { return reason }
         if test.needsSockets, !hasSockets { return "the transport has no sockets" }

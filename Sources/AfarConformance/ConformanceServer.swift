@@ -37,8 +37,8 @@ public enum ConformanceServer {
         public var pause: Duration = .zero
     }
 
-    /// Returns the response to a request. `/echo` describes the request; `/status/N`, `/bytes/N`, `/slow` and others are used by
-    /// the cases.
+    /// Returns the response to a request. `/echo` describes the request. The cases also use `/status/N`, `/bytes/N`, `/slow` and
+    /// others.
     public static func response(to request: Request) -> Response {
         let path = request.target.prefix { $0 != "?" }.split(separator: "/")
         let number = path.count > 1 ? Int(path[1]) ?? 0 : 0
@@ -70,17 +70,17 @@ public enum ConformanceServer {
         return response
     }
 
-    /// Returns bytes that vary with their position.
+    /// Returns bytes whose values depend on their positions.
     static func bytes(_ count: Int) -> Data {
         var bytes = Data(capacity: count)
         while bytes.count < count { bytes += pattern.prefix(count - bytes.count) }
         return bytes
     }
 
-    /// The length differs from the size of any buffer.
+    /// The pattern's length isn't the size of any buffer.
     private static let pattern = Data((0..<65_537).map { UInt8(truncatingIfNeeded: $0 * 31 + $0 >> 8) })
 
-    /// Returns a line for the request, one for each field, and one about the body.
+    /// Returns one line for the method and target, one for each field, and one for the body.
     private static func echo(_ request: Request) -> String {
         let fields = request.fields.map { "\($0.name.rawName): \($0.value)" }
         return

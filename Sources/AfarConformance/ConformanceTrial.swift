@@ -98,7 +98,7 @@ struct ConformanceTrial: Sendable {
         try await failure(codes, within: limit) { _ = try await send(exchange) }
     }
 
-    /// Returns the error of a closure, which must fail within a time.
+    /// Returns the error of a closure, which must fail within a time limit.
     func failure(
         _ codes: [TransportError.Code], within limit: Duration = .seconds(10), of work: () async throws -> Void
     ) async throws -> TransportError {

@@ -15,23 +15,23 @@ struct CurlLibrary {
     let supportsHTTP3: Bool
     /// Whether an HTTP/2 stream can be paused without stalling the other streams of its connection (libcurl 8.17 and later).
     var pausesStreams: Bool
-    /// Whether request bodies can be sent over HTTP/2. Before 8.1, libcurl loses a response that is complete before the body was
-    /// sent. Before 8.0, it also uses all processor time while the server's window is full.
+    /// Whether request bodies can be sent over HTTP/2. Before 8.1, libcurl loses a response that is complete before the body has
+    /// been sent. Before 8.0, it also uses all processor time while the server's window is full.
     var sendsBodiesOverHTTP2: Bool
     /// Whether HTTP/2 connections without TLS can be reused (libcurl 8.0 and later).
     let reusesPlainHTTP2: Bool
-    /// Whether it supports both NTLM and Negotiate (through GSS-API).
+    /// Whether libcurl supports both NTLM and Negotiate (through GSS-API).
     let authenticatesConnections: Bool
     /// The default file of trusted certificates.
     let certificateBundle: URL?
     /// Whether libcurl uses OpenSSL, which Afar needs to read certificates.
     let isOnOpenSSL: Bool
-    /// Whether libcurl uses the same OpenSSL as Afar, and not another version in the same process. Only then can Afar pass its
-    /// objects to functions that change them.
+    /// Whether libcurl uses the same OpenSSL as Afar, and not another version in the same process. If not, Afar must not pass
+    /// libcurl's OpenSSL objects to functions that change them.
     let sharesOpenSSL: Bool
 
     private init() {
-        // Counted by libcurl. Never undone, because other code may use libcurl.
+        // libcurl counts the calls. There is no matching cleanup call, because other code may use libcurl.
         curl_global_init(Int(CURL_GLOBAL_DEFAULT))
         guard let info = curl_version_info(CURLversion(CURLVERSION_LAST.rawValue - 1))?.pointee else {
             version = "unknown"

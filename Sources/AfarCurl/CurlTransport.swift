@@ -10,15 +10,16 @@ import HTTPTypes
 /// was built.
 ///
 /// If a kept connection turns out to be closed before a byte of the response has arrived, libcurl sends the request again (RFC
-/// 9112, section 9.3.1). Afar permits that for idempotent methods only (RFC 9110, section 9.2.2).
-/// ``TransactionMetrics/resendCount`` counts it. A POST request fails with ``TransportError/Code-swift.struct/connectionLost``.
+/// 9112, section 9.3.1). Afar permits this only for idempotent methods (RFC 9110, section 9.2.2).
+/// ``TransactionMetrics/resendCount`` counts how often it happens. A POST request fails with
+/// ``TransportError/Code-swift.struct/connectionLost``.
 public final class CurlTransport: CallbackTransport {
     private let tls: TLSSettings
     private let loops: LoopGroup
     /// The features of this transport.
     public let capabilities: TransportCapabilities
 
-    /// Creates a transport. Its threads run from the first exchange that needs them until it is released.
+    /// Creates a transport. Its threads run from the first exchange that needs them until the transport is released.
     ///
     /// If no threads or descriptors are available, an exchange fails with ``TransportError/Code-swift.struct/outOfResources``, and
     /// the next exchange tries again.
@@ -43,7 +44,7 @@ public final class CurlTransport: CallbackTransport {
 
     /// Prepares an exchange without sending anything.
     ///
-    /// - Throws: A ``TransportError``, if the exchange requires a feature that this transport doesn't have, for example.
+    /// - Throws: A ``TransportError``, for example if the exchange requires a feature that this transport doesn't have.
     public func prepare(_ hop: Hop) throws -> any PreparedExchange {
         try capabilities.check(hop.exchange)
         if hop.exchange.request.scheme == "https" { try tls.check(url: hop.exchange.url) }
@@ -56,10 +57,12 @@ public final class CurlTransport: CallbackTransport {
         return transfer
     }
 
-    /// Closes connections that no exchange uses, and forgets the addresses of hosts and TLS sessions. Returns immediately.
+    /// Closes connections that no exchange uses, and discards the cached addresses of hosts and the TLS sessions. Returns
+    /// immediately.
     public func closeIdleConnections() { loops.closeIdleConnections() }
 
-    /// The current connections, by host. Each thread reports its own connections, so this takes a moment, but no network access.
+    /// The current connections, by host. Each thread reports its own connections, so getting the value takes a moment, but it
+    /// doesn't access the network.
     public var connectionStatistics: ConnectionStatistics? { get async { await loops.connectionStatistics } }
 
     /// Runs tasks on the thread that drives the connections.
@@ -75,7 +78,7 @@ public final class CurlTransport: CallbackTransport {
     /// awaits. Use this for tasks that mostly wait. **Never block in such a task**: a semaphore that waits for a request of this
     /// transport waits forever.
     ///
-    /// If there are several threads, this is the first of them, which has only some of the hosts. Set
+    /// If there are several threads, the tasks run on the first one, which serves only some of the hosts, so set
     /// ``Configuration/maximumThreads`` to 1. The executor retains the transport.
     ///
     /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/outOfResources`` if there is no thread.

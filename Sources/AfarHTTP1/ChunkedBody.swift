@@ -18,7 +18,7 @@ struct ChunkedBody {
         case complete
     }
 
-    /// The maximum of ``overhead``. Chunk extensions contain nothing that is used.
+    /// The maximum of ``overhead``. Nothing in chunk extensions is used.
     private static let overheadLimit = 16 * 1024
     /// The maximum number of digits in a chunk's size, including leading zeros.
     private static let digitLimit = 16
@@ -26,7 +26,7 @@ struct ChunkedBody {
     private var state = State.size(0, digitCount: 0)
     /// The number of bytes of padding and extensions so far, minus twice the number of data bytes.
     private var overhead: Int64 = 0
-    /// Whether a line ended with LF alone. Recipients handle that differently, so the connection isn't reused.
+    /// Whether a line ended with LF alone. Not all recipients accept this, so the connection isn't reused.
     private(set) var hasBareLineFeed = false
 
     var isComplete: Bool { if case .complete = state { true } else { false } }

@@ -4,7 +4,7 @@ import HTTPTypes
 
 /// Collects and checks the lines of a response's head or of its trailer section (RFC 9112, sections 2.2, 4 and 5).
 ///
-/// A line ends with CRLF, or with LF alone. Each byte is scanned once, however the input is divided.
+/// A line ends with CRLF, or with LF alone. Each byte is scanned once, regardless of how the input is divided.
 struct HeadLines {
     /// `HTTPFields` traps beyond 65,535 fields.
     private static let largestFieldCount = 65_000
@@ -28,7 +28,7 @@ struct HeadLines {
         self.maximumFields = min(maximumFields, Self.largestFieldCount)
     }
 
-    /// Whether nothing was received.
+    /// Whether no bytes have been received.
     var isEmpty: Bool { byteCount == 0 }
 
     /// Adds bytes up to the blank line that ends the section.
@@ -54,7 +54,7 @@ struct HeadLines {
         return false
     }
 
-    /// Whether a status line was received.
+    /// Whether a status line has been received.
     var hasStatusLine: Bool { statusLine != nil }
 
     /// Returns the complete head, and prepares for the lines of another head or the trailer section.
@@ -78,7 +78,7 @@ struct HeadLines {
 
     // MARK: Lines
 
-    /// Rejects responses that aren't HTTP/1, such as those of HTTP/0.9, at their first bytes.
+    /// Rejects a response that isn't HTTP/1, such as one of HTTP/0.9, as soon as its first bytes show this.
     private func checkPrefix(_ next: Slice<UnsafeRawBufferPointer>) throws(HTTP1Error) {
         guard bytes.count < Self.prefix.count else { return }
         let start = bytes + next.prefix(Self.prefix.count - bytes.count)

@@ -19,7 +19,7 @@ struct MessageFraming {
 
     init(of head: ResponseHead, _ fields: FramingFields, to method: HTTPRequest.Method) throws(HTTP1Error) {
         let isTunnel = head.status == 101 || method == .connect && (200..<300).contains(head.status)
-        // A tunnel has no length, whatever the fields contain (RFC 9110, section 9.3.6).
+        // A tunnel has no length, regardless of the fields (RFC 9110, section 9.3.6).
         if !isTunnel, let error = fields.lengthError { throw error }
         let isChunked = fields.transferCodings == ["chunked"]
         let canHaveBody = method != .head && head.status != 204 && head.status != 304
@@ -68,8 +68,8 @@ struct FramingFields {
     private(set) var connectionOptions: [String] = []
     /// The shortest timeout of all `Keep-Alive` fields, in seconds.
     private(set) var keepAliveTimeout: Int?
-    /// Whether the head is in a form that recipients handle differently: a folded line, a CR without LF, a name that isn't a token,
-    /// or the coding `identity`. It is accepted, but the connection isn't reused.
+    /// Whether recipients differ in how they handle the head, because it has a folded line, a CR without LF, a name that isn't a
+    /// token, or the coding `identity`. Such a head is accepted, but the connection isn't reused.
     private(set) var isAmbiguous = false
     private var last = Kind.other
 
@@ -83,7 +83,7 @@ struct FramingFields {
         let kind = Self.kind(of: bareName)
         last = kind
         guard bareName.count == name.count else {
-            // Recipients handle such fields differently (RFC 9112, section 5.1), so they must not determine the framing.
+            // Recipients differ in how they handle such fields (RFC 9112, section 5.1), so they must not determine the framing.
             guard kind != .contentLength, kind != .transferEncoding else {
                 throw .malformed(
                     "white space precedes a field's colon (RFC 9112, section 5.1): \(HTTP1Error.quoted(name))")
@@ -128,7 +128,8 @@ struct FramingFields {
         }
     }
 
-    /// Records a length, which has only digits (RFC 9110, section 8.6). A list, or several fields, can repeat the same number.
+    /// Records a length, which must have only digits (RFC 9110, section 8.6). The same number can be repeated in a list or in
+    /// several fields.
     private mutating func noteLength(_ value: UnsafeRawBufferPointer) {
         for part in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
             let digits = Self.trimmed(part)

@@ -34,9 +34,9 @@ package struct RequestHead {
 
     /// Serializes a head.
     ///
-    /// `Host` comes first (RFC 9110, section 7.2), from the request's own field if it has one. The request's fields replace default
-    /// fields of the same name. Only `body` determines `Content-Length` and `Transfer-Encoding`. A request without a body whose
-    /// method expects one has a length of 0 (RFC 9110, section 8.6).
+    /// `Host` comes first (RFC 9110, section 7.2). If the request has its own `Host` field, its value is used. The request's fields
+    /// replace default fields of the same name. Only `body` determines `Content-Length` and `Transfer-Encoding`. If the method
+    /// expects a body but the request has none, its length is 0 (RFC 9110, section 8.6).
     ///
     /// - Throws: `invalidURL` if the scheme, host or path is invalid in a request target, or could be parsed as another host;
     ///   `invalidUse` if the method isn't a token, or a length is negative.
@@ -103,7 +103,7 @@ package struct RequestHead {
             return authority.withoutZone
         }
         let path = request.path ?? "/"
-        // OPTIONS for the whole server: `*`, and to a proxy the URL without a path (section 3.2.4).
+        // OPTIONS for the whole server has the target `*`, or the URL without a path if it is sent to a proxy (section 3.2.4).
         let isForServer = path == "*" && request.method == .options
         guard path.utf8.first == UInt8(ascii: "/") || isForServer,
             path.allBytes({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "#") })

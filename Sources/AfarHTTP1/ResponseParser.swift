@@ -4,9 +4,9 @@ package import HTTPTypes
 /// A parser for the response to one HTTP/1.1 request (RFC 9112), which converts bytes to events. It performs no I/O and reads no
 /// clock.
 ///
-/// Call ``next(in:at:)`` until it returns nil, then again when more bytes have arrived. The events don't depend on how the bytes
-/// are divided, except for the division of the body. The parser isn't copyable, because reading a property of a copyable value from
-/// another module copies the value.
+/// Call ``next(in:at:)`` until it returns nil, then again when more bytes have arrived. How the bytes are divided among calls
+/// affects only how the body is divided among events. The parser isn't copyable, because reading a property of a copyable value
+/// from another module copies the value.
 package struct ResponseParser: ~Copyable {
     package enum Event {
         /// An informational response (1xx), except 101.
@@ -26,7 +26,7 @@ package struct ResponseParser: ~Copyable {
         package var method: HTTPRequest.Method
         /// The URL for the response's head.
         package var url: String
-        /// Whether the request has an `Upgrade` field, so that the server may switch protocols (101).
+        /// Whether the request has an `Upgrade` field, so the server can switch protocols (101).
         package var requestsUpgrade = false
         /// Whether the request has `Connection: close`.
         package var closesConnection = false
@@ -35,7 +35,7 @@ package struct ResponseParser: ~Copyable {
 
         package init(method: HTTPRequest.Method, url: String) { (self.method, self.url) = (method, url) }
 
-        /// Reads the properties from the head that is sent.
+        /// Creates the properties from the head that is sent.
         ///
         /// - Parameter canUpgrade: Whether the connection can be used for another protocol.
         package init(_ head: RequestHead, url: String, canUpgrade: Bool = true) {
@@ -58,7 +58,7 @@ package struct ResponseParser: ~Copyable {
         case body(remaining: Int64)
         case chunked(ChunkedBody)
         case bodyUntilClose
-        /// The last byte was parsed, but ``Event/end`` wasn't returned yet.
+        /// The last byte has been parsed, but ``Event/end`` hasn't been returned.
         case complete
         case ended
         case failed(HTTP1Error)
@@ -86,7 +86,8 @@ package struct ResponseParser: ~Copyable {
 
     // MARK: The result
 
-    /// Whether any byte of a response was received. If not, a request on a kept connection can be sent again (section 9.3.1).
+    /// Whether any bytes of a response have been received. If not, a request on a kept connection can be sent again (section
+    /// 9.3.1).
     package var hasReceivedBytes: Bool { !lines.isEmpty }
 
     /// The number of bytes of all heads and of the trailer section.
@@ -105,14 +106,14 @@ package struct ResponseParser: ~Copyable {
         }
     }
 
-    /// The number of following bytes that all belong to the body. They can be delivered in any memory.
+    /// How many of the following bytes belong to the body, without framing in between. They can be read into any memory.
     package var bodyBytesLeft: Int64 { if case .body(let remaining) = state { remaining } else { 0 } }
 
     /// Whether the body extends to the end of the connection.
     package var bodyEndsWithConnection: Bool { framing?.body == .untilClose }
 
     /// Whether the response switches to another protocol or opens a tunnel. The connection belongs to that protocol after
-    /// ``Event/end``. The caller compares the protocol in the `Upgrade` field with those of the request.
+    /// ``Event/end``. The caller must check that the request offered the protocol in the `Upgrade` field.
     package var switchesProtocol: Bool { framing?.body == .tunnel }
 
     /// Returns whether the connection can carry another request (RFC 9112, section 9.3).
@@ -254,7 +255,7 @@ package struct ResponseParser: ~Copyable {
             guard informationalCount <= maximumInformationalResponses else {
                 throw .malformed("more than \(maximumInformationalResponses) informational (1xx) responses")
             }
-            // An informational response has no body, but other recipients could read one.
+            // An informational response has no body, but if its fields declare one, other recipients could read it.
             if fields.connectionOptions.contains("close") || fields.framesBody { mustClose = true }
             return .informational(head)
         }

@@ -8,7 +8,7 @@
 
 /// State that is protected by a pthread mutex, which ThreadSanitizer supports on all platforms.
 ///
-/// The lock is not recursive. Don't call out while holding it.
+/// The lock is not recursive. Don't call other code while holding it.
 final class Locked<State>: @unchecked Sendable {
     // Sendable because the state is only accessible through the mutex, whose address never changes.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>

@@ -56,7 +56,8 @@ public struct NetworkPath: Sendable, Hashable {
         return routes.compactMap(\.gateway).filter { seen.insert($0).inserted }
     }
 
-    /// Returns a Boolean value that indicates whether one of the interfaces is of this kind or runs over one that is.
+    /// Returns a Boolean value that indicates whether one of the interfaces is of this kind or uses an interface of
+    /// this kind.
     public func usesInterfaceKind(_ kind: NetworkInterface.Kind) -> Bool {
         interfaces.contains { $0.kind == kind || $0.underlyingKind == kind }
     }

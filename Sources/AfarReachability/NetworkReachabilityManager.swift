@@ -11,7 +11,7 @@ public import Dispatch
 /// Reachability doesn't indicate whether a server responds. Don't check it before a request: send the request instead.
 /// All members can be used from any thread.
 open class NetworkReachabilityManager: @unchecked Sendable {
-    // Sendable because a lock protects all state. Subclasses are responsible for theirs.
+    // Sendable because a lock protects all state. Subclasses must protect their own state.
 
     /// Called with each new status.
     public typealias Listener = @Sendable (NetworkReachabilityStatus) -> Void

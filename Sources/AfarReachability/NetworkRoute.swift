@@ -33,7 +33,7 @@ public struct NetworkRoute: Sendable, Hashable {
     /// The next router, or `nil` if the network is directly on the link.
     public let gateway: IPAddress?
 
-    /// The name of the interface that packets leave through. A route that blocks packets can have none.
+    /// The name of the interface that packets leave through. It can be `nil` for a route that blocks packets.
     public let interface: String?
 
     /// The cost of the route. Among routes to the same network, the lowest metric wins.

@@ -5,7 +5,7 @@
 
     /// Reports the paths of the system's own monitor, from ``start()`` to ``stop()``. Each instance runs once.
     ///
-    /// The system only evaluates the path to the internet. It is used for every target except this machine.
+    /// The system only evaluates the path to the internet. This path is used for every target except this machine.
     final class PathSource: Sendable {
         typealias Handler = NetworkMonitor.Handler
 
@@ -59,8 +59,8 @@
     }
 
     extension NWPathMonitor {
-        /// Starts the monitor and waits for its first path, because no path is available before. One second is far more
-        /// than this takes.
+        /// Starts the monitor and waits for its first path, because no path is available before. This takes far less
+        /// than one second.
         fileprivate func startAndWait(
             on queue: DispatchQueue, _ update: @escaping @Sendable (NetworkPath) -> Void
         ) -> NetworkPath {

@@ -18,7 +18,7 @@ public final class TestServer: Sendable {
     private let listener: Listener
     private let core: Core
 
-    /// The state that exists until the last connection has ended, even after the server object.
+    /// The state, which outlives the server object until the last connection has ended.
     private struct Core: Sendable {
         let router: Locked<Router>
         let record = Locked(Record())
@@ -87,7 +87,7 @@ public final class TestServer: Sendable {
     ///
     /// - Parameters:
     ///   - pattern: A path such as `/users/{id}/posts`. `{id}` matches any single segment, whose decoded value is in
-    ///     ``ServerRequest/parameters``. A final `*` matches any rest.
+    ///     ``ServerRequest/parameters``. A final `*` matches the rest of the path.
     ///   - methods: The methods that the route answers; `nil` for all. GET includes HEAD.
     ///   - handler: Creates the response. If it throws an error, the response has status 500 and the error's text. Its task is
     ///     canceled when the server stops, but not when the client closes the connection.
@@ -167,7 +167,7 @@ struct Route: Sendable {
         case task(@Sendable (ServerRequest) async throws -> ServerResponse)
     }
 
-    /// The path. `{name}` matches any segment, and a final `*` any rest.
+    /// The path. `{name}` matches any segment, and a final `*` matches the rest of the path.
     let pattern: String
     /// The methods that are answered; `nil` for all. GET includes HEAD.
     let methods: Set<String>?

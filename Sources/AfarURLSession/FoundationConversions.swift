@@ -66,7 +66,7 @@ extension FileManager {
 // MARK: - Responses
 
 extension ResponseHead {
-    /// Creates a head from URLSession's, and checks it against the exchange's limits.
+    /// Creates a head from a response of `URLSession`, and checks it against the exchange's limits.
     convenience init(_ response: URLResponse, for exchange: Exchange) throws(TransportError) {
         func failure(_ code: TransportError.Code, _ message: String) -> TransportError {
             TransportError(code, phase: .awaitingResponse, url: exchange.url, message: message)

@@ -5,11 +5,11 @@
 
     /// The behavior of `URLSession` in swift-corelibs-foundation.
     enum Platform {
-        /// Suspending a running task drops its connection, and resuming sends the request again. In quick succession, they trap. So
-        /// a task is suspended only before it starts.
+        /// Suspending a running task drops its connection, and resuming sends the request again. Doing both in quick succession
+        /// traps. Therefore, a task is suspended only before it starts.
         static let suspendsInFlight = false
 
-        /// A 401 with a challenge never completes unless a credential is provided, whatever the scheme.
+        /// A 401 with a challenge never completes unless a credential is provided, regardless of the scheme.
         static let stallsAtChallenge = true
 
         /// A redirect is reported when its response is complete. If it is refused, the task ends immediately. Canceling the task in
@@ -28,7 +28,7 @@
             contentCodings: ["gzip", "deflate"]
         )
 
-        /// The limit for files, because they are read into memory.
+        /// The maximum size of a file, because files are read into memory.
         private static let largestFile = 256 << 20
 
         /// Replaces a file with its contents. During an upload from a file, a cancellation, a timeout or a reset by the server

@@ -20,7 +20,7 @@ extension RunningExchange {
     func didReceive(_ response: URLResponse) {
         let isExpected = state.withLock { state in
             state.lastActivity = .now
-            // The decision can use the file, so its owner must wait.
+            // The decision can use the file, so the file's owner must wait.
             state.isWriting = state.ending == nil && state.head == nil
             return state.isWriting
         }
@@ -36,7 +36,7 @@ extension RunningExchange {
             }
         }
         state.withLock { $0.isWriting = false }
-        // It may have ended in the meantime.
+        // The exchange may have ended in the meantime.
         settle()
         if case .failure(let error) = result { end(with: .failure(error)) }
     }

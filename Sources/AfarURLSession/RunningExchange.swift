@@ -31,7 +31,7 @@ final class RunningExchange: PreparedExchange {
         var isUndecided = false
         /// Whether the response was complete before the decision was made.
         var isComplete = false
-        /// How many bytes of a discarded body are read; nil for a body that is needed.
+        /// The maximum number of bytes to read of a body that is discarded; nil for a body that is needed.
         var discarding: Int64?
         var isWriting = false
         var endsWithoutCancel = false
@@ -153,16 +153,17 @@ extension RunningExchange {
         let task = state.withLock { state -> URLSessionTask? in
             guard state.ending == nil else { return nil }
             state.ending = ending
-            // A task that is left alone ends without being canceled.
+            // After a success, the task ends without being canceled.
             guard case .failure = ending, !state.endsWithoutCancel else { return nil }
             return state.task
         }
         settle()
-        // Elsewhere, because canceling waits for the session's queue, which can be busy.
+        // Canceled on another queue, because canceling waits for the session's queue, which can be busy.
         if let task { BoundedQueue.runOffQueue { task.cancel() } }
     }
 
-    /// Completes the exchange once. While the file is being written, completion waits, because the caller closes the file then.
+    /// Completes the exchange once. While the file is being written, completion waits, because the caller closes the file on
+    /// completion.
     func settle() {
         let settled = state.withLock { state -> State? in
             guard state.ending != nil, !state.isWriting else { return nil }
@@ -177,7 +178,7 @@ extension RunningExchange {
         }
         guard let settled, let ending = settled.ending else { return }
         settled.watchdog?.cancel()
-        // Earlier than the completion, because the next exchange can have the same control.
+        // Detached before the completion is called, because the next exchange can use the same control.
         if settled.isAttached { exchange.control.attach(nil) }
         let report = report(of: settled)
         if let head = settled.head, settled.discarding != nil, !ending.isCancel {

@@ -32,38 +32,38 @@ extension URLSessionTransport {
         /// A file for an upload is held in memory, and files of more than 256 MiB are refused, because the library traps if an
         /// upload from a file is canceled or its connection is reset.
         case largeFileUpload
-        /// After an upload was broken off, concurrent requests can stall until their idle timeout, because the library isn't woken.
+        /// After an upload is aborted, concurrent requests can stall until their idle timeout, because the library isn't woken.
         case recoveryAfterFailedUpload
         /// A slow reader doesn't slow the server down, and its buffer is limited, because the library can't pause a transfer.
         case backpressure
         /// If a server on the same machine sends endlessly and faster than the library reads, the library continues to read after
-        /// the exchange has failed or was canceled, because it stops a task only during a pause.
+        /// the exchange has failed or has been canceled, because it stops a task only during a pause.
         case stoppingEndlessResponses
         /// Only an exchange that has not started can be suspended, because the library drops the connection of a running task, and
         /// sends the whole request again when it is resumed.
         case suspension
         /// Metrics contain only the times of the start, the head and the end, and the sizes of bodies, because the library collects
-        /// none.
+        /// no metrics.
         case metrics
-        /// Server trust can't be evaluated, because the library has no such challenge.
+        /// Server trust can't be evaluated, because the library has no challenge for it.
         case serverTrust
         /// The minimum TLS version is the minimum of the system's OpenSSL, which is 1.2 unless a policy is less strict than
-        /// OpenSSL's default, because the library sets none.
+        /// OpenSSL's default, because the library doesn't set one.
         case lowestTLSVersion
         /// The environment variables `http_proxy`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, also in lower case, apply, because
         /// the library leaves proxies to libcurl.
         case environmentProxies
         /// Unsolicited bytes on a kept connection are mistaken for the next response, because the library doesn't check for them.
         case unsolicitedBytes
-        /// A body without a length is complete when the server closes the TCP connection without a TLS alert, whatever
-        /// ``ExchangeOptions/acceptsBodiesWithoutTLSCloseNotify`` is, because the library doesn't report it.
+        /// A body without a length is complete when the server closes the TCP connection without a TLS alert, regardless of
+        /// ``ExchangeOptions/acceptsBodiesWithoutTLSCloseNotify``, because the library doesn't report the missing alert.
         case bodyWithoutCloseNotify
-        /// Accept, Accept-Language, User-Agent, Connection and, without a body and except for GET and HEAD, Content-Length: 0 are
-        /// sent unless the request sets these fields.
+        /// Accept, Accept-Language, User-Agent and Connection are sent unless the request sets these fields. The same applies to
+        /// Content-Length: 0 for requests without a body, except GET and HEAD.
         case impliedFields
         /// The body of a 301, 302, 303 or 305 to 308 without a usable Location is lost, because the library drops it.
         case bodyWithoutLocation
-        /// A status line without a space before the reason, or that ends with LF alone, is malformed for the library.
+        /// The library treats a status line as malformed if it has no space before the reason or ends with LF alone.
         case lenientStatusLine
         /// The process traps if a peer closes the connection in the middle of a response's head.
         case truncatedHead

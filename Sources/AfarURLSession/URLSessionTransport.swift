@@ -18,7 +18,7 @@ import HTTPTypes
 /// The session's own cookies, cache, credentials and redirects are disabled, because Afar implements them above the transports. A
 /// 3xx or a 401 is returned as a response.
 ///
-/// This transport has its own timers for both timeouts. Waiting for one of the session's connections counts as idle, because
+/// This transport has its own timers for both timeouts. Waiting for one of the session's connections counts as idle time, because
 /// `URLSession` doesn't report when that ends.
 public final class URLSessionTransport: Transport {
     private let configuration: URLSessionConfiguration
@@ -190,12 +190,12 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
 /// A session's delegate queue that blocks its producer while many operations are pending.
 ///
 /// On Linux, the library reads from the network without waiting for its delegate, and each chunk becomes an operation, so a fast
-/// server and a slow disk would fill the memory. With this queue, the library's own queue waits until operations have finished. An
+/// server and a slow disk would fill memory. With this queue, the library's own queue waits until operations have finished. An
 /// operation must therefore never wait for the session: tasks are canceled elsewhere (``runOffQueue(_:)``).
 final class BoundedQueue: OperationQueue, @unchecked Sendable {
     // Sendable because its superclass and the semaphore are.
     private let slots = DispatchSemaphore(value: 256)
-    /// A queue of its own, which gets a thread even if those of the global queues are all blocked. On Linux, creating a task waits
+    /// A separate queue, which gets a thread even if all threads of the global queues are blocked. On Linux, creating a task waits
     /// for the session's own queue, which can wait for an operation.
     private let queue = DispatchQueue(label: "afar.urlsession")
 
@@ -212,7 +212,7 @@ final class BoundedQueue: OperationQueue, @unchecked Sendable {
         }
     }
 
-    /// Adds a closure that isn't an event. It needs no slot, because the event that adds it has one already.
+    /// Adds a closure that isn't an event. It needs no slot, because the event that adds it already has one.
     func addUncounted(_ block: @escaping @Sendable () -> Void) { super.addOperation(block) }
 
     /// Runs a closure that may have to wait for the session's queue.

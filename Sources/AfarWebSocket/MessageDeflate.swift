@@ -19,8 +19,8 @@ package struct MessageDeflate: Sendable, Hashable {
     /// Returns the parameters that a server accepted in response to ``offer``; nil if it declined compression.
     ///
     /// - Parameter extensions: The values of `Sec-WebSocket-Extensions`.
-    /// - Throws: ``WebSocketViolation`` if the server uses an extension or a parameter that was not offered. The connection must
-    ///   fail then.
+    /// - Throws: ``WebSocketViolation`` if the server uses an extension or a parameter that was not offered. In that case, the
+    ///   connection must fail.
     package static func agreement(in extensions: [String]) throws(WebSocketViolation) -> MessageDeflate? {
         let agreed = FieldScanner.elements(of: extensions)
         guard let first = agreed.first else { return nil }
@@ -42,7 +42,7 @@ package struct MessageDeflate: Sendable, Hashable {
             switch (name, value, bits) {
             case ("server_no_context_takeover", nil, _): deflate.serverKeepsContext = false
             case ("client_no_context_takeover", nil, _): deflate.clientKeepsContext = false
-            // The largest window can read data of any window size.
+            // The largest window can decompress data of any window size.
             case ("server_max_window_bits", _, let bits?) where (8...15).contains(bits): break
             case ("client_max_window_bits", _, let bits?) where (8...15).contains(bits):
                 deflate.clientWindowBits = bits
@@ -73,14 +73,14 @@ extension FieldScanner {
 
 /// Compresses messages (RFC 7692, section 7.2.1). Use it on one thread at a time.
 package final class MessageDeflater {
-    /// The minimum size for compression, which would save nothing for shorter messages.
+    /// The minimum size of a message to compress. Compressing a shorter one would save nothing.
     private static let leastBytes = 64
 
     /// zlib keeps the stream's address, so the stream must not move.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private let keepsContext: Bool
 
-    /// Returns nil if zlib can't provide the negotiated parameters. Messages are sent uncompressed then.
+    /// Returns nil if zlib doesn't support the negotiated parameters. In that case, messages are sent uncompressed.
     package init?(_ agreement: MessageDeflate) {
         keepsContext = agreement.clientKeepsContext
         stream.initialize(to: z_stream())

@@ -10,7 +10,7 @@ package struct WebSocketHandshake: Sendable {
         package var `protocol`: String?
         package var deflate: MessageDeflate?
 
-        /// Reads the agreement from the fields of a response that was checked.
+        /// Creates the agreement from the fields of a response that has been checked.
         package init(_ fields: HTTPFields) throws(WebSocketViolation) {
             `protocol` = fields[.secWebSocketProtocol]
             deflate = try .agreement(in: fields[values: .secWebSocketExtensions])

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Parses the messages that a server sends (RFC 6455, sections 5 and 6.2), however the bytes are divided.
+/// Parses the messages that a server sends (RFC 6455, sections 5 and 6.2), regardless of how the bytes are divided.
 package struct WebSocketReader {
     /// A message or a control frame.
     package enum Event: Sendable, Hashable {
@@ -19,7 +19,7 @@ package struct WebSocketReader {
         var remaining: Int
     }
 
-    /// A message of which at least the first frame's header was read.
+    /// A message whose first frame's header has been read.
     private struct Message {
         let isText: Bool
         let isCompressed: Bool
@@ -223,7 +223,7 @@ package struct WebSocketReader {
         return .close(code: code, reason: reason)
     }
 
-    /// Whether a close frame can have a code (RFC 6455, section 7.4, and IANA's registry).
+    /// Whether a close frame can contain a code (RFC 6455, section 7.4, and IANA's registry).
     package static func isValid(_ code: UInt16) -> Bool {
         switch code {
         case 1000...1003, 1007...1014, 3000...4999: true

@@ -97,8 +97,8 @@ struct Connections {
         }
     }
 
-    /// Removes a request from a connection, which becomes idle with the last one. Returns false if the connection wasn't in use by
-    /// the request.
+    /// Removes a request from a connection. Without requests, the connection becomes idle. Returns false if the connection wasn't
+    /// in use by the request.
     mutating func release(_ socket: Int32, by user: ObjectIdentifier, at now: UInt64) -> Bool {
         guard isUsed(socket, by: user), case .inUse(let first, var others) = connections[Int(socket)]?.use else {
             return false
@@ -167,7 +167,8 @@ struct Connections {
         }
     }
 
-    /// Returns the socket of a connection; nil if none matches. It is most likely the last one that was opened for the transfer.
+    /// Returns the socket of a connection; nil if none matches. This is most likely the socket that was opened last for the
+    /// transfer.
     mutating func find(_ name: Name, localPort: Int32, likely: Int32?) -> Int32? {
         if let socket = named[name] { return socket }
         let hasLocalPort = { (socket: Int32) in Self.localPort(of: socket) == localPort }

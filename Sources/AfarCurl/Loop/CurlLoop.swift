@@ -3,7 +3,7 @@ import CLibcurl
 import Foundation
 import Synchronization
 
-/// The event loop that drives libcurl on a thread of its own. Only this thread calls libcurl; other threads post messages.
+/// The event loop that drives libcurl on its own thread. Only this thread calls libcurl; other threads post messages.
 final class CurlLoop: @unchecked Sendable {
     // Sendable because other threads use only the mailbox and the poller's `wake`.
 
@@ -14,7 +14,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// The maximum number of requests that share an HTTP/2 connection. Servers allow a hundred or more, and a few requests are
-    /// already running when the loop learns that they can share one.
+    /// already running when the loop detects that they can share one.
     private static let streamLimit = 90
     private static let knownHostLimit = 1_000
 
@@ -42,7 +42,7 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) private var refused: [Transfer] = []
     /// The number of turns of the loop.
     @exclusivity(unchecked) private(set) var iteration: UInt64 = 0
-    /// Hosts whose addresses, or an idle connection, may have become available to transfers that wait for a look-up.
+    /// Hosts that may now have known addresses or an idle connection for transfers that wait for a look-up.
     @exclusivity(unchecked) private var knownHosts: Set<String> = []
     /// The HTTP version that was negotiated with each host over TLS.
     @exclusivity(unchecked) private var hostVersions: [String: HTTPVersion] = [:]
@@ -104,8 +104,8 @@ final class CurlLoop: @unchecked Sendable {
         pools.closeAll()
     }
 
-    /// Returns whether the thread can end. If so, closes the mailbox, because its messages would retain the loop, and with it
-    /// themselves.
+    /// Returns whether the thread can end. If so, closes the mailbox, because a message in it would retain the loop, which retains
+    /// the mailbox.
     private func hasEnded() -> Bool {
         guard isShutDown, transfers.isEmpty else { return false }
         return mailbox.withLock { mailbox in
@@ -156,7 +156,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Runs everything that doesn't need to wait. Adding a transfer can complete it at once, which makes room for the next.
+    /// Runs everything that doesn't need to wait. Adding a transfer can complete it immediately, which makes room for the next.
     ///
     /// The number of rounds is limited: while a server sends faster than the client reads, there is always more to do, and messages
     /// and other sockets must get their turn.
@@ -227,8 +227,8 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// Resumes sending for refused transfers after each turn. Once a response makes the rest of the body unnecessary, libcurl stops
-    /// sending, in some cases only when the response is complete. It doesn't stop while sending is paused because the body's source
-    /// has no bytes ready.
+    /// sending, in some cases only when the response is complete. However, libcurl doesn't stop while sending is paused because the
+    /// body's source has no bytes ready.
     private func resumeAfterRefusals() {
         for transfer in refused where transfer.state.isSendingPaused {
             transfer.state.isSendingPaused = false
@@ -277,8 +277,9 @@ final class CurlLoop: @unchecked Sendable {
         isSettled = false
     }
 
-    /// If a host supports HTTP/2, or may do so, requests that HTTP/2 isn't fit for, such as those that authenticate their connection,
-    /// use separate connections: libcurl would use an idle one for a request that could share a connection.
+    /// If a host supports HTTP/2 or might support it, requests that can't use HTTP/2, such as those that authenticate their
+    /// connection, use separate connections. Otherwise, libcurl would use an idle one of these for a request that could share a
+    /// connection.
     private func pool(of transfer: Transfer) -> CurlPool? {
         let plan = transfer.plan
         let isSeparate =
@@ -361,7 +362,7 @@ final class CurlLoop: @unchecked Sendable {
 
     // MARK: Look-ups
 
-    /// Returns whether libcurl can look up a transfer's host now. If not, libcurl ends the transfer, and it waits for its turn.
+    /// Returns whether libcurl can look up a transfer's host now. If not, libcurl ends the transfer, which then waits for its turn.
     ///
     /// libcurl calls this on the loop's thread when it has neither a cached address nor a suitable idle connection.
     func canLookUp(_ transfer: Transfer) -> Bool {
@@ -378,7 +379,7 @@ final class CurlLoop: @unchecked Sendable {
         add(transfer)
     }
 
-    /// Adds transfers that wait for the look-up of a host for which an address or an idle connection may have become available.
+    /// Adds transfers that wait for a look-up, if their host may now have a known address or an idle connection.
     private func tryWithoutLookup() {
         let hosts = knownHosts
         knownHosts = []
@@ -422,7 +423,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// - Parameter isDone: Whether libcurl has finished the transfer. If not, it is stopped, except for a look-up.
+    /// - Parameter isDone: Whether libcurl has finished the transfer. If not, the transfer is stopped, but its look-up continues.
     private func finish(_ transfer: Transfer, code: CURLcode, isDone: Bool = false) {
         let phase = transfer.phase
         if code == CURLE_OK { transfer.attempt(transfer.deliverRefusal) }
@@ -431,20 +432,20 @@ final class CurlLoop: @unchecked Sendable {
         }
         if code == CURLE_OK, transfer.state.fault == nil, !transfer.isDiscarded { transfer.attempt(transfer.checkBody) }
         guard transfer.state.finish() else { return }
-        // Earlier than the completion, because the next exchange can have the same control.
+        // Detached before the completion is called, because the next exchange can use the same control.
         transfer.exchange.control.attach(nil)
         let result = transfer.result(of: code, phase: phase)
         releaseHandle(of: transfer, isDone: isDone)
         leave(transfer)
         refused.removeAll { $0 === transfer }
         transfer.release()
-        // A streamed response has used its completion.
+        // A streamed response has already used its completion.
         if let completion = transfer.takeCompletion(), let result {
             endings.append(Ending(completion: completion, result: result))
         }
     }
 
-    /// Keeps a transfer that libcurl has finished until the pending decision is made. Releases its connection and its slot.
+    /// Stores a transfer that libcurl has finished, until the pending decision is made. Releases its connection and its slot.
     private func storeResult(of transfer: Transfer, code: CURLcode, phase: TransportError.Phase) {
         let report = transfer.report
         let failure = code == CURLE_OK ? nil : transfer.failure(code, phase: phase, report: report)

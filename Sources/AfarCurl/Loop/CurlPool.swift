@@ -23,11 +23,11 @@ final class CurlPool {
     @exclusivity(unchecked) private var unresponsive: Set<Int32> = []
     /// Sockets whose transfers have ended since the last poll.
     @exclusivity(unchecked) private var justFreed: [Int32] = []
-    /// Handles without a transfer whose look-up, or response, continues.
+    /// Handles that no longer have a transfer, but whose look-up or response continues.
     @exclusivity(unchecked) private var abandoned: [EasyHandle] = []
     @exclusivity(unchecked) private var deadline: UInt64?
     @exclusivity(unchecked) private var watchdog: StreamWatchdog?
-    /// Whether libcurl was called since ``nextDone()`` last returned nil, so transfers can have ended.
+    /// Whether libcurl was called since ``nextDone()`` last returned nil, so transfers may have ended.
     @exclusivity(unchecked) private var wasCalled = false
     /// The transfer that ``sweep()`` starts.
     @exclusivity(unchecked) private var sweeper: UnsafeMutableRawPointer?
@@ -98,15 +98,15 @@ final class CurlPool {
         handle.close()
     }
 
-    /// Detaches a handle from its transfer, and frees it when its look-up or its response has ended: ``releaseAbandoned(_:)``. After
-    /// a look-up, libcurl opens no connection for it.
+    /// Detaches a handle from its transfer. ``releaseAbandoned(_:)`` frees the handle when its look-up or its response has ended.
+    /// After a look-up, libcurl opens no connection for it.
     func abandon(_ handle: EasyHandle) {
         handle.transfer = nil
         handle.clearTransfer()
         abandoned.append(handle)
     }
 
-    /// Returns the abandoned handle that libcurl has finished, closed; nil if the handle is not an abandoned one.
+    /// Closes and returns the abandoned handle that libcurl has finished; nil if the handle isn't an abandoned one.
     func releaseAbandoned(_ easy: UnsafeMutableRawPointer) -> EasyHandle? {
         guard let index = abandoned.firstIndex(where: { $0.raw == easy }) else { return nil }
         let handle = abandoned.remove(at: index)
@@ -169,7 +169,7 @@ final class CurlPool {
 
     /// Records that the transfer on a socket has ended. libcurl can use the connection again.
     func didRelease(_ socket: Int32, by transfer: Transfer, at now: UInt64) {
-        // libcurl may have closed it, and its number may have been reused.
+        // libcurl may have closed the socket, and its number may have been reused.
         guard connections.release(socket, by: ObjectIdentifier(transfer), at: now), connections.isIdle(socket) else {
             return
         }
@@ -224,7 +224,7 @@ final class CurlPool {
     /// When the connection that has been idle longest became idle.
     var oldestIdle: UInt64? { connections.idleCount > 0 ? connections.idle.lazy.map(\.since).min() : nil }
 
-    /// Whether connections were shut down that libcurl hasn't closed yet.
+    /// Whether any connection was shut down but not yet closed by libcurl.
     var hasEnded: Bool { connections.endedCount > 0 }
 
     var isEmpty: Bool { connections.isEmpty }
@@ -232,7 +232,7 @@ final class CurlPool {
     /// The connections that were not shut down, with their hosts.
     var connected: [(socket: Int32, host: String, isIdle: Bool)] { connections.connected }
 
-    /// Shuts down the connections that have been idle longest, up to a number. Returns how many there were.
+    /// Shuts down a number of connections, those that have been idle longest. Returns how many were shut down.
     func endIdle(_ count: Int) -> Int {
         let oldest = connections.idle.sorted { $0.since < $1.since }.prefix(count)
         end(oldest.map(\.socket))
@@ -282,8 +282,8 @@ final class CurlPool {
 
     /// Accepts no more transfers, and shuts down the connections that no running transfer uses.
     ///
-    /// libcurl closes idle connections only with the whole multi handle, which a long download can delay for hours, or during a
-    /// sweep, at most once a second. Shutting the sockets down notifies the peers at once.
+    /// libcurl closes idle connections only during a sweep, at most once a second, or together with the whole multi handle, which a
+    /// long download can delay for hours. Shutting down the sockets notifies the peers immediately.
     func retire(running: [Transfer]) {
         isRetired = true
         let inUse = Set(running.compactMap(\.attempt.socket))
@@ -311,7 +311,7 @@ final class CurlPool {
             // An HTTP/2 server can send settings at any time. libcurl notices a closed connection before the next request.
             guard !connections.isShared(socket) else { return }
             socketsWithUnsolicitedData.insert(socket)
-            // Probably closed by the server. In any case, it can't be used.
+            // The server has probably closed the connection. In any case, the connection can't be used.
             if connections.isIdle(socket) { end([socket]) }
             return
         }

@@ -4,11 +4,11 @@ import AfarTransport
 struct CurlPools {
     /// What distinguishes connections that libcurl treats as equal.
     struct Purpose: Hashable {
-        /// The requirements on their security.
+        /// The requirements on the connections' security.
         var security: ObjectIdentifier?
         /// The local interface, and the credential that a proxy has received.
         var route: ConnectionRoute.Identity?
-        /// Whether they use HTTP/1.1 to a host that may support HTTP/2 as well.
+        /// Whether the connections use HTTP/1.1 to a host that may support HTTP/2 as well.
         var isSeparateHTTP1 = false
     }
 
@@ -98,7 +98,7 @@ struct CurlPools {
         if nextSweep == .max { nextSweep = now + idleLimit }
     }
 
-    /// Schedules a sweep if a pool, or a connection of it, may have become unnecessary.
+    /// Schedules a sweep if a pool or one of its connections may have become unnecessary.
     mutating func transferEnded(in pool: CurlPool, at now: UInt64) {
         let isUnneeded = pool.purpose != Purpose() && pool.isUnused && pool.isEmpty
         if isUnneeded || pool.hasEnded { nextSweep = min(nextSweep, now + Self.second) }
@@ -120,7 +120,7 @@ struct CurlPools {
                 nextSweep = min(nextSweep, moment)
             }
         }
-        // The first pool caches certificates, which take long to read.
+        // The first pool caches certificates, which take a long time to read.
         removeAll { [first = current[Purpose()]] in $0.isUnused && $0.isEmpty && $0 !== first }
     }
 

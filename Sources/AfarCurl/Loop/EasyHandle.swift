@@ -4,14 +4,14 @@ import Foundation
 
 /// A libcurl easy handle and its error buffer. It belongs to the thread of one loop.
 ///
-/// A handle is added to a multi handle once. Before 8.1, a handle that is added again keeps a pointer into the freed fields of its
-/// last response, and libcurl writes there when the first field line of the next response begins with a space or a tab.
+/// A handle is added to a multi handle only once. Before 8.1, a handle that is added again keeps a pointer into the freed fields
+/// of its last response, and libcurl writes there when the first field line of the next response begins with a space or a tab.
 final class EasyHandle {
     let raw: UnsafeMutableRawPointer
     @exclusivity(unchecked) var transfer: Transfer?
     /// The observer of the handle's TLS handshakes; nil if libcurl needs none.
     @exclusivity(unchecked) var handshake: Handshake?
-    /// How many more bytes of an abandoned response to read, from when the transfer has ended.
+    /// How many more bytes of an abandoned response to read; nil if the response isn't read any further.
     @exclusivity(unchecked) private var discardLimit: Int?
     let errorText: UnsafeMutablePointer<CChar>
 
@@ -55,7 +55,7 @@ final class EasyHandle {
         _ = afar_set_long(raw, CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
     }
 
-    /// Frees the handle. Not in `deinit`, because libcurl can call back while it cleans up.
+    /// Frees the handle. This must not happen in `deinit`, because libcurl can call back while it cleans up.
     func close() {
         curl_easy_cleanup(raw)
         errorText.deallocate()

@@ -146,7 +146,7 @@ struct HostLimiter<Waiter: AnyObject> {
         ready.append(queue)
     }
 
-    /// Some queues are kept, because the next request often goes to the same host.
+    /// Removes an unused queue, unless there are only a few. The next request often goes to the same host.
     private mutating func discardIfUnused(_ queue: HostQueue) {
         if !queue.isUsed, queues.count > 64, queues[queue.host] === queue { queues[queue.host] = nil }
     }

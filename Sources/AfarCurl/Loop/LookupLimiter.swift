@@ -22,7 +22,7 @@ struct LookupLimiter<Waiter: AnyObject> {
         abandonedLimit = max(1, min(limit, .max / Self.abandonedPerLookup)) * Self.abandonedPerLookup
     }
 
-    /// Adds a waiter, and admits it if there is room and no one else is waiting.
+    /// Adds a waiter, and admits it if there is room and no other waiter comes first.
     mutating func enter(_ waiter: Waiter) -> (slot: Slot, isAdmitted: Bool) {
         let isNext = !limiter.isReady
         let slot = limiter.enqueue(waiter, host: "")
@@ -46,7 +46,7 @@ struct LookupLimiter<Waiter: AnyObject> {
         waitingCount -= 1
     }
 
-    /// Records that the transfer of an admitted look-up has ended, and the look-up continues. Call it once.
+    /// Records that the transfer of an admitted look-up has ended, but the look-up continues. Call it once.
     mutating func abandon(_ slot: Slot) {
         limiter.release(slot)
         abandonedCount += 1

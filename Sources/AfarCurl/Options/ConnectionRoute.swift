@@ -63,7 +63,7 @@ struct ConnectionRoute: Equatable {
     /// Sets libcurl's options for the route.
     func apply(to options: CurlOptions, _ certificateBundle: String?) throws(CurlOptions.Failure) {
         if let unixSocket {
-            // libcurl describes all of them alike, so they can't be distinguished.
+            // libcurl describes all connections over Unix sockets alike, so they can't be distinguished.
             try options.set(CURLOPT_UNIX_SOCKET_PATH, unixSocket)
             try options.set(CURLOPT_FRESH_CONNECT, 1)
             try options.set(CURLOPT_FORBID_REUSE, 1)

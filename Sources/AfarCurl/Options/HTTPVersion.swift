@@ -23,10 +23,10 @@ enum HTTPVersion: Equatable {
         }
     }
 
-    /// Whether the library's HTTP/2 is suitable for a request. Before libcurl 8.17, a request that may be paused stalls all others
-    /// of its connection.
+    /// Whether the library's HTTP/2 is suitable for a request. Before libcurl 8.17, a paused request stalls all others on its
+    /// connection, so one that may be paused is unsuitable.
     private static func canUseHTTP2(_ hop: Hop, _ library: CurlLibrary) -> Bool {
-        // Negotiate and NTLM authenticate the connection, which no other request may share.
+        // Negotiate and NTLM authenticate the connection, so no other request may share it.
         guard hop.connectionAuthentication == nil else { return false }
         if case .stream = hop.exchange.delivery, !library.pausesStreams { return false }
         return library.sendsBodiesOverHTTP2 || hop.exchange.body.isNone

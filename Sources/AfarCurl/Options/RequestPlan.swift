@@ -22,7 +22,7 @@ struct RequestPlan {
     private let authority: String
 
     init(_ hop: Hop) throws {
-        // Copying the exchange costs more than everything below.
+        // The exchange isn't copied, because that would cost more than everything below.
         guard let scheme = hop.exchange.request.scheme, let authority = hop.exchange.request.authority,
             !authority.isEmpty
         else {
@@ -31,7 +31,8 @@ struct RequestPlan {
         guard scheme == "http" || scheme == "https" else {
             throw hop.failure(.unsupportedURL, "the scheme \"\(scheme)\" is not http or https")
         }
-        // Parts must not change their meaning: the path "x" would extend the host's name, and "@x" would turn it into a user name.
+        // The parts of the URL must not change their meaning when they are joined: the path "x" would extend the host's name, and
+        // "@x" would turn it into a user name.
         let path = hop.exchange.request.path ?? "/"
         guard path.utf8.first == UInt8(ascii: "/"), path.allBytes({ $0 > 0x20 && $0 != 0x7F }),
             authority.allBytes(\.isAllowedInAuthority)

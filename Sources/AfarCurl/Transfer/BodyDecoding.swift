@@ -2,17 +2,18 @@ import AfarTransport
 
 /// Decodes a body in pieces.
 ///
-/// If a buffer isn't taken as a whole, libcurl delivers it again. The bytes that were decoded before are skipped then.
+/// If a buffer isn't accepted as a whole, libcurl delivers it again. The bytes that have already been decoded are then
+/// skipped.
 final class BodyDecoding {
     static let pieceSize = 32 * 1024
 
     private let decoder: ContentDecoder
     /// Allocated when the first byte arrives.
     private var piece = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// How many of the bytes that libcurl delivers next have been decoded before.
+    /// How many of the bytes that libcurl delivers next have already been decoded.
     private var repeatedCount = 0
 
-    /// Returns nil for a body that is delivered as it is.
+    /// Returns nil for a body that isn't decoded.
     init?(_ head: ResponseHead, _ options: ExchangeOptions) {
         guard let decoder = ContentDecoder(for: head, options: options) else { return nil }
         self.decoder = decoder
@@ -25,7 +26,7 @@ final class BodyDecoding {
     /// Whether more can be decoded without further input.
     var hasMore: Bool { decoder.hasMore }
 
-    /// The bytes of a buffer that weren't decoded before.
+    /// The bytes of a buffer that haven't been decoded yet.
     func undecodedBytes(of body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: body.dropFirst(repeatedCount))
     }
@@ -41,7 +42,7 @@ final class BodyDecoding {
         }
     }
 
-    /// Records that a buffer wasn't taken. libcurl delivers it again, possibly in pieces of other sizes.
+    /// Records that a buffer wasn't accepted. libcurl delivers it again, possibly in pieces of other sizes.
     func didReject(_ body: UnsafeRawBufferPointer, rest: UnsafeRawBufferPointer) {
         repeatedCount = max(repeatedCount, body.count - rest.count)
     }

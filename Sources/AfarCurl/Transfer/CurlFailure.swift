@@ -13,7 +13,7 @@ struct CurlFailure {
     /// Whether the final head had arrived when the transfer failed.
     var hasHead = false
 
-    /// libcurl's message, or another one where libcurl's is misleading.
+    /// libcurl's message, or a replacement if that is misleading.
     var text: String {
         switch code {
         case CURLE_OK where !hasHead, CURLE_PARTIAL_FILE where !hasHead:
@@ -34,14 +34,14 @@ struct CurlFailure {
 
     var transportCode: TransportError.Code {
         switch code {
-        // The scheme was checked, so this is a response that isn't HTTP/1.
+        // The scheme has been checked, so this is a response that isn't HTTP/1.
         case CURLE_UNSUPPORTED_PROTOCOL: isConnected ? .malformedResponse : .unsupportedURL
         case CURLE_PEER_FAILED_VERIFICATION: certificateCode
         case CURLE_SSL_CONNECT_ERROR where message.contains("alert"), CURLE_RECV_ERROR where message.contains("alert"),
             CURLE_SEND_ERROR where message.contains("alert"):
             alertCode
         case CURLE_COULDNT_CONNECT: connectCode
-        // The host, whose address a SOCKS proxy needs.
+        // The host can't be resolved. A SOCKS proxy needs its address.
         case CURLE_PROXY where message.contains("resolve host"): .cannotFindHost
         case CURLE_COULDNT_RESOLVE_HOST where message.contains("failed to start"): .outOfResources
         case CURLE_RECV_ERROR where message.contains("chunk"): .malformedResponse
@@ -54,7 +54,7 @@ struct CurlFailure {
         }
     }
 
-    /// libcurl reports some chunk errors with a code for errors of its own.
+    /// libcurl reports some chunk errors with a code for its own errors.
     private var isChunkedEncodingError: Bool { message.contains("chunked-encoded") }
 
     /// Whether `CURLINFO_OS_ERRNO` belongs to a failure with this code. Failures without a system error don't reset it.
@@ -127,7 +127,7 @@ struct CurlFailure {
             CURLE_BAD_DOWNLOAD_RESUME, CURLE_CHUNK_FAILED, CURLE_AUTH_ERROR, CURLE_REMOTE_ACCESS_DENIED,
             CURLE_LOGIN_DENIED, CURLE_REMOTE_FILE_NOT_FOUND, CURLE_REMOTE_DISK_FULL, CURLE_REMOTE_FILE_EXISTS,
             CURLE_UPLOAD_FAILED)
-        // CURLE_SEND_FAIL_REWIND: a kept connection and a body that can't be rewound were lost.
+        // CURLE_SEND_FAIL_REWIND: a kept connection was lost, and the body can't be rewound.
         map(
             .connectionLost, CURLE_GOT_NOTHING, CURLE_SEND_FAIL_REWIND, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
             CURLE_UNRECOVERABLE_POLL,
@@ -145,7 +145,7 @@ struct CurlFailure {
         return codes
     }()
 
-    /// Returns a message if the proxy has failed or refused; nil otherwise.
+    /// Returns a message if the proxy has failed or has refused the request; nil otherwise.
     ///
     /// - Parameter answer: The status of the proxy's response to the request for a tunnel.
     func failure(of proxy: Proxy, answer: Int?) -> String? {
@@ -155,7 +155,7 @@ struct CurlFailure {
             return "the proxy \(proxy) opened no tunnel to the host: \(reason)"
         }
         return switch code {
-        // libcurl reports a SOCKS proxy as a host.
+        // libcurl reports a failed look-up of a SOCKS proxy like that of a host.
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST: "the proxy \(proxy) cannot be found"
         case CURLE_RECV_ERROR where message.contains("CONNECT"): "the proxy \(proxy) opened no tunnel: \(text)"
         case CURLE_PROXY where transportCode == .proxyFailed: "the proxy \(proxy) opened no connection: \(text)"

@@ -10,7 +10,7 @@ import Foundation
 /// Controls TLS handshakes: ends a handshake before the client's identity is sent to a server that hasn't been accepted, validates
 /// certificates if there is no evaluator, and logs keys. It belongs to the thread of one loop.
 final class Handshake {
-    /// The server's certificates when the handshake was ended for their evaluation, and what had been negotiated.
+    /// The server's certificates and what had been negotiated, if the handshake was ended to evaluate the certificates.
     @exclusivity(unchecked) var undecided: (chain: PresentedChain, agreement: TLSAgreement?)?
     private let security: ConnectionSecurity?
     private let isStrict: Bool
@@ -18,7 +18,7 @@ final class Handshake {
 
     /// - Parameters:
     ///   - security: The evaluation of the server's certificates, if any.
-    ///   - isStrict: Whether certificates must follow RFC 5280 strictly, without an evaluator.
+    ///   - isStrict: Whether certificates must follow RFC 5280 strictly if there is no evaluator.
     init(_ security: ConnectionSecurity?, isStrict: Bool, logsTo keyLog: KeyLog?) {
         self.security = security?.evaluation == nil ? nil : security
         self.isStrict = isStrict
@@ -26,7 +26,7 @@ final class Handshake {
     }
 
     #if canImport(COpenSSL)
-        /// The index of the object in OpenSSL's settings, which live as long as the connection. A server can also ask for the
+        /// The index of the object in OpenSSL's settings, which live as long as the connection. A server can also request the
         /// client's identity after the handshake (RFC 8446, section 4.6.2).
         private static let exDataIndex = afar_new_settings_index { _, object, _, _, _, _ in
             if let object { Unmanaged<Handshake>.fromOpaque(object).release() }

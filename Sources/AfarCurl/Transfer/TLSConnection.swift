@@ -25,7 +25,7 @@ import Foundation
             self.ssl = OpaquePointer(ssl)
         }
 
-        /// Whether the server was trusted before over this connection.
+        /// Whether the server has already been trusted on this connection.
         func isTrusted(under security: ConnectionSecurity) -> Bool {
             guard Self.trustIndex >= 0 else { return false }
             return SSL_get_ex_data(ssl, Self.trustIndex) == Unmanaged.passUnretained(security).toOpaque()
@@ -43,10 +43,10 @@ import Foundation
             return length == 2 && name?[0] == UInt8(ascii: "h") && name?[1] == UInt8(ascii: "2")
         }
 
-        /// How the server ends the connection, recorded from the first access on; nil if there is no memory left.
+        /// How the server ends the connection. Recording begins at the first access. Nil if there is no memory left.
         ///
-        /// From then on, OpenSSL doesn't report an end without an alert as an error. Some versions of libcurl ignore that error,
-        /// and others fail every transfer.
+        /// After the first access, OpenSSL doesn't report an end without an alert as an error. Some versions of libcurl would ignore
+        /// the error, and others would fail every transfer.
         var ending: TLSEnding? {
             guard Self.endingIndex >= 0 else { return nil }
             if let object = SSL_get_ex_data(ssl, Self.endingIndex) {

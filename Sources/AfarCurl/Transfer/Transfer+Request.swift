@@ -6,9 +6,10 @@ import HTTPTypes
 /// The request: its options, its connection, its body, and sending it again.
 extension Transfer {
     private static let largeBuffer = 512 * 1024
-    /// For bodies that can be refused in part: libcurl stores the rest, and copies it each time until it is taken.
+    /// For bodies that can be refused in part. libcurl stores the refused bytes, and copies them each time until they are
+    /// accepted.
     private static let smallBuffer = 56 * 1024
-    /// The most requests that one authentication may take. Kerberos takes one or two, NTLM two.
+    /// The maximum number of requests for one authentication. Kerberos takes one or two, NTLM two.
     private static let authenticationLimit = 8
 
     func configure(_ handle: EasyHandle, pool: CurlPool) throws {
@@ -31,8 +32,8 @@ extension Transfer {
         if plan.isSecure { try pool.setSecurity(handle, exchange.options.minimumTLSVersion) }
         if let route = plan.route { try pool.setRoute(route, options) }
         try plan.routeLists?.apply(to: options)
-        // libcurl divides this time among the addresses. The loop's own timeout must come first, or the limiter would miss a
-        // continuing look-up.
+        // libcurl divides this time among the addresses. The loop's own timeout must expire first. Otherwise, the limiter
+        // wouldn't count a look-up that continues.
         try options.set(
             CURLOPT_CONNECTTIMEOUT_MS,
             Int(clamping: Int64(max(0.001, exchange.options.connectTimeout.clamped) * 1000)) + 1_000)
@@ -52,7 +53,7 @@ extension Transfer {
         if let authentication { try options.setAuthentication(authentication) }
     }
 
-    /// Returns the body to send. Unless libcurl copies it at once, it is opened here and becomes the feed.
+    /// Returns the body to send. Unless libcurl copies the body immediately, this method opens it, and it becomes the feed.
     private func sendableBody() throws -> RequestBody {
         // The plan permits only an empty body for HEAD.
         guard plan.method != .head else { return .none }
@@ -142,7 +143,7 @@ extension Transfer {
         return true
     }
 
-    /// Why the handshake ended when the server asked for the client's identity; nil if it didn't.
+    /// Why the handshake was ended when the server requested the client's identity; nil if it wasn't.
     var handshakeFault: Fault? { attempt.handle?.handshake?.undecided.map { undecided($0.chain) } }
 
     private func undecided(_ chain: PresentedChain) -> Fault {
@@ -238,9 +239,9 @@ extension Transfer {
 }
 
 extension CurlOptions {
-    /// Makes libcurl authenticate by one scheme, on a connection that serves no other request.
+    /// Makes libcurl authenticate with one scheme, on a connection that serves no other request.
     ///
-    /// Despite these options, libcurl leaves the connection open between the messages. It closes it after the last response.
+    /// Despite these options, libcurl leaves the connection open between the messages, and closes it after the last response.
     fileprivate func setAuthentication(_ authentication: ConnectionAuthentication) throws(Failure) {
         let scheme =
             switch authentication.scheme {

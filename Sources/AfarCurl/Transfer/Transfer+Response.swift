@@ -22,7 +22,7 @@ extension Transfer {
         let failure: TransportError?
     }
 
-    /// How much of a body is held until the decision. Beyond that, the transfer pauses.
+    /// The maximum number of body bytes that are held until the decision. If more arrive, the transfer pauses.
     private static let heldByteLimit = 64 * 1024
     /// The maximum time that a transfer uses in one turn of the loop, in nanoseconds.
     private static let longestTimeSlice: UInt64 = 10_000_000
@@ -55,8 +55,8 @@ extension Transfer {
 
     private func receive(_ head: ResponseHead) throws(Fault) {
         response.head = head
-        // After a refusal or a redirect, libcurl stops sending, but it never ends a transfer whose sending is paused.
-        // Authentication messages have no body, so none was read.
+        // After a refusal or a redirect, libcurl stops sending, but it never ends a transfer whose sending is paused. An
+        // authentication message doesn't send the body, so none of it has been read.
         if head.status >= 300, let feed, authentication == nil || feed.byteCount > 0 || state.isSendingPaused {
             loop.noteRefusal(of: self)
         }
@@ -138,7 +138,7 @@ extension Transfer {
         reportProgress()
     }
 
-    /// The buffer for the body while the decision is pending; nil if the sink takes it.
+    /// The buffer for the body while the decision is pending; nil if the sink receives it.
     private var held: GrowingBuffer? {
         if case .awaited(let held) = response.decision, !sink.isMemory { held } else { nil }
     }
@@ -167,7 +167,7 @@ extension Transfer {
             bytes: sink.byteCount, expected: response.decoding == nil ? declaredLength : nil)
     }
 
-    /// Returns whether the bytes were taken. If not, libcurl keeps them and pauses.
+    /// Returns whether the bytes were accepted. If not, libcurl stores them and pauses.
     func receive(body: UnsafeRawBufferPointer) throws(Fault) -> Bool {
         try deliverRefusal()
         // libcurl can read 100 buffers in a row before the loop processes a suspension.
@@ -197,7 +197,7 @@ extension Transfer {
                 decoding.didReject(body, rest: rest)
                 return false
             }
-            // The loop can't end the transfer in the meantime.
+            // Checked here, because the loop can't end the transfer during this call.
             if mustBeReadToItsEnd, let fault = interruption { throw fault }
             _ = try write(decoding.decode(&rest), evenIfFull: true)
         }
@@ -242,10 +242,10 @@ extension Transfer {
         attempt.isShared && response.head != nil && !CurlLibrary.shared.pausesStreams
     }
 
-    /// Pauses and resumes the directions.
+    /// Pauses and resumes sending and receiving.
     ///
-    /// libcurl delivers the stored bytes during this call, and all of them are taken. Otherwise, libcurl would copy the rest of a
-    /// decoded buffer each time that a part of it is refused.
+    /// libcurl delivers the stored bytes during this call, and all of them are accepted. Otherwise, libcurl would copy the rest of
+    /// a decoded buffer each time that a part of it is refused.
     func applyPauses(to handle: EasyHandle) -> CURLcode {
         isResuming = true
         let code = curl_easy_pause(handle.raw, pauseMask)

@@ -11,10 +11,10 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 
-    /// How far the look-up of the host's name is, if one is needed.
+    /// How far the look-up of the host's name has progressed, if one is needed.
     enum Lookup {
         case none
-        /// Too many look-ups are running. libcurl doesn't have the transfer in the meantime.
+        /// Too many look-ups are running. The transfer isn't in libcurl while it waits.
         case waiting(LookupLimiter<Transfer>.Slot)
         case running(LookupLimiter<Transfer>.Slot)
 
@@ -23,9 +23,9 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         }
     }
 
-    /// The state while libcurl has the transfer. The next attempt has a new value.
+    /// The state of one attempt, from when libcurl receives the transfer. The next attempt has a new value.
     struct Attempt {
-        /// Nil if libcurl doesn't have the transfer.
+        /// Nil if the transfer isn't in libcurl.
         var handle: EasyHandle?
         var pool: CurlPool?
         var start: Date?
@@ -51,11 +51,12 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         var head: ResponseHead?
         /// The head of a 417 that refused an expectation, or of a 401 while libcurl authenticates.
         ///
-        /// libcurl may send the request again without the expectation (RFC 9110, section 15.5.18), or with its next message. It
-        /// then doesn't deliver this response's body. Only the next callback shows which.
+        /// libcurl may send the request again without the expectation (RFC 9110, section 15.5.18), or with its next
+        /// authentication message. It then doesn't deliver this response's body. Only the next callback shows whether it does
+        /// so.
         var refusal: ResponseHead?
         var decision = Decision.none
-        /// Nil if the body is delivered as it is.
+        /// Nil if the body isn't decoded.
         var decoding: BodyDecoding?
         /// How libcurl ended the transfer before the decision about the head was made.
         var pendingResult: PendingResult?
@@ -127,7 +128,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     var exchange: Exchange { hop.exchange }
 
-    /// Identifies the transfers whose connections are limited together: by the host, and the requirements on its security.
+    /// Identifies the transfers whose connections are limited together, by the host and the requirements on its security.
     var limitedHost: String {
         guard let security = hop.exchange.options.security else { return plan.host }
         return "\(plan.host) \(UInt(bitPattern: ObjectIdentifier(security)))"
@@ -144,7 +145,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     func start(completion: @escaping Completion) {
         self.completion = completion
-        // Not earlier, because this is a retain cycle until the transfer ends.
+        // These calls aren't made earlier, because they create retain cycles until the transfer ends.
         if case .stream(let highWaterMark) = exchange.delivery { makeStream(highWaterMark: highWaterMark) }
         exchange.control.attach { [loop] _ in loop.post(.suspensionChanged(self)) }
         loop.post(.submit(self))

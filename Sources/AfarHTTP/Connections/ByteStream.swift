@@ -3,9 +3,9 @@ import Foundation
 
 /// A bidirectional stream of bytes: a socket, or TLS over another stream. Reading and writing never block.
 protocol ByteStream: AnyObject {
-    /// Whether reading may return something other than ``StreamResult/wouldBlock``.
+    /// Whether reading might return something other than ``StreamResult/wouldBlock``.
     var canRead: Bool { get }
-    /// Whether writing may return something other than ``StreamResult/wouldBlock``.
+    /// Whether writing might return something other than ``StreamResult/wouldBlock``.
     var canWrite: Bool { get }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamResult
@@ -14,8 +14,8 @@ protocol ByteStream: AnyObject {
     /// bytes.
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamResult
 
-    /// Returns whether neither unsolicited data nor the end of the connection has arrived. TLS messages, such as session tickets,
-    /// are processed here and don't count.
+    /// Returns false if unsolicited data or the end of the connection has arrived. TLS messages, such as session tickets, are
+    /// processed here and don't count.
     func isIdle() -> Bool
 }
 
@@ -29,7 +29,7 @@ enum StreamResult {
     indirect case failed(Fault)
 }
 
-/// A connected socket. It remembers the events that its loop has reported.
+/// A connected socket. It stores the events that its loop has reported.
 final class SocketStream: ByteStream {
     let descriptor: Int32
     @exclusivity(unchecked) private var isReadable = false

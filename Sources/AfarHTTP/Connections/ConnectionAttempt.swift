@@ -1,13 +1,13 @@
 import AfarTransport
 import Foundation
 
-/// An attempt to open a connection: it connects to an address of a host or its proxy (RFC 8305), requests a connection to the host
-/// from the proxy, and starts TLS. It belongs to the thread of its engine's loop.
+/// An attempt to open a connection. It connects to an address of the host or of the proxy (RFC 8305), requests a connection to the
+/// host if there is a proxy, and starts TLS. An attempt belongs to the thread of its engine's loop.
 ///
 /// The address families alternate. If an address doesn't respond in time, the next one is tried concurrently, and the first
 /// connection wins.
 final class ConnectionAttempt: @unchecked Sendable {
-    // Sendable because other threads only pass it back.
+    // Sendable because other threads don't use it. They only pass it back to the loop's thread.
 
     /// A socket that is connecting.
     private final class Candidate: LoopSocket {
@@ -49,7 +49,7 @@ final class ConnectionAttempt: @unchecked Sendable {
     private(set) var times: ConnectionTimes
     /// The name that is being looked up, if any.
     private(set) var name: String?
-    /// The host's addresses that haven't been requested from a SOCKS proxy.
+    /// The host's addresses that haven't been tried through the SOCKS proxy.
     private var hostAddresses: ArraySlice<SocketAddress> = []
     private var steps: ArraySlice<Step> = []
     /// The last address that was tried.
@@ -362,7 +362,7 @@ final class ConnectionAttempt: @unchecked Sendable {
             return engine.cancel(self)
         }
         self.evaluatedExchange = evaluatedExchange
-        // Half of the time for a thread to become available, half for the evaluation.
+        // Half of the remaining time is for a thread to become available, and half for the evaluation.
         let end = evaluatedExchange.state.nextDeadline
         let timeLeft = Duration.nanoseconds(Int64(clamping: max(end, engine.loop.now) - engine.loop.now)) / 2
         evaluatedExchange.hop.run { [engine, undecided = tls.undecidedTrust] in

@@ -20,7 +20,7 @@ struct ConnectionKey: Hashable {
     /// The use of a connection.
     enum Purpose {
         case requests
-        /// A request that asks for another protocol (RFC 9110, section 7.8), which takes over the connection.
+        /// A request to switch to another protocol (RFC 9110, section 7.8), which then takes over the connection.
         case upgrade
         /// Another protocol, without a request.
         case otherProtocol

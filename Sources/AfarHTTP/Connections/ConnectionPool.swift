@@ -1,7 +1,7 @@
 /// Assigns connections to requests, and decides when connections are opened and closed. It performs no I/O and reads no clock.
 ///
 /// A request isn't tied to the connection that is opened for it: it uses the first one that becomes available. The most recently
-/// used connection comes first, so the others can time out.
+/// used connection is reused first, so the others can time out.
 final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObject> {
     /// The outcome for a request.
     enum Assignment {
@@ -42,7 +42,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
         mutating func prepend(_ queued: Queued) { places.insert(queued, at: start) }
 
-        /// Removes and returns the first waiter that fulfills a condition.
+        /// Removes and returns the first waiter that satisfies a condition.
         mutating func take(where isSuitable: (Queued) -> Bool) -> Waiter? {
             guard let index = places[start...].firstIndex(where: { $0.map(isSuitable) ?? false }) else { return nil }
             let waiter = places[index]?.waiter
@@ -52,7 +52,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
             }
             places[index] = nil
             start += 1
-            // Each waiter is moved once on average.
+            // At most as many waiters are moved as were removed, so the cost per waiter is constant on average.
             if start * 2 >= places.count {
                 places.removeFirst(start)
                 start = 0
@@ -127,8 +127,8 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return host.opening > host.waiting.count
     }
 
-    /// Returns the last waiter for which a connection is being opened, if any. The connect timers of this waiter and the earlier
-    /// ones run.
+    /// Returns the last waiter for which a connection is being opened, if any. The connect timers of this waiter and of earlier
+    /// ones are running.
     func lastConnecting(to key: Key) -> Waiter? {
         hosts[key].flatMap { host in host.waiting[min(host.opening, host.waiting.count) - 1] }
     }
@@ -136,13 +136,13 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     /// Whether there are waiters for which no connection is being opened.
     func hasUnservedWaiters(_ key: Key) -> Bool { hosts[key].map { $0.opening < $0.waiting.count } ?? false }
 
-    /// Counts another connection to a host, if one can be opened. Returns whether it was counted. Call it when a slot has become
-    /// free.
+    /// Counts another connection to a host, if one can be opened. Returns whether it was counted. Call this method when a slot
+    /// has become free.
     func openNext(_ key: Key) -> Bool { hosts[key].map { open($0) } ?? false }
 
     // MARK: Connections
 
-    /// Makes a connection available that was opened, or whose exchange has ended.
+    /// Makes a connection available after it was opened or its exchange has ended.
     ///
     /// - Returns: The waiter that uses the connection now; nil if it is idle.
     func available(
@@ -181,7 +181,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         discardIfUnused(key, host)
     }
 
-    /// Counts a connection in use again.
+    /// Resumes counting a connection that is in use.
     ///
     /// - Returns: Whether the limit permits it.
     func countAgain(_ key: Key) -> Bool {
@@ -209,7 +209,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     // MARK: Idle connections
 
-    /// Removes and returns the idle connections whose time has passed.
+    /// Removes and returns the idle connections that have expired.
     func takeExpired(at now: UInt64) -> [Connection] {
         guard nextDeadline <= now else { return [] }
         return takeIdle { $0.deadline <= now }
@@ -250,7 +250,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return taken
     }
 
-    /// Some hosts are kept, because the next request often goes to the same host.
+    /// Removes an unused host, unless there are only a few. The next request often goes to the same host.
     private func discardIfUnused(_ key: Key, _ host: Host) {
         if hosts.count > 64, host.isUnused { hosts[key] = nil }
     }

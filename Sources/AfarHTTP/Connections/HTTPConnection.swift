@@ -32,7 +32,7 @@ final class HTTPConnection: LoopSocket {
     @exclusivity(unchecked) var isReused = false
     /// The engine's ``HTTPEngine/generation`` when the connection was opened.
     @exclusivity(unchecked) var generation = 0
-    /// Whether the connection counts towards the limit of its host.
+    /// Whether the connection counts toward the limit of its host.
     @exclusivity(unchecked) var isCounted = true
     @exclusivity(unchecked) private(set) var isClosed = false
     @exclusivity(unchecked) private var isQueued = false

@@ -54,7 +54,7 @@ final class RawConnection: Connection {
         }
     }
 
-    /// Returns the bytes that have arrived; nil if there are none, and empty at the end.
+    /// Returns the bytes that have arrived, nil if none have, or empty data at the end of the stream.
     private func receive(atMost limit: Int) throws -> Data? {
         let early = state.withLock { state -> Data? in
             guard state.unread.isEmpty else {
@@ -108,7 +108,7 @@ final class RawConnection: Connection {
         socket.finishWriting()
     }
 
-    /// Waits until all bytes have been sent. Each progress restarts the timeout.
+    /// Waits until all bytes have been sent. The timeout restarts whenever bytes are sent.
     private func sendRemaining(timeout: TimeInterval?) async throws {
         var left = Int.max
         var deadline: ContinuousClock.Instant?

@@ -68,7 +68,7 @@ final class RawSocket: LoopSocket, Sendable {
         try state.withLock { $0.stream = try makeTLS($0.stream) }
     }
 
-    /// Waits until an event on the socket, the deadline, the end of the connection or the task's cancellation.
+    /// Waits for an event on the socket, the deadline, the end of the connection or the task's cancellation.
     ///
     /// - Parameter isPossible: Called under the lock. Returns whether an operation has become possible in the meantime, so waiting
     ///   is unnecessary.

@@ -4,8 +4,8 @@ import Foundation
 /// Looks up the addresses of hosts, a limited number at a time, because each look-up occupies a thread. It belongs to the thread of
 /// a loop.
 ///
-/// A look-up can't be stopped. One without a waiter makes room for another, up to a limit, so a resolver that doesn't respond can't
-/// occupy all threads.
+/// A look-up can't be stopped. A look-up without a waiter makes room for another one, but only up to a limit, so a resolver that
+/// doesn't respond can't occupy all threads.
 final class Resolver<Waiter: AnyObject> {
     /// The result of a look-up, which its thread posts to the loop.
     struct Answer: Sendable {
@@ -84,7 +84,7 @@ final class Resolver<Waiter: AnyObject> {
         startNext()
     }
 
-    /// Forgets all addresses. The results of running look-ups are passed only to their current waiters.
+    /// Discards all cached addresses. The results of running look-ups are passed only to their current waiters.
     func clear() {
         cache = [:]
         generation += 1

@@ -83,7 +83,7 @@ struct SocketAddress: Sendable {
 }
 
 extension SocketAddress {
-    /// Looks up the addresses of a name. It can block, unless the name is an address.
+    /// Looks up the addresses of a name. This call can block, unless the name is an address.
     ///
     /// - Throws: A ``Fault`` with the code ``TransportError/Code-swift.struct/cannotFindHost``.
     static func lookUp(_ name: String, isAddress: Bool = false) throws(Fault) -> [SocketAddress] {
@@ -113,8 +113,8 @@ extension SocketAddress {
     /// Whether a name is an address.
     static func isAddress(_ name: String) -> Bool { (try? lookUp(name, isAddress: true)) != nil }
 
-    /// Returns the addresses of a name that needs no look-up: an address, or a name for this machine (RFC 6761, section 6.3). Nil
-    /// for others.
+    /// Returns the addresses of a name that needs no look-up: an address, or a name for this machine (RFC 6761, section 6.3).
+    /// Returns nil for other names.
     static func addressesWithoutLookup(of name: String) -> [SocketAddress]? {
         let bare = name.hasSuffix(".") ? String(name.dropLast()) : name
         if bare == "localhost" || bare.hasSuffix(".localhost") {

@@ -115,7 +115,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
         if !isClosing { poller.unregister(socket.descriptor) }
     }
 
-    /// Reads the clock again, after work that may have taken long.
+    /// Reads the clock again, after work that may have taken a long time.
     func updateTime() { now = MonotonicClock.now }
 
     /// Queues a turn for a socket.
@@ -127,7 +127,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
             let count = events.wait(milliseconds: timeout(of: client))
             now = MonotonicClock.now
             for index in 0..<count { notify(poller.event(index)) }
-            // Before the messages, because responses make connections available to new requests.
+            // Sockets come before messages, because responses make connections available to new requests.
             takeTurns()
             receiveMessages(client)
             takeTurns()
@@ -159,8 +159,8 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
         messages.removeAll(keepingCapacity: true)
     }
 
-    /// Returns whether the thread can end. If so, closes the mailbox, because its messages would retain the loop, and with it
-    /// themselves.
+    /// Returns whether the thread can end. If so, closes the mailbox, because a message in it would retain the loop, which
+    /// retains the mailbox.
     private func hasEnded(_ client: Client) -> Bool {
         guard client.hasEnded else { return false }
         return mailbox.withLock { mailbox in

@@ -21,8 +21,8 @@ final class TLSContext: Sendable {
 
     init(_ settings: TLSSettings) { self.settings = settings }
 
-    /// Loads what connections need. Call it before the first connection and not on a loop's thread, because reading the certificate
-    /// authorities takes long.
+    /// Loads what connections need. Call this method before the first connection, but not on a loop's thread, because reading the
+    /// certificate authorities takes a long time.
     ///
     /// - Parameter isEvaluated: Whether an evaluator decides about certificates.
     func prepare(isEvaluated: Bool) throws(Fault) {

@@ -15,7 +15,8 @@ final class TLSSession {
     /// - Parameters:
     ///   - raw: A session. The object takes over its reference.
     ///   - chain: The certificates that an evaluator has accepted; nil without an evaluator.
-    ///   - earlier: The session whose handshake offered this one. Its expiry applies too, because nothing was validated since then.
+    ///   - earlier: The session whose handshake offered this one. Its expiry applies too, because the certificates haven't been
+    ///     validated since then.
     init(_ raw: OpaquePointer, _ chain: PresentedChain?, renewing earlier: TLSSession?) {
         (self.raw, self.chain) = (raw, chain)
         var (days, rest): (Int32, Int32) = (0, 0)
@@ -29,7 +30,7 @@ final class TLSSession {
 
     deinit { SSL_SESSION_free(raw) }
 
-    /// Whether a server can resume the session, which needs an identifier or a ticket.
+    /// Whether a server can resume the session. This requires an identifier or a ticket.
     var isResumable: Bool { SSL_SESSION_is_resumable(raw) == 1 }
 }
 

@@ -38,7 +38,7 @@ final class TLSStream: ByteStream {
     /// How many more bytes OpenSSL can read in the current call. A server could send TLS messages endlessly.
     @exclusivity(unchecked) private var readBudget = 0
     @exclusivity(unchecked) private var isTrusted = false
-    /// The error of the server's certificates, without an evaluator.
+    /// Why the server's certificates are invalid. Only set without an evaluator.
     @exclusivity(unchecked) private var trustError: ServerTrustError?
     /// Why the client's identity could not be presented.
     @exclusivity(unchecked) private var identityFault: Fault?
@@ -50,7 +50,7 @@ final class TLSStream: ByteStream {
     private(set) lazy var presentedChain = OpenSSLConnection(ssl).presentedChain
 
     /// - Parameters:
-    ///   - host: The name or address for which the server's certificate must be valid, without an evaluator.
+    ///   - host: The name or address for which the server's certificate must be valid if there is no evaluator.
     ///   - security: The client's identity and the evaluation of certificates; nil for the defaults.
     ///   - applicationProtocols: The protocols to offer (ALPN, RFC 7301), in order of preference.
     ///   - session: A session to resume, if the server still has it.
@@ -68,7 +68,7 @@ final class TLSStream: ByteStream {
         SSL_set_connect_state(ssl)
         let version = minimumVersion == .v13 ? TLS1_3_VERSION : TLS1_2_VERSION
         guard afar_set_connection_minimum(ssl, version) != 0 else { throw .outOfMemory }
-        // An address is no valid server name (RFC 6066, section 3).
+        // An address isn't a valid server name (RFC 6066, section 3).
         if !SocketAddress.isAddress(self.host), afar_set_server_name(ssl, self.host) == 0 { throw .outOfMemory }
         let protocols = applicationProtocols.flatMap { [UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }
         guard protocols.isEmpty || SSL_set_alpn_protos(ssl, protocols, UInt32(protocols.count)) == 0 else {
@@ -82,7 +82,7 @@ final class TLSStream: ByteStream {
             SSL_set_verify(ssl, SSL_VERIFY_PEER, nil)
         }
         SSL_set_cert_cb(ssl, { ssl, _ in ssl.flatMap { TLSStream.of($0) }?.presentIdentity() ?? 0 }, nil)
-        // A server can also ask after the handshake (RFC 8446, section 4.6.2).
+        // A server can also request the identity after the handshake (RFC 8446, section 4.6.2).
         if security?.identity != nil { SSL_set_post_handshake_auth(ssl, 1) }
         if let session { SSL_set_session(ssl, session.raw) }
     }
@@ -138,14 +138,14 @@ final class TLSStream: ByteStream {
         return .done
     }
 
-    /// Whether no evaluation of the server's certificates is needed. Without an evaluator, OpenSSL has validated them.
+    /// Whether the server's certificates need no further evaluation. Without an evaluator, OpenSSL has validated them.
     private var isAccepted: Bool {
         guard let security, security.evaluation != nil else { return true }
         // A resumed session's certificates were accepted earlier, and it has no OCSP response.
         return isTrusted || SSL_session_reused(ssl) == 1 || security.accepts(presentedChain)
     }
 
-    /// Trusts the server. From now on, the client's identity is presented if the server asks for it.
+    /// Trusts the server. From now on, the client's identity is presented if the server requests it.
     func trustServer() {
         isTrusted = true
         // TLS 1.2 offers no new session when one is resumed.
@@ -201,7 +201,7 @@ final class TLSStream: ByteStream {
         return trustError == nil
     }
 
-    /// Presents the client's identity when the server asks for it.
+    /// Presents the client's identity when the server requests it.
     ///
     /// - Returns: OpenSSL's code: 1 to continue, 0 for a failure, -1 to wait for the decision about the server.
     private func presentIdentity() -> Int32 {
@@ -303,7 +303,7 @@ final class TLSStream: ByteStream {
 
     /// Sends the end of the stream (`close_notify`).
     ///
-    /// - Returns: Whether no further call is needed. Otherwise, call it again when ``canWrite`` is true.
+    /// - Returns: Whether the end has been sent. If not, call this method again when ``canWrite`` is true.
     @discardableResult
     func shutDown() -> Bool {
         guard isFinished, lowerFault == nil else { return true }

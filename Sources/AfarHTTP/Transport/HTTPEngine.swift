@@ -48,7 +48,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     @exclusivity(unchecked) private var isShutDown = false
     /// Changes when the idle connections are closed. Connections of an earlier generation are closed after their exchange.
     @exclusivity(unchecked) private var generation = 0
-    /// Never later than the next deadline.
+    /// When to check the deadlines. It can be earlier than necessary.
     @exclusivity(unchecked) private(set) var nextDeadline = UInt64.max
 
     init(configuration: HTTPTransport.Configuration, tls: TLSContext) throws {
@@ -240,7 +240,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         endings.append(Ending(completion: completion, result: .success(response)))
     }
 
-    /// Ends evaluations for an exchange that has its response. Other exchanges continue them.
+    /// Ends the evaluations for an exchange that has its response. If other exchanges wait for them, they start again.
     private func endEvaluations(for exchange: HTTPExchange) {
         guard exchange.key.isEvaluated else { return }
         for attempt in attempts where attempt.key == exchange.key { attempt.withdraw(exchange) }
@@ -252,7 +252,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             exchange.lastAttempt = attempts.first { $0.key == exchange.key }
         }
         guard exchange.state.finish() else { return }
-        // Earlier than the completion, because the next exchange can have the same control.
+        // Detached before the completion is called, because the next exchange can use the same control.
         exchange.hop.exchange.control.attach(nil)
         let result = exchange.result(phase: phase)
         remove(exchange)
@@ -311,7 +311,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         }
     }
 
-    /// Closes a connection that the pool no longer has.
+    /// Closes a connection that the pool no longer contains.
     private func closeIdle(_ connection: HTTPConnection) {
         connection.close()
         openNext(connection.key)
@@ -334,8 +334,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         if let connection, !connection.isCounted { connection.isCounted = pool.countAgain(connection.key) }
     }
 
-    /// Stops counting a connection towards the limit of its host. If it doesn't count again before its exchange ends, it is closed
-    /// then.
+    /// Stops counting a connection toward the limit of its host. If it still doesn't count when its exchange ends, it is closed.
     func stopCounting(_ connection: HTTPConnection?) {
         guard let connection, connection.isCounted else { return }
         connection.isCounted = false
@@ -345,7 +344,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     // MARK: Opening connections
 
-    /// Hosts with room for another connection, which is opened at the end of the turn, because an attempt can fail immediately and
+    /// Hosts with room for another connection. It is opened at the end of the turn, because an attempt can fail immediately and
     /// make room for the next one.
     @exclusivity(unchecked) private var hostsWithRoom: [ConnectionKey] = []
 
@@ -413,7 +412,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     }
 
     private func cancelSurplusAttempt(to key: ConnectionKey) {
-        // The earliest deadline belongs to the waiter that has given up, or to an earlier one.
+        // The attempt with the earliest deadline was started for the waiter that has given up, or for an earlier one.
         let candidates = attempts.filter { $0.key == key }
         if let attempt = candidates.min(by: { $0.deadline < $1.deadline }) { cancel(attempt) }
     }

@@ -5,9 +5,9 @@ import Foundation
 /// The response: its parser's events, the decision about its head, and its body.
 extension HTTPExchange {
     private static let decodedPieceSize = 32 * 1024
-    /// The size of a read, except for a body that isn't copied.
+    /// The size of a read, unless it is for a body that isn't copied.
     private static let bufferSize = 64 * 1024
-    /// The minimum size for reading into the destination instead of copying.
+    /// The minimum number of bytes to read directly into the body's destination. Fewer bytes are copied.
     private static let minimumRoom = 32 * 1024
     /// The maximum time for decoding in one turn, in nanoseconds.
     private static let longestTurn: UInt64 = 10_000_000
@@ -228,7 +228,7 @@ extension HTTPExchange {
         do throws(Fault) { try endResponse() } catch { state.fail(error) }
     }
 
-    /// Handles a connection failure, after all that the server has sent was read.
+    /// Handles a connection failure, after everything that the server sent has been read.
     func connectionFailed(_ fault: Fault) throws(Fault) {
         if canBeResent { return sending.mustSendAgain = true }
         let end = sending.responseHead == nil ? "the response arrived" : "the end of the response's body"

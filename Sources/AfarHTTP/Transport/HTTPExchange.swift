@@ -24,7 +24,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         var output: RequestOutput
         /// Whether the connection had been used before.
         var wasReused = false
-        /// When to send the body without the server's consent; nil if no consent is awaited.
+        /// When to send the body without the server's consent; nil if the request doesn't wait for it.
         var expectationDeadline: UInt64?
         var hasReceivedContinue = false
         /// Whether sending has failed, so the rest of the request can't be sent.
@@ -92,7 +92,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         (self.hop, self.key, self.engine) = (hop, key, engine)
         observer = hop.observer
         if case .file(let url) = hop.exchange.body {
-            // Reopened for sending, because a waiting exchange should use no descriptor.
+            // The file is only checked here and opened again for sending, because a waiting exchange shouldn't use a descriptor.
             do throws(Fault) {
                 try BodyFeed(file: url).close()
             } catch {
@@ -120,7 +120,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     func start(completion: @escaping Completion) {
         self.completion = completion
-        // Not earlier, because this is a retain cycle until the exchange ends.
+        // These calls aren't made earlier, because they create retain cycles until the exchange ends.
         if case .stream(let highWaterMark) = hop.exchange.delivery { makeStream(highWaterMark: highWaterMark) }
         hop.exchange.control.attach { [engine] _ in engine.loop.post(.suspensionChanged(self)) }
         engine.loop.post(.submit(self))
@@ -165,8 +165,8 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         }
     }
 
-    /// Opens a body that is read while it is sent. Not earlier, because an exchange that waits for a connection should use no
-    /// descriptor.
+    /// Opens a body that is read while it is sent. This must not happen earlier, because an exchange that waits for a connection
+    /// shouldn't use a descriptor.
     private func openBody() throws(Fault) {
         hasOpenedBody = true
         switch hop.exchange.body {
@@ -234,8 +234,8 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     // MARK: Sending again
 
-    /// Whether the request can be sent again over a new connection: a kept connection has received nothing of a response, and the
-    /// server either didn't receive the request or may receive it twice (RFC 9110, section 9.2.2).
+    /// Whether the request can be sent again over a new connection. This requires that a kept connection has received no byte of a
+    /// response, and that the server hasn't received the request or can safely receive it twice (RFC 9110, section 9.2.2).
     var canBeResent: Bool {
         guard sending.wasReused, sendCount <= 1, !sending.parser.hasReceivedBytes else { return false }
         return sending.output.byteCount == 0 || head.method.isIdempotent && rewindBody()
@@ -270,7 +270,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         sink.flush()
     }
 
-    /// Whether the response has arrived, and no more of the request is sent.
+    /// Whether the response has arrived and no more of the request will be sent.
     var isComplete: Bool {
         sending.isResponseComplete
             && (sending.output.isSent || needsNoMoreBody || sending.isSendingBroken
@@ -280,7 +280,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     /// Whether the connection can carry another request.
     func leavesConnectionReusable(surplus: Int) -> Bool {
         if sending.mustSendAgain || key.purpose == .otherProtocol { return false }
-        // A connection that accepted no bytes until the timeout is broken.
+        // A connection that hadn't accepted any bytes by the timeout is broken.
         if isUnsent { return surplus == 0 && state.fault?.code != .timedOut }
         return state.fault == nil && sending.isResponseComplete
             && sending.parser.isReusable(remainingByteCount: surplus, isRequestSent: sending.output.isSent)

@@ -9,9 +9,10 @@ import HTTPTypes
 /// Connections belong to their transport. Sessions that share a transport share its connections. All methods can be called from any
 /// thread.
 ///
-/// If a kept connection turns out to be closed before a byte of the response has arrived, an idempotent request is sent again over
-/// a new connection (RFC 9112, section 9.3.1; RFC 9110, section 9.2.2), which ``TransactionMetrics/resendCount`` counts. Other
-/// requests fail with ``TransportError/Code-swift.struct/connectionLost``, unless nothing was sent.
+/// A kept connection can turn out to be closed before any byte of the response has arrived. An idempotent request is then sent again
+/// over a new connection (RFC 9112, section 9.3.1; RFC 9110, section 9.2.2). ``TransactionMetrics/resendCount`` counts how often. Any
+/// other request is sent again only if none of its bytes had been sent. Otherwise, it fails with
+/// ``TransportError/Code-swift.struct/connectionLost``.
 public final class HTTPTransport: CallbackTransport {
     /// Settings for all exchanges of a transport, because they share its connections.
     public struct Configuration: Sendable {
@@ -19,8 +20,8 @@ public final class HTTPTransport: CallbackTransport {
         public var maximumConnectionsPerHost = 6
         /// The maximum number of idle connections of each thread. The least recently used ones are closed first. The default is 64.
         public var maximumIdleConnections = 64
-        /// How long an idle connection is kept open, in seconds; 0 or less closes each connection after its exchange, and `.infinity`
-        /// leaves it to the server. The default is 90.
+        /// How long an idle connection is kept open, in seconds. With 0 or less, each connection is closed after its exchange. With
+        /// `.infinity`, the server decides. The default is 90.
         public var maximumIdleTime: TimeInterval = 90
         /// The number of threads that drive connections, from 1 to 64. All connections to one host belong to one thread. The default
         /// is one for each four processors, and at least one.
@@ -28,21 +29,22 @@ public final class HTTPTransport: CallbackTransport {
         /// The maximum number of host names that are looked up at a time. Each look-up takes a thread. The number is divided among
         /// the threads that drive connections, and rounded up. The default is 16.
         public var maximumLookups = 16
-        /// A file of PEM certificates to trust instead of the system's; nil, which is the default, for the system's.
+        /// A file of PEM certificates to trust instead of the system's. The default is nil, which means the system's certificates.
         public var certificateBundle: URL?
-        /// Whether the certificates of servers must follow RFC 5280 strictly (OpenSSL's `X509_V_FLAG_X509_STRICT`). Those of private
-        /// authorities often lack a key identifier, for example. It applies to evaluators too. The default is false.
+        /// Whether the certificates of servers must follow RFC 5280 strictly (OpenSSL's `X509_V_FLAG_X509_STRICT`). Certificates of
+        /// private authorities often don't: for example, they lack a key identifier. The setting applies to evaluators too. The
+        /// default is false.
         public var validatesCertificatesStrictly = false
-        /// The ciphers for TLS 1.2 in OpenSSL's format, such as `"ECDHE+AESGCM:!RSA"`; nil, which is the default, for OpenSSL's
-        /// defaults. If OpenSSL doesn't understand the list, each request over https fails with
+        /// The ciphers for TLS 1.2 in OpenSSL's format, such as `"ECDHE+AESGCM:!RSA"`. The default is nil, which means OpenSSL's
+        /// defaults. If OpenSSL can't parse the list, each request over https fails with
         /// ``TransportError/Code-swift.struct/secureConnectionFailed``.
         public var tlsCipherList: String?
-        /// The cipher suites for TLS 1.3, such as `"TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"`; nil, which is the default,
-        /// for OpenSSL's defaults.
+        /// The cipher suites for TLS 1.3, such as `"TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"`. The default is nil, which
+        /// means OpenSSL's defaults.
         public var tls13CipherSuites: String?
-        /// A file to which the secrets of each TLS handshake are appended, for tools such as Wireshark; nil, which is the default,
-        /// for none. Anyone who can read the file can decrypt all traffic, so it is for debugging only. It is created with mode
-        /// 0600. If it can't be opened, requests over https fail.
+        /// A file to which the secrets of each TLS handshake are appended, for tools such as Wireshark. The default is nil, and no
+        /// secrets are stored. Anyone who can read the file can decrypt all traffic, so use it for debugging only. It is created with
+        /// mode 0600. If it can't be opened, requests over https fail.
         public var tlsKeyLogFile: URL?
 
         /// Creates the default configuration.
@@ -66,7 +68,7 @@ public final class HTTPTransport: CallbackTransport {
             .serverTrust, .clientIdentity, .networkSettings, .connections,
         ], contentCodings: ContentDecoder.codings)
 
-    /// Creates a transport. Its threads run from the first exchange that needs them until it is released.
+    /// Creates a transport. Its threads run from the first exchange that needs them until the transport is released.
     public init(configuration: Configuration = Configuration()) {
         let tls = TLSContext(
             TLSSettings(
@@ -83,7 +85,7 @@ public final class HTTPTransport: CallbackTransport {
 
     /// Prepares an exchange without sending anything.
     ///
-    /// - Throws: A ``TransportError``, if the exchange requires a feature that this transport doesn't have, for example.
+    /// - Throws: A ``TransportError``, for example if the exchange requires a feature that this transport doesn't have.
     public func prepare(_ hop: Hop) throws -> any PreparedExchange {
         try capabilities.check(hop.exchange)
         guard hop.exchange.request.scheme == "http" || hop.exchange.request.scheme == "https" else {
@@ -130,10 +132,11 @@ public final class HTTPTransport: CallbackTransport {
         }
     }
 
-    /// Closes connections that no exchange uses, and forgets the addresses of hosts and TLS sessions. Returns immediately.
+    /// Closes connections that no exchange uses, and discards the cached addresses of hosts and the TLS sessions. Returns immediately.
     public func closeIdleConnections() { engines.closeIdleConnections() }
 
-    /// The current connections, by host. Each thread reports its own connections, so this takes a moment, but no network access.
+    /// The current connections, by host. Each thread reports its own connections, so getting the value takes a moment, but it doesn't
+    /// access the network.
     public var connectionStatistics: ConnectionStatistics? { get async { await engines.connectionStatistics } }
 
     /// Runs tasks on the thread that drives the connections.
@@ -148,7 +151,7 @@ public final class HTTPTransport: CallbackTransport {
     /// use this for tasks that mostly wait. **Never block in such a task**: a semaphore that waits for a request of this transport
     /// waits forever.
     ///
-    /// If there are several threads, this is the first of them, which has only some of the hosts. Set
+    /// If there are several threads, the tasks run on the first one, which serves only some of the hosts, so set
     /// ``Configuration/maximumThreads`` to 1. The executor retains the transport.
     ///
     /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/outOfResources`` if there is no thread.

@@ -47,7 +47,7 @@ struct RequestOutput {
     /// Whether the whole request was sent.
     var isSent: Bool { hasLastPiece && unsent.isEmpty }
 
-    /// Whether the head was sent, but nothing of the body.
+    /// Whether the head was sent, but none of the body.
     var isBeforeBody: Bool { !hasLastPiece && unsent.isEmpty && bodyByteCount == 0 }
 
     /// Sends the next bytes by calling `write` at most once.

@@ -80,7 +80,7 @@
         private func retry() {
             do throws(ReachabilityError) {
                 _ = try begin()
-                // From here on, only the watch's thread delivers, so paths stay in order.
+                // From now on, only the watch's thread delivers paths, so they stay in order.
                 state.withLock { $0.watch?.readAgain() }
             } catch {
                 deliver(path(after: error))
@@ -288,7 +288,7 @@
         /// Reads all pending messages.
         func readEvents(for destinations: [Destination]) -> EventResult {
             var hasChanged = false
-            // A flood can arrive as fast as it is read. The next call continues.
+            // Messages can arrive as fast as they are read. The next call reads the rest.
             for _ in 0..<10_000 {
                 do {
                     let hasReceived = try socket.receive { datagram in

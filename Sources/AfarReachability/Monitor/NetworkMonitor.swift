@@ -170,7 +170,7 @@ final class PathTarget: Sendable {
         resolver = target.name.map { HostResolver(name: $0) }
     }
 
-    /// The addresses to find paths to. Until the name is resolved, the internet takes their place.
+    /// The addresses to find paths to. Until the name is resolved, the destination is the internet.
     var destinations: [Destination] {
         if let address = target.address { return [.address(address)] }
         let addresses = resolver?.addresses ?? []

@@ -9,7 +9,8 @@
     /// Reads the kernel's tables with netlink requests. Routes that don't concern the destinations are skipped, so
     /// memory use stays low even on a router with a million routes.
     struct KernelReader {
-        /// The maximum number of reads while the tables keep changing. The last one is used as it is.
+        /// The maximum number of reads while the tables keep changing. The last result is used even if they have
+        /// changed again.
         static let attempts = 5
 
         /// Opens a socket for a netlink protocol.
@@ -97,7 +98,7 @@
     }
 
     extension TableRoute {
-        /// Returns whether the route can lead to one of the destinations, where `nil` stands for all.
+        /// Returns whether the route can lead to one of the destinations. With `nil`, all destinations count.
         func concerns(_ destinations: [Destination]?) -> Bool {
             guard let destinations else { return true }
             return destinations.contains { $0.isCovered(by: destination, length: prefixLength) }
@@ -148,7 +149,7 @@
                         return try indices(of: number, from: socket)
                     } catch {
                         if error.isTemporary { throw error }
-                        // The module was unloaded and can return with another number.
+                        // The kernel module was unloaded. When it is loaded again, its number can be different.
                         family.number = nil
                     }
                 }

@@ -71,7 +71,7 @@
             let flags = flags | Int32(MSG_TRUNC)
             while true {
                 var size = socklen_t(MemoryLayout<sockaddr_nl>.size)
-                // Without a sender, this value remains, which isn't the kernel's.
+                // If there is no sender, this value remains. It differs from the kernel's.
                 sender.nl_pid = .max
                 let count = withUnsafeMutablePointer(to: &sender) {
                     $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -220,7 +220,7 @@
         let sequence: UInt32
         let payload: NetlinkBytes
 
-        /// Whether the tables changed while the response was created, which can make it inconsistent.
+        /// Whether the tables changed while the response was created, so it can be inconsistent.
         var isInterrupted: Bool { flags & UInt16(NLM_F_DUMP_INTR) != 0 }
 
         /// The error number at the end of a response, 0 for success, or `nil` if this message isn't the end.
@@ -286,7 +286,7 @@
 
 // MARK: - Bytes
 
-/// Bytes from the kernel with bounds-checked access. They are only valid as long as the buffer, so callers copy what
+/// Bytes from the kernel with bounds-checked access. They are valid only while the buffer exists, so callers copy what
 /// they read.
 struct NetlinkBytes {
     private let buffer: UnsafeRawBufferPointer
@@ -295,7 +295,7 @@ struct NetlinkBytes {
 
     var count: Int { buffer.count }
 
-    /// Returns the number at an offset in native byte order, or `nil` if it exceeds the bytes.
+    /// Returns the number at an offset in native byte order, or `nil` if the number extends beyond the bytes.
     func load<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type = Number.self) -> Number? {
         guard offset >= 0, offset <= count - MemoryLayout<Number>.size else { return nil }
         return buffer.loadUnaligned(fromByteOffset: offset, as: Number.self)

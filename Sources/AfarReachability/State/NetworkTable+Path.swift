@@ -1,5 +1,5 @@
 extension NetworkTable {
-    /// Returns the path to the destinations. It is enough that one of them is reachable.
+    /// Returns the path to the destinations. One reachable destination is sufficient.
     func path(to destinations: [Destination]) -> NetworkPath {
         let machine = destinations.filter(isThisMachine)
         if !machine.isEmpty { return pathToThisMachine(machine) }
@@ -261,7 +261,7 @@ extension NetworkTable {
         if destination.family == .ipv6, candidates.contains(where: { $0.isGlobal && $0.address.scope == .global }) {
             return true
         }
-        // Routers have their address on the loopback interface, and point-to-point links can use any.
+        // Routers have their address on the loopback interface, and point-to-point links can use any address.
         return candidates.contains { $0.link == link.index }
             || candidates.contains { $0.isGlobal && (link.isPointToPoint || links[$0.link]?.isLoopback == true) }
     }

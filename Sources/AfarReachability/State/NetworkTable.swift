@@ -6,7 +6,7 @@ struct NetworkTable: Sendable, Equatable {
     var rules: [RoutingRule] = RoutingRule.defaults
     /// The kernel's responses to route requests, for rules that this code doesn't support.
     var kernelResponses: [IPAddress: KernelResponse] = [:]
-    /// Whether the tables didn't change during the read.
+    /// Whether the tables stayed unchanged during the read.
     var isSettled = true
     /// The user ID of this process, for rules that apply to certain users.
     var userID: UInt32 = 0
@@ -38,7 +38,8 @@ struct NetworkTable: Sendable, Equatable {
         var prefixLength: Int
         /// Whether the kernel gives the address global scope.
         var isGlobal: Bool
-        /// Whether the address can be used. It can't while it is checked for duplicates or if it is one.
+        /// Whether the address can be used. A duplicate, or an address that is still being checked for duplicates,
+        /// can't be used.
         var isUsable: Bool
     }
 
@@ -182,8 +183,8 @@ enum Destination: Sendable, Hashable {
 extension NetworkTable {
     typealias Kind = NetworkInterface.Kind
 
-    /// Returns the kind of an interface. Interfaces that only divide or join others have the kind of the lower
-    /// interface.
+    /// Returns the kind of an interface. An interface that only divides another one, or joins several, has the kind of
+    /// its lower interface.
     func kind(of link: Link) -> Kind {
         let kind = link.ownKind
         guard link.isTransparent else { return kind }

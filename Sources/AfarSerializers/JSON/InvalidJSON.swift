@@ -113,7 +113,7 @@ struct JSONFaultFinder {
     /// The closing brackets of the open arrays and objects.
     private var open: [UInt8] = []
 
-    /// Returns the problem in a UTF-8 text, or `nil` if the text is valid.
+    /// Returns the first problem in UTF-8 text, or `nil` if the text is valid.
     static func fault(in text: Data) -> InvalidJSON? {
         var finder = JSONFaultFinder(bytes: [UInt8](text))
         do {

@@ -260,7 +260,7 @@ struct JSONRecord: Sendable {
     /// Whether all brackets and quotation marks are closed.
     var isComplete: Bool { !isBlank && depth <= 0 && !isInString }
 
-    /// Whether this is a number or literal without trailing white space, which can be truncated.
+    /// Whether this is a number or literal without trailing white space, which might be truncated.
     var isPossiblyTruncated: Bool {
         guard let first, let last = bytes.last, !last.isJSONWhiteSpace else { return false }
         return first != UInt8(ascii: "{") && first != UInt8(ascii: "[") && first != UInt8(ascii: "\"")
@@ -299,7 +299,7 @@ public struct JSONStreamError: Error, Sendable {
         case tooLong(limit: Int)
         /// The value is invalid JSON or doesn't match the requested type. The associated value is the decoder's error.
         case undecodable(any Error)
-        /// A number, `true`, `false` or `null` lacks trailing white space and can therefore be truncated (RFC 7464,
+        /// A number, `true`, `false` or `null` lacks trailing white space and might therefore be truncated (RFC 7464,
         /// section 2.4).
         case possiblyTruncated
         /// The stream contains bytes before the first record separator or after the end of a value (RFC 7464, section

@@ -185,7 +185,7 @@ struct BinaryPropertyListLayout {
         return .container(place: place, references: all, keys: keys)
     }
 
-    /// Returns the number of an object's elements or bytes and their position. The count is an integer of its own if it
+    /// Returns the number of an object's elements or bytes and their position. The count is a separate integer if it
     /// doesn't fit in four bits.
     private func count(at place: Int) throws(PropertyListError) -> (Int, start: Int) {
         let low = Int(bytes[place] & 0x0F)

@@ -23,8 +23,8 @@ import Foundation
 ///   is too large.
 ///
 /// Events are read on demand. If the transport supports it, a slow loop therefore applies backpressure to the server.
-/// Each iteration uses a separate connection. If a server sends nothing for longer than the request's idle timeout, the
-/// connection counts as lost.
+/// Each loop uses a separate connection. If a server sends nothing for longer than the request's idle timeout, the
+/// connection is considered lost.
 public struct EventSource: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
@@ -154,7 +154,7 @@ extension AFError {
         guard case .sessionTaskFailed(let error as URLError) = self else { return false }
         switch error.code {
         case .serverCertificateHasBadDate, .serverCertificateNotYetValid: return false
-        // If the server never responded, it lacks HTTP or TLS support. Otherwise, it is temporarily broken.
+        // A server that has never responded doesn't support HTTP or TLS. Any other server has a temporary problem.
         case .badServerResponse, .secureConnectionFailed: return hasResponded
         default: return RetryPolicy.defaultRetryableURLErrorCodes.contains(error.code)
         }
@@ -274,7 +274,7 @@ extension Session {
             reconnection: reconnection)
     }
 
-    /// Returns a sequence of the events in the response to a request. It sends the request when a loop begins and again
+    /// Returns a sequence of the events in the response to a request. The request is sent when a loop begins and again
     /// after each connection.
     ///
     /// The headers `Accept: text/event-stream` and `Cache-Control: no-cache` are sent unless the request overrides
@@ -322,7 +322,7 @@ final class EventSourceMemory: Sendable {
     /// The reconnection delay that the server specified, if any.
     var reconnectionTime: Duration? { state.withLock { $0.reconnectionTime } }
 
-    /// Stores the server's values. From the IDs, it keeps the last one that a header can carry.
+    /// Stores the server's values. Of the IDs, only the last one that a header can contain is stored.
     ///
     /// - Parameter ids: The IDs that the server sent, in order.
     func store(ids: [String], reconnectionTime: Duration?) {

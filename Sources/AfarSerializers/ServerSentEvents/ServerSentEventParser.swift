@@ -36,7 +36,7 @@ public struct ServerSentEventParser: DataStreamParser {
     /// Creates a parser.
     ///
     /// - Parameters:
-    ///   - lastEventID: The ID of events until the server sends one, which is the last ID of the previous connection.
+    ///   - lastEventID: The ID of events until the server sends one. When reconnecting, pass the last ID of the previous connection.
     ///     The default is an empty string.
     ///   - maximumEventSize: The maximum size of an event in bytes. A larger event results in
     ///     ``ServerSentEventTooLarge``. The default is 1 MiB.

@@ -77,7 +77,7 @@ enum XMLDeclaration {
         // The first character is <, so adjacent NULs reveal the size of code units.
         for (beginning, label) in wideBeginnings where start.starts(with: beginning) { return label }
         guard let label = label(in: String(decoding: start, as: UTF8.self)) else { return nil }
-        // It was read byte by byte, so code units aren't wide.
+        // The label was read byte by byte, so the encoding can't have wide code units.
         return TextEncoding(label: label)?.hasWideCodeUnits == true ? "utf-8" : label
     }
 
@@ -106,7 +106,7 @@ struct HTMLPrescan {
     private mutating func run() -> String? {
         while !rest.isEmpty {
             if begins(with: "<!--") {
-                // The dashes of the end can overlap those of the beginning.
+                // The dashes of a comment's end can overlap those of its beginning.
                 rest = rest.dropFirst(2)
                 skip(past: "-->")
             } else if begins(with: "<meta"), rest.dropFirst(5).first.map({ Self.isSpace($0) || $0 == 0x2F }) == true {
@@ -145,11 +145,11 @@ struct HTMLPrescan {
             default: continue
             }
         }
-        // A truncated label could have been another one.
+        // A truncated label could be the beginning of another one.
         guard isAtTagEnd, let label, let needsContentType, isContentType || !needsContentType,
             let encoding = TextEncoding(label: label)
         else { return nil }
-        // It was read byte by byte, so code units aren't wide.
+        // The label was read byte by byte, so the encoding can't have wide code units.
         if encoding.hasWideCodeUnits { return "utf-8" }
         return encoding.kind == .xUserDefined ? "windows-1252" : label
     }
@@ -163,7 +163,7 @@ struct HTMLPrescan {
             rest = rest.dropFirst()
             return nil
         }
-        // A = at the beginning of a name is part of it.
+        // An equals sign at the beginning of a name is part of the name.
         let length = rest.dropFirst().prefix { !Self.isSpace($0) && ![0x2F, 0x3E, 0x3D].contains($0) }.count + 1
         let name = Self.text(rest.prefix(length))
         rest = rest.dropFirst(length).drop(while: Self.isSpace)

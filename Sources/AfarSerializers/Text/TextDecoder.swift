@@ -16,7 +16,7 @@ public struct TextDecoder: Sendable {
     public private(set) var encoding: TextEncoding
     private let findsByteOrderMarks: Bool
     private var decoder: any ChunkDecoder
-    /// The first bytes while it is undecided whether they are a byte-order mark, and `nil` afterwards.
+    /// The first bytes as long as they could be part of a byte-order mark, and `nil` afterward.
     private var beginning: [UInt8]? = []
     private var lengthOfMark = 0
 

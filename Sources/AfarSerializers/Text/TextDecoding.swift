@@ -24,8 +24,8 @@ public struct TextDecoding: Sendable, Hashable {
 
     /// The handling of an unknown charset in the response.
     public enum UnknownCharsets: Sendable, Hashable {
-        /// Throws an error unless the bytes are valid UTF-8, which includes ASCII. In that case, they are decoded as
-        /// UTF-8, and ``DecodedText/unknownCharset`` contains the charset.
+        /// Throws an error unless the bytes are valid UTF-8, which includes ASCII. Valid bytes are decoded as UTF-8,
+        /// and ``DecodedText/unknownCharset`` contains the charset.
         case reject
         /// Ignores the charset when choosing the encoding. ``DecodedText/unknownCharset`` contains it.
         case ignore
@@ -103,8 +103,8 @@ public struct TextDecoding: Sendable, Hashable {
         }
     }
 
-    /// Returns the encoding of bytes, which can be the beginning of a text. At least 1,024 bytes are required if the
-    /// text is that long.
+    /// Returns the encoding of a text. The beginning of the text is sufficient, but it must have at least 1,024 bytes
+    /// if the text is that long.
     ///
     /// - Throws: ``TextDecodingError`` if the charset is unknown.
     public func encoding(of bytes: Data, as type: MediaType) throws(TextDecodingError) -> TextEncoding {

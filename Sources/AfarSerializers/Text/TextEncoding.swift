@@ -2,8 +2,8 @@ import AfarCharsets
 import AfarCore
 public import Foundation
 
-/// A text encoding: all those of the Encoding Standard (https://encoding.spec.whatwg.org), and a few others that
-/// servers use.
+/// A text encoding. All encodings of the Encoding Standard (https://encoding.spec.whatwg.org) are supported, and a few
+/// others that servers use.
 public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
     /// The name in the Encoding Standard, such as "windows-1252".
     public var name: String { kind.rawValue }
@@ -179,7 +179,7 @@ extension TextEncoding.Kind {
         }
     }
 
-    /// The Core Foundation number of an encoding without a name in Foundation, which Foundation also accepts.
+    /// The Core Foundation number of an encoding that has no name in Foundation. Foundation also accepts the number.
     private var coreFoundationNumber: UInt? {
         switch self {
         case .xMacCyrillic: 0x0007

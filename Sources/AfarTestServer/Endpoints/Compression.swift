@@ -48,7 +48,7 @@ enum Deflate {
     }
 
     /// Returns zero bytes, compressed about 159 to 1, the maximum for the fixed Huffman code: one literal zero, then copies of the
-    /// byte before, 258 at a time.
+    /// previous byte, 258 at a time.
     static func zeros(_ count: Int) -> [UInt8] {
         let zero = (code: UInt32(0b0011_0000), length: 8)
         let copy258 = (code: UInt32(0b1100_0101_00000), length: 13)

@@ -30,7 +30,7 @@ enum Endpoints {
             "/events/{n}", "Server-sent events with the IDs 1 to n, after that in Last-Event-ID; 204 after the last",
             Streams.events),
 
-        // Many bytes
+        // Large bodies
         .init("/bytes/{n}", "n pseudo-random bytes of a ?seed, see PseudoRandomBytes", Payload.random),
         .init("/large/{n}", "n cheap bytes, see PatternBytes", Payload.pattern),
         .init(
@@ -71,11 +71,11 @@ enum Endpoints {
 extension TestServer {
     /// One of the routes that every ``TestServer`` has.
     public struct Endpoint: Sendable {
-        /// The path. `{name}` stands for any segment, and a final `*` for any rest.
+        /// The path. `{name}` matches any segment, and a final `*` matches the rest of the path.
         public let pattern: String
         /// The methods that the route answers; `nil` for all. GET includes HEAD.
         public let methods: Set<String>?
-        /// A description, and the query arguments that it reads.
+        /// A description, including the query arguments that the route reads.
         public let summary: String
 
         private let makeAnswer: @Sendable () -> @Sendable (ServerRequest) throws -> ServerResponse

@@ -81,7 +81,7 @@ private struct Interruption: Sendable {
     }
 }
 
-/// The range that a Range header requests. Several ranges, or an invalid header, request the whole.
+/// The range that a Range header requests. Several ranges, or an invalid header, request the whole body.
 enum ByteRange: Equatable {
     case whole
     case part(Range<Int>)
@@ -170,7 +170,7 @@ public enum PatternBytes {
         return data
     }
 
-    /// Returns the first bytes; none for a negative count.
+    /// Returns the first bytes, or none for a negative count.
     public static func bytes(_ count: Int) -> Data {
         bytes(0..<max(0, count))
     }
@@ -182,7 +182,7 @@ public enum PatternBytes {
 /// The infinite sequence of bytes of `/bytes/{n}?seed=S`. Equal seeds have equal sequences.
 ///
 /// The bytes are the outputs of SplitMix64 in little-endian order. The state begins with the seed and grows by `9e3779b97f4a7c15`
-/// for each output, which is the state mixed by two rounds of xor-shift and multiplication.
+/// for each output. The output is the state after two rounds of mixing by xor-shift and multiplication.
 public struct PseudoRandomBytes: Sendable {
     private var state: UInt64
     private var buffered: [UInt8] = []
@@ -192,7 +192,7 @@ public struct PseudoRandomBytes: Sendable {
         state = seed
     }
 
-    /// Returns the first bytes of a seed's sequence; none for a negative count.
+    /// Returns the first bytes of a seed's sequence, or none for a negative count.
     public static func bytes(_ count: Int, seed: UInt64 = 0) -> Data {
         var generator = PseudoRandomBytes(seed: seed)
         return generator.next(count)
@@ -206,7 +206,7 @@ public struct PseudoRandomBytes: Sendable {
         return Data(generator.next(range.upperBound - word * 8).dropFirst(range.lowerBound - word * 8))
     }
 
-    /// Returns the next bytes; none for a negative count. The sequence doesn't depend on how it is divided among calls.
+    /// Returns the next bytes, or none for a negative count. The sequence doesn't depend on how it is divided among calls.
     public mutating func next(_ count: Int) -> Data {
         let count = max(0, count)
         var data = Data(buffered.prefix(count))

@@ -103,7 +103,7 @@ struct Validators: Sendable {
         return added(to: ServerResponse(status: request.method == "GET" || request.method == "HEAD" ? 304 : 412))
     }
 
-    /// Whether a Range header applies. If-Range makes that depend on an unchanged body.
+    /// Whether a Range header applies. With If-Range, it applies only if the body is unchanged.
     func allowRange(in request: ServerRequest) -> Bool {
         guard let condition = request.headers["If-Range"] else { return true }
         return condition == entityTag || condition == lastModified.map(HTTPDate.text(secondsSince1970:))

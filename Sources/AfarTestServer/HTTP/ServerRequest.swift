@@ -150,7 +150,7 @@ extension ServerRequest {
 
 // MARK: - Header fields
 
-/// Header fields in the order of their transfer. Names are case-insensitive, and can be repeated.
+/// Header fields in the order in which they are sent. Names are case-insensitive, and can be repeated.
 public struct ServerHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// One header line.
     public struct Field: Sendable, Equatable {
@@ -217,7 +217,7 @@ extension StringProtocol {
 /// A cheap checksum of a body, to compare what a client sent with what arrived.
 ///
 /// It is FNV-1a over little-endian 64-bit words (offset basis `cbf29ce484222325`, prime `100000001b3`). The last word is padded
-/// with zero bytes. Over bytes instead of words, a gigabyte would take half a minute in a debug build.
+/// with zero bytes. Processing single bytes instead of words would take half a minute per gigabyte in a debug build.
 public struct BodyChecksum: Sendable, Equatable {
     /// The number of bytes that were added.
     public private(set) var count = 0

@@ -30,9 +30,9 @@ public struct ServerResponse: Sendable {
     /// - Parameters:
     ///   - status: The status code. The default is 200.
     ///   - headers: The header fields. The default is none.
-    ///   - length: The number of bytes that `write` writes; `nil` sends a chunked body. A shorter body closes the connection early,
-    ///     which can test a client.
-    ///   - write: Writes the body. Throwing an error closes the connection at once.
+    ///   - length: The number of bytes that `write` writes; `nil` sends a chunked body. If `write` writes fewer bytes, the
+    ///     connection is closed early, which is useful to test a client.
+    ///   - write: Writes the body. Throwing an error closes the connection immediately.
     public init(
         status: Int = 200,
         headers: ServerHeaders = [:],
@@ -76,7 +76,7 @@ public struct ServerResponse: Sendable {
 
 /// Writes the body of one response. Don't use it after the closure that received it has returned.
 public final class BodyWriter {
-    /// Thrown by writes and waits if the client has closed the connection or the server is stopping.
+    /// Thrown by calls that write or wait if the client has closed the connection or the server is stopping.
     public struct ClientDisconnected: Error {}
 
     private let socket: Socket

@@ -28,7 +28,7 @@ struct RawConnection {
             try readToEnd()
             log.peerClosed(index)
         } catch Ending.closedByScript {
-            // From here on, the peer's end can't be detected.
+            // After the script has closed the connection, the peer's end can't be detected.
         } catch {
             log.peerClosed(index)
         }
@@ -162,7 +162,7 @@ final class RawLog: Sendable {
         update(index) { $0.connections[index].isPeerClosed = true }
     }
 
-    /// Makes all waits fail. Later events result from stopping, and aren't recorded.
+    /// Makes all waiting calls fail. Later events result from stopping, and aren't recorded.
     func stop() {
         let waiters = state.withLock { state in
             state.isStopped = true
@@ -175,7 +175,7 @@ final class RawLog: Sendable {
     private func update(_ index: Int, _ change: (inout Record) -> Void) {
         let ready = state.withLock { state -> [CheckedContinuation<Void, any Error>] in
             guard !state.isStopped else { return [] }
-            // The threads of two new connections can arrive in either order.
+            // The threads of two new connections can add their connections in either order.
             while state.record.connections.count <= index { state.record.connections.append(Connection()) }
             change(&state.record)
             let ready = state.waiters.filter { $0.value.condition(state.record) }

@@ -14,7 +14,7 @@ public import Foundation
 /// After its script, a connection stays open, and received bytes are read until the peer closes or the server stops. End the script
 /// with ``Step/close`` to close the connection. Connections are numbered from 0 in the order in which they were accepted.
 public final class RawServer: Sendable {
-    /// Thrown by a wait for an event if the server stops first.
+    /// Thrown by calls that wait for an event if the server stops first.
     public struct Stopped: Error {}
 
     /// The port on 127.0.0.1.
@@ -54,7 +54,7 @@ public final class RawServer: Sendable {
         listener.cancel()
     }
 
-    /// Ends all connections and their scripts, and returns when they have ended. Waits for events throw ``Stopped``.
+    /// Ends all connections and their scripts, and returns when they have ended. Calls that wait for events throw ``Stopped``.
     public func stop() async {
         log.stop()
         await listener.stop()
@@ -68,7 +68,7 @@ public final class RawServer: Sendable {
     /// The heads that ``Step/receiveHead`` has received on all connections, in order. Each includes its blank line.
     public var requests: [String] { log.read { $0.heads } }
 
-    /// Returns all bytes read from a connection so far; none if the connection doesn't exist yet.
+    /// Returns all bytes read from a connection so far, or none if the connection doesn't exist yet.
     public func received(by connection: Int) -> Data {
         log.read { $0[connection].received }
     }
@@ -106,7 +106,8 @@ public final class RawServer: Sendable {
 
     /// Waits until the peer has closed or reset a connection.
     ///
-    /// It is detected while the script reads or waits and after its end, but not after ``Step/close`` or ``Step/reset``.
+    /// The end is detected while the script reads or waits, and after the script's end, but not after ``Step/close`` or
+    /// ``Step/reset``.
     ///
     /// - Throws: ``Stopped``, or `CancellationError` if the task is canceled.
     public func peerClosed(_ connection: Int) async throws {
@@ -145,12 +146,12 @@ extension RawServer {
         /// Sends bytes.
         public static func send(_ data: Data) -> Step { send(Array(data)) }
 
-        /// Sends the same text a number of times. Each time, it pauses first for some seconds.
+        /// Sends the same text a number of times, with a pause before each.
         public static func `repeat`(_ text: String, every seconds: Double, times: Int) -> Step {
             `repeat`(Array(text.utf8), every: seconds, times: times)
         }
 
-        /// Sends the same bytes a number of times. Each time, it pauses first for some seconds.
+        /// Sends the same bytes a number of times, with a pause before each.
         public static func `repeat`(_ bytes: [UInt8], every seconds: Double, times: Int) -> Step {
             Step(action: .send(bytes, every: seconds, times: times))
         }
@@ -219,7 +220,7 @@ extension RawServer {
             waiting.forEach { $0() }
         }
 
-        /// Runs a closure when the gate opens; immediately if it is open.
+        /// Runs a closure when the gate opens, or immediately if it is already open.
         func whenOpen(_ body: @escaping @Sendable () -> Void) {
             let isOpen = state.withLock { state in
                 if !state.isOpen { state.waiting.append(body) }

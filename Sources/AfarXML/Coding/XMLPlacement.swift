@@ -19,8 +19,8 @@ public struct XMLPlacement: Hashable, Sendable {
         self.namespace = namespace
     }
 
-    /// A child element, or an attribute if no such child exists. The value is written as a child element. The key
-    /// `#text` is the element's own text.
+    /// When reading, a child element or, if none exists, an attribute. When writing, a child element. The key `#text`
+    /// is the element's own text.
     public static let automatic = XMLPlacement(.automatic)
     /// A child element. An array consists of several elements with the same name.
     public static let child = XMLPlacement(.child)

@@ -225,7 +225,7 @@ extension XML.Error.Kind {
 /// The global state of libxml2.
 enum Library {
     /// Initializes libxml2. This must precede all other libxml2 calls because multiple threads use it. libxml2 is never
-    /// cleaned up because other code in the process can use it.
+    /// cleaned up because other code in the process might use it.
     static func prepare() { _ = isReady }
 
     private static let isReady: Bool = {

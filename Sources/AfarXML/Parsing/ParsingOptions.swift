@@ -8,7 +8,7 @@ extension XML {
     /// names, 9 million bytes for a tag with its attributes, 10 million bytes for a text or a comment, and 65,536 bytes
     /// for the declarations in a document type.
     public struct ParsingOptions: Hashable, Sendable {
-        /// The maximum size of a document in bytes. The default is 64 MiB. Larger documents are better streamed. For a
+        /// The maximum size of a document in bytes. The default is 64 MiB. Stream larger documents instead. For a
         /// stream, the limit applies approximately, to within one chunk, to each element that is created.
         public var maximumBytes: Int
         /// The maximum nesting depth of elements. The default and upper limit is 256.

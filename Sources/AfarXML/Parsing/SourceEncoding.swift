@@ -2,8 +2,8 @@ import AfarCore
 import AfarSerializers
 import Foundation
 
-/// Determines the encoding of a document's bytes. libxml2 only receives UTF-8, so encodings are handled in the same way
-/// as elsewhere in Afar, and checks before libxml2 operate on the same text.
+/// Determines the encoding of a document's bytes. libxml2 receives only UTF-8. Encodings are therefore handled in the
+/// same way as elsewhere in Afar, and Afar's own checks process the same text as libxml2.
 struct SourceEncoding: Sendable {
     private let decoding: TextDecoding
     private let charset: String?
@@ -114,7 +114,7 @@ extension XML.Error {
 /// Converts the bytes of a document to UTF-8 as they arrive.
 struct SourceStream {
     private let source: SourceEncoding
-    /// The bytes received before the encoding is known, and `nil` afterwards.
+    /// The bytes received before the encoding is known, and `nil` afterward.
     private var beginning: Data? = Data()
     /// The decoder, if the encoding isn't UTF-8.
     private var decoder: TextDecoder?

@@ -90,7 +90,7 @@ struct MarkupScanner {
 
     init(_ options: XML.ParsingOptions) {
         maximumAttributes = options.maximumAttributes
-        // Report it as not allowed, not as too long.
+        // If document types aren't allowed, this is reported instead of an excessive length.
         maximumDocumentType = options.documentType == .refused ? .max : Int(AFAR_XML_MAXIMUM_DOCUMENT_TYPE)
     }
 

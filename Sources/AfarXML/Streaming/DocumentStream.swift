@@ -19,7 +19,7 @@ final class DocumentStream<Value> {
         self.owned = owned
     }
 
-    /// Adds a value that the bytes being parsed complete.
+    /// Adds a value that is completed by the bytes being parsed.
     func add(_ result: Result<Value, AFError>) { results.append(result) }
 
     func feed(_ chunk: Data) throws(XML.Error) { try push.feed(chunk) }

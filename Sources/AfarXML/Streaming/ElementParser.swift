@@ -119,7 +119,7 @@ final class ElementPattern {
     private let pattern: xmlPatternPtr
 
     init(_ text: String, _ namespaces: [String: String]) throws(XML.Error) {
-        // libxml2 accepts these patterns, but no element can match.
+        // libxml2 also accepts patterns that no element can match.
         let steps = text.split(whereSeparator: { "/|".contains($0) }).map { $0.trimmingCharacters(in: .whitespaces) }
         let choosesElements = !text.contains("@") && !text.contains("attribute::") && !steps.contains(".")
         let pattern = choosesElements ? Self.compiled(text, namespaces) : nil

@@ -75,7 +75,7 @@ extension XML {
 }
 
 extension XML.StartTag {
-    /// Returns the value of an attribute without a namespace, as most attributes are.
+    /// Returns the value of an attribute without a namespace. Most attributes have none.
     public subscript(localName: String) -> String? {
         attributes.first { $0.name.localName == localName && $0.name.namespaceURI == nil }?.value
     }

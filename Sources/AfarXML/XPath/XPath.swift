@@ -16,9 +16,9 @@ extension XML.NodeProtocol {
     ///   - expression: The expression. A name without a prefix refers to a node without a namespace.
     ///   - namespaces: The namespace URIs by the prefixes that the expression uses. Prefixes declared in the document
     ///     aren't available, except `xml`. The default is empty.
-    ///   - maximumSteps: The maximum number of steps. Each node visited, each operator or function, and each eight
-    ///     bytes of text read or created are one step. The default is 10 million, which take about one second and at
-    ///     most about 300 MB.
+    ///   - maximumSteps: The maximum number of steps. Each node visited, each operator or function, and every eight
+    ///     bytes of text read or created count as one step. The default is 10 million, which take about one second and
+    ///     at most about 300 MB.
     /// - Throws: ``XML/Error`` of the kind ``XML/Error/Kind/invalidXPath``, with the byte offset of the problem, or
     ///   ``XML/Error/Kind/xpathTooComplex``.
     public func xpath(

@@ -272,7 +272,8 @@ extension UnsafeMutablePointer<xmlNode> {
         return pointee.properties.map { afar_xml_node($0) }
     }
 
-    /// The first node that begins after this one ends. An element's content follows its attributes and namespaces.
+    /// The first node that begins after the end of this one. An element's content follows its attributes and
+    /// namespaces.
     fileprivate var following: xmlNodePtr? {
         guard isAttribute || isNamespace else { return nextAfterDescendants(inside: nil) }
         guard let parent else { return nil }
@@ -318,7 +319,7 @@ extension XPathEvaluation {
 
 // MARK: - Navigation
 
-// Attributes and namespaces begin like libxml2's nodes.
+// The structures of libxml2's attributes and namespaces begin like those of its nodes.
 extension UnsafeMutablePointer<xmlNode> {
     /// The position in document order. It begins at 1 and leaves room for an element's namespaces.
     var order: UInt64 { afar_xml_node_order(self) }

@@ -3,8 +3,8 @@ import Foundation
 
 /// An evaluation that limits its number of steps. It isn't thread-safe.
 ///
-/// libxml2's evaluator can't be limited. It compares each node of a step with all earlier ones and all pairs of two
-/// node sets without counting, and copies texts repeatedly.
+/// libxml2's evaluator can't be limited. It doesn't count all comparisons: it compares each node of a step with all
+/// earlier ones, and all pairs of two node sets. It also copies texts repeatedly.
 final class XPathEvaluation {
     let document: XML.Document
     private let maximumSteps: Int
@@ -154,7 +154,7 @@ extension XPathExpression.Arithmetic {
         case .subtract: left - right
         case .multiply: left * right
         case .divide: left / right
-        // The sign is the dividend's, unlike IEEE's remainder (section 3.5).
+        // The result has the sign of the dividend, unlike IEEE's remainder (section 3.5).
         case .remainder: left.truncatingRemainder(dividingBy: right)
         }
     }

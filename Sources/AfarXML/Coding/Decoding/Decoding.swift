@@ -21,7 +21,7 @@ final class Decoding {
 
     private struct Choice: Hashable {
         let type: ObjectIdentifier
-        // Unique because the document stores each name once.
+        // The pointer identifies the name, because the document stores each name once.
         let name: UnsafePointer<xmlChar>?
     }
 
@@ -83,7 +83,7 @@ final class Decoding {
         let choice = Choice(type: ObjectIdentifier(type), name: part.node.pointee.name)
         if let known = choices[choice] { return known }
         let probe = ChoiceProbe(part, self)
-        // Errors are expected: the probe only checks the requested cases.
+        // The initializer is expected to throw, because the probe only checks the requested cases.
         _ = try? type.init(from: probe)
         choices[choice] = probe.isCase
         return probe.isCase
@@ -309,7 +309,7 @@ extension DecodingError {
 /// Checks whether the thread's stack has room for another level of nested values. The code of users' types needs stack
 /// space too, so a fixed limit isn't enough.
 struct StackSpace {
-    /// The number of levels that are always safe, for which no check is made.
+    /// The number of levels that are always safe and need no check.
     private static let safeDepth = 24
     /// The number of bytes to reserve for the code of users' types.
     private static let reserve: UInt = 64 << 10

@@ -34,7 +34,7 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         guard let part = part(of: type, key) else { return nil }
         if part.isNilForOptional {
-            // Only the first of several elements is nil.
+            // If there are several elements, only the first one is nil.
             guard case .list = element.decoding.kind(of: type), part.hasLaterSiblingWithSameName else { return nil }
         }
         return try element.decoding.value(type, at: part, inside: element, key: key)
@@ -75,7 +75,7 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     // MARK: Common field types
     //
-    // These avoid the generic method, which must determine the type.
+    // The following methods avoid the generic one, which must determine the type.
 
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
         guard let part = find(key), !part.isNil, !part.isList else { return try decodeOther(type, key) }
@@ -120,8 +120,8 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
 // MARK: Choices
 
 extension KeyedElements {
-    /// Returns the first child that is a case of an enum. If the key has a placement of its own, the case is inside the
-    /// key's element.
+    /// Returns the first child that is a case of an enum. If the key specifies its own placement, the case is inside
+    /// the key's element.
     private func find(_ key: Key, isChoice type: any Decodable.Type) -> NodePart? {
         let placement = element.placement(of: key)
         guard placement.kind == .automatic else { return find(key, placement) }
@@ -136,7 +136,7 @@ extension KeyedElements {
     }
 }
 
-// The defaults perform three lookups per type and throw an error for 128-bit integers.
+// The default implementations perform three lookups per type and throw an error for 128-bit integers.
 
 extension KeyedElements {
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try decodeScalar(key) }

@@ -235,7 +235,7 @@ extension Decoding {
             }()
     }
 
-    /// Returns the part for an enum's value at a child or text, or `nil` if that is white space or not a case.
+    /// Returns the part for an enum's value at a child or text, or `nil` if the node is white space or not a case.
     func choice(at node: xmlNodePtr, of type: any Decodable.Type) -> NodePart? {
         switch node.pointee.type {
         case XML_ELEMENT_NODE: break

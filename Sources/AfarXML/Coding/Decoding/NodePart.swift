@@ -227,7 +227,7 @@ extension UnsafeMutablePointer<xmlNode> {
         return .bit(ofNameBeginning: name[0], name[1])
     }
 
-    /// Returns whether the node is in a namespace. An empty string stands for no namespace.
+    /// Returns whether the node is in a namespace. An empty string means no namespace.
     func isIn(_ namespace: String) -> Bool {
         guard let href = pointee.ns?.pointee.href else { return namespace.isEmpty }
         return namespace.isEmpty ? href.pointee == 0 : xmlStrEqual(href, namespace) != 0

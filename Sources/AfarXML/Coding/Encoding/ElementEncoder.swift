@@ -1,4 +1,4 @@
-/// The encoder of one place, which is also its single-value container.
+/// The encoder for one destination, which is also its single-value container.
 final class ElementEncoder: Encoder {
     let encoding: Encoding
     let codingPath: [any CodingKey]
@@ -84,7 +84,7 @@ final class ElementEncoder: Encoder {
         return OutputElement(QualifiedName(text: name), depth: (element?.depth ?? 0) + 1)
     }
 
-    /// The destination of the elements of a list at this place.
+    /// How the elements of a list are written at this destination.
     private var list: ListedOutput.Form {
         switch target {
         case .element(let parent, let name, let namespace, .repeated):
@@ -157,7 +157,7 @@ struct KeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
     /// The context of the keys.
     enum Form {
         case element
-        /// The content of an enum's case. The key `_0` stands for all of it.
+        /// The content of an enum's case. The key `_0` refers to the entire content.
         case content
         /// The content of an enum's case that is text.
         case text
@@ -228,7 +228,7 @@ struct KeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 }
 
-// The defaults omit nil regardless of nilEncodingStrategy, and take precedence over a generic method.
+// The default implementations omit nil regardless of nilEncodingStrategy, and take precedence over a generic method.
 
 extension KeyedOutput {
     /// Writes a value, or handles nil according to `nilEncodingStrategy`.

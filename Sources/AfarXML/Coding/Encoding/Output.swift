@@ -104,8 +104,7 @@ struct OutputNamespaces {
         declared.map { ($0.prefix.isEmpty ? "xmlns" : "xmlns:\($0.prefix)", .text($0.namespace)) }
     }
 
-    /// Returns the name of an element in a namespace. `nil` stands for the default namespace and an empty string for
-    /// none.
+    /// Returns the name of an element in a namespace. `nil` means the default namespace and an empty string means none.
     mutating func elementName(_ name: String, _ namespace: String?, in parent: OutputElement?) -> QualifiedName {
         let isOutside = parent?.isOutsideDefaultNamespace ?? false
         switch namespace {
@@ -122,7 +121,7 @@ struct OutputNamespaces {
         }
     }
 
-    /// Returns the name of an attribute in a namespace. `nil` and an empty string stand for none.
+    /// Returns the name of an attribute in a namespace. `nil` and an empty string mean none.
     mutating func attributeName(_ name: String, _ namespace: String?) -> String {
         guard let namespace, !namespace.isEmpty else { return name }
         return "\(prefix(for: namespace)):\(name)"
