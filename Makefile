@@ -19,7 +19,7 @@ BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl python3-aiohttp
 # sometimes hangs. The longest targets come first, so that none runs alone at the end.
 TEST_TARGETS := AfarCLITests FuzzTests AfarTests AfarCurlTests NetworkTests
 TEST_TARGETS += $(filter-out $(TEST_TARGETS),$(notdir $(wildcard Tests/*Tests)))
-TEST_CHECKS := Tests/Rules/check Tests/Openness/check Tests/Site/check Tests/Consumer/check Tests/PluginConsumers/check
+TEST_CHECKS := Tests/Rules/check Tests/Openness/check Tests/Site/check Tests/Consumer/check Alamofire/check Tests/PluginConsumers/check
 SANITIZE = SWIFT="$(SWIFT)" TRAITS="$(TRAITS)" TEST_TARGETS="$(TEST_TARGETS)" Tests/Sanitizers/run
 
 # Installs the missing Debian packages of $(1). policy-rc.d prevents servers among them from being started as services.
@@ -39,7 +39,7 @@ define install
 	fi
 endef
 
-SWIFT_FILES := Package.swift Sources Plugins Tests Benchmarks
+SWIFT_FILES := Package.swift Alamofire Sources Plugins Tests Benchmarks
 
 # The destination of `make install`. sudo is used only if it isn't writable.
 PREFIX ?= /usr/local

@@ -237,12 +237,13 @@ let tests: [Target] = [
         exclude: ["Samples/Recordings"]),
     .testTarget(
         name: "SourceCompatibilityTests",
-        dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML"], exclude: ["README.md"]),
+        dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML"], exclude: ["README.md"],
+        packageAccess: false),
     // A symbolic link to the same files, in the language mode of most apps.
     .testTarget(
         name: "SourceCompatibilityMode5Tests",
         dependencies: ["Afar", "AfarNetworkActivity", "AfarTestServer", "AfarXML"], exclude: ["README.md"],
-        swiftSettings: [.swiftLanguageMode(.v5)]),
+        packageAccess: false, swiftSettings: [.swiftLanguageMode(.v5)]),
 ]
 
 package.targets = systemLibraries + libraries + plugins + programs + tests

@@ -19,7 +19,10 @@ public import Foundation
 public let AF = Session.default
 
 extension Session {
-    /// The session of ``AF`` and the functions of this module. It has the default configuration.
+    // Disfavored, because the package Alamofire has a default for its subclass.
+
+    /// The session of ``AF``. It has the default configuration.
+    @_disfavoredOverload
     public static let `default` = Session()
 
     /// Creates a session with this platform's transport: on Linux, `HTTPTransport`, and `CurlTransport` for HTTP/2, HTTP/3, Negotiate and

@@ -70,37 +70,12 @@ extension AlamofireExtension where ExtendedType: URLSessionConfiguration {
 
 // MARK: - Earlier names
 
-/// The 4.x name of ``Session``.
-public typealias SessionManager = Session
-
 /// The earlier name of ``DisabledTrustEvaluator``.
 @available(*, deprecated, renamed: "DisabledTrustEvaluator")
 public typealias DisabledEvaluator = DisabledTrustEvaluator
 
 /// The Alamofire 5 name of ``RequestNotifications``, which is a default monitor of Alamofire's sessions.
 public typealias AlamofireNotifications = RequestNotifications
-
-/// The 4.x name of a retrier's completion. It receives a ``RetryResult`` instead of a Boolean value and a delay:
-/// `completion(.retryWithDelay(1))`.
-public typealias RequestRetryCompletion = @Sendable (RetryResult) -> Void
-
-extension DataRequest {
-    /// The 4.x name of the type from which a data request is created.
-    public typealias Requestable = any URLRequestConvertible
-}
-
-extension DownloadRequest {
-    /// The 4.x name of ``Destination``.
-    public typealias DownloadFileDestination = Destination
-
-    /// The 4.x name of ``Options``.
-    public typealias DownloadOptions = Options
-}
-
-extension Session {
-    /// The 4.x name of ``HTTPHeaders/default``.
-    public static var defaultHTTPHeaders: HTTPHeaders { .default }
-}
 
 extension Session {
     /// The default monitor of an Alamofire 5 session, which posts notifications.

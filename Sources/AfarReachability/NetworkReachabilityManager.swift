@@ -137,9 +137,6 @@ open class NetworkReachabilityManager: @unchecked Sendable {
 }
 
 extension NetworkReachabilityManager {
-    /// A Boolean value that indicates whether the network is known to be reachable over a mobile network.
-    public var isReachableOnWWAN: Bool { isReachableOnCellular }
-
     /// Starts to notify the ``listener``, which can be replaced at any time.
     ///
     /// - Returns: `true`. Listening never fails.
@@ -169,9 +166,6 @@ extension NetworkReachabilityManager {
             case ethernetOrWiFi
             /// A mobile network.
             case cellular
-
-            /// A mobile network. This is its name in Alamofire 4.
-            public static var wwan: ConnectionType { .cellular }
         }
 
         /// Creates the status for a path.

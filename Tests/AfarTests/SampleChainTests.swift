@@ -95,22 +95,6 @@ import Testing
         await server.stop()
     }
 
-    @Test func theModulesFunctions() async throws {
-        struct Login: Encodable, Sendable {
-            let user: String
-        }
-        let server = try await TestServer.start()
-        let plain = await request(server.url("/get"), parameters: ["a": 1]).serializingData().response
-        #expect(plain.response?.statusCode == 200)
-        let encoded = try await request(
-            server.url("/post"), method: .post, parameters: Login(user: "ada"), encoder: .json
-        ).serializingDecodable(DataRequestTests.Echo.self).value
-        #expect(encoded.data == #"{"user":"ada"}"#)
-        let made = await request(try URLRequest(url: server.url("/get"), method: .get)).serializingData().response
-        #expect(made.response?.statusCode == 200)
-        await server.stop()
-    }
-
     @Test func propertyListsAndDecodables() async throws {
         struct Anything: Decodable, Sendable {}
         let server = try await TestServer.start()

@@ -56,7 +56,7 @@ import Testing
                 message: "no word from \(secret.url)")
             let errors: [AFError] = [
                 .invalidURL(url: secret.brokenURL), .invalidURL(url: secret.url),
-                .urlRequestValidationFailed(reason: .ambiguousURL(url, reason: "it is \(url)")),
+                .createURLRequestFailed(error: AFError.InvalidRequest.ambiguousURL(url, reason: "it is \(url)")),
                 .sessionTaskFailed(error: failure.urlError),
             ]
             for error in errors {

@@ -53,9 +53,9 @@ import Testing
         let text = try await resumed.serializingString().value
         #expect(text.count == 1000)
         if let url = resumed.fileURL { try FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
-        let cancelled = Afar.download(resumingWith: Data("none".utf8))
+        let cancelled = AF.download(resumingWith: Data("none".utf8))
         cancelled.cancel(producingResumeData: true)
-        #expect(await cancelled.serializingDownloadedFileURL().result.isFailure)
+        #expect(await cancelled.serializingDownloadedFileURL().response.error != nil)
         await server.stop()
     }
 

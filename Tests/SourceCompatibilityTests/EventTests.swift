@@ -427,7 +427,7 @@ final class Counts: @unchecked Sendable {
             let server = try await TestServer.start()
             let counts = Counts()
             let request = AF.request(server.url("/get"))
-            let tokens = [Request.didFinishNotification, Notification.Name.Task.DidComplete].map { name in
+            let tokens = [Request.didFinishNotification, Request.didCompleteTaskNotification].map { name in
                 NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { notification in
                     if notification.request == request { counts.add(name.rawValue) }
                 }

@@ -82,10 +82,10 @@ import Testing
         let form = RelatedForm()
         form.append(Data("x".utf8), withName: "x")
         let requests = [
-            Afar.upload(multipartFormData: form, to: server.url("/upload"), usingThreshold: 0, fileManager: .default),
-            Afar.upload(multipartFormData: form, with: Router.profile(server.url("/upload"))),
-            Afar.upload(multipartFormData: { $0.append(Data(), withName: "y") }, to: server.url("/upload")),
-            Afar.upload(
+            AF.upload(multipartFormData: form, to: server.url("/upload"), usingThreshold: 0, fileManager: .default),
+            AF.upload(multipartFormData: form, with: Router.profile(server.url("/upload"))),
+            AF.upload(multipartFormData: { $0.append(Data(), withName: "y") }, to: server.url("/upload")),
+            AF.upload(
                 multipartFormData: { $0.append(Data(), withName: "y") }, with: Router.profile(server.url("/upload")),
                 interceptor: nil, shouldAutomaticallyResume: true),
         ]

@@ -39,8 +39,6 @@ import Testing
             AF.request(url).authenticate(username: "user", password: "password"),
             AF.request(url).authenticate(username: "user", password: "password", persistence: .none),
             AF.request(url).authenticate(with: credential),
-            AF.request(url).authenticate(user: "user", password: "password"),
-            AF.request(url).authenticate(usingCredential: credential),
         ]
         for request in forms {
             #expect(request.credential == credential || request.credential?.user == "user")

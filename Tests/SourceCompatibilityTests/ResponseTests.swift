@@ -26,7 +26,7 @@ import Testing
             }
             request.response(queue: .main, responseSerializer: DataResponseSerializer()) { done($0.result) }
         }
-        #expect(data.allSatisfy { $0.isSuccess })
+        #expect(data.allSatisfy { (try? $0.get()) != nil })
         let strings: [AFResult<String>] = await responses(6) { done in
             request.responseString { done($0.result) }
             request.responseString(encoding: .utf8) { done($0.result) }
@@ -35,7 +35,7 @@ import Testing
             request.response(responseSerializer: .string) { done($0.result) }
             request.response(queue: queue, responseSerializer: .string(encoding: .utf8)) { done($0.result) }
         }
-        #expect(strings.allSatisfy { $0.isSuccess })
+        #expect(strings.allSatisfy { (try? $0.get()) != nil })
         let plain: [AFResult<Data?>] = await responses(3) { done in
             request.response { done($0.result) }
             request.response(queue: .global(qos: .utility)) { done($0.result) }
@@ -155,7 +155,7 @@ import Testing
             { $0.validate { _, _, _ in .success } },
         ]
         for validated in chains {
-            #expect(await validated(AF.request(server.url("/get"))).serializingData().result.isSuccess)
+            #expect(await validated(AF.request(server.url("/get"))).serializingData().response.error == nil)
         }
         let refused = await AF.request(server.url("/get")).validate { _, _, _ in .failure(Refused()) }
             .serializingData().response
@@ -217,9 +217,9 @@ import Testing
             request: nil, response: nil, data: nil, metrics: nil, serializationDuration: 0, result: .success(1))
         #expect(response.map { $0 + 1 }.value == 2)
         #expect(response.tryMap { _ -> Int in throw Own() }.error is Own)
-        #expect(response.mapError { _ in Own() }.result.isSuccess)
+        #expect(response.mapError { _ in Own() }.error == nil)
         let failure: AFResult<Int> = .failure(AFError.explicitlyCancelled)
-        #expect(failure.error?.isExplicitlyCancelledError == true && failure.value == nil && failure.isFailure)
+        #expect(throws: AFError.self) { try failure.get() }
     }
 }
 

@@ -39,7 +39,7 @@ import Testing
         let server = try await TestServer.start()
         let text = await withCheckedContinuation { continuation in
             let collector = Collector()
-            Afar.streamRequest(
+            AF.streamRequest(
                 server.url("/get"), method: .get, parameters: ["name": "Ada"], headers: ["X-A": "b"],
                 automaticallyCancelOnStreamError: true
             )

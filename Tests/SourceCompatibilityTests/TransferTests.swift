@@ -28,7 +28,7 @@ import Testing
             server.url("/get"), method: .get, parameters: ["a": 1], headers: ["X-A": "b"], to: destination
         ).serializingDownloadedFileURL().value
         #expect(try String(contentsOf: url, encoding: .utf8).contains("a=1"))
-        let response = await Afar.download(server.url("/status/500"), to: destination).validate()
+        let response = await AF.download(server.url("/status/500"), to: destination).validate()
             .serializingDownload(using: .url).response
         #expect(response.error?.responseCode == 500)
         await server.stop()

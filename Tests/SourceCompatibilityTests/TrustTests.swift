@@ -73,18 +73,4 @@ struct TrustTests {
         }
         #expect(text(.serverTrustEvaluationFailed(reason: .noRequiredEvaluator(host: "h"))) == "h")
     }
-
-    @Test func theEarlierVersionsPoliciesAreAvailable() {
-        let policies: [String: ServerTrustPolicy] = [
-            "a.example.com": .pinCertificates(
-                certificates: ServerTrustPolicy.certificates(), validateCertificateChain: true, validateHost: true),
-            "b.example.com": .pinPublicKeys(
-                publicKeys: ServerTrustPolicy.publicKeys(), validateCertificateChain: true, validateHost: true),
-            "c.example.com": .performDefaultEvaluation(validateHost: true),
-            "d.example.com": .disableEvaluation,
-            "e.example.com": .customEvaluation { _, host in host == "e.example.com" },
-        ]
-        let manager = ServerTrustPolicyManager(policies: policies)
-        #expect(manager.evaluators.count == 5 && !manager.allHostsMustBeEvaluated)
-    }
 }

@@ -45,18 +45,6 @@ extension Request {
         return self
     }
 
-    /// Calls ``authenticate(username:password:persistence:)``.
-    @discardableResult
-    public func authenticate(
-        user: String, password: String, persistence: URLCredential.Persistence = .forSession
-    ) -> Self {
-        authenticate(username: user, password: password, persistence: persistence)
-    }
-
-    /// Calls ``authenticate(with:)``.
-    @discardableResult
-    public func authenticate(usingCredential credential: URLCredential) -> Self { authenticate(with: credential) }
-
     /// The credential that answers a challenge to this request, if one is set.
     public var credential: URLCredential? { mutable.withLock { $0.settings.credential } }
 

@@ -236,7 +236,7 @@ public struct PropertyListEncoding: ParameterEncoding {
     /// Returns the request with the parameters as its body. Sets the content type `application/x-plist` unless the request has
     /// one.
     ///
-    /// - Throws: `AFError.parameterEncodingFailed` with `propertyListEncodingFailed`; any error thrown by the convertible.
+    /// - Throws: `AFError.parameterEncodingFailed` with `customEncodingFailed`; any error thrown by the convertible.
     public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
         var request = try urlRequest.asURLRequest()
         guard let parameters else { return request }
@@ -247,7 +247,7 @@ public struct PropertyListEncoding: ParameterEncoding {
                 contentType: "application/x-plist"
             )
         } catch {
-            throw AFError.parameterEncodingFailed(reason: .propertyListEncodingFailed(error: error))
+            throw AFError.parameterEncodingFailed(reason: .customEncodingFailed(error: error))
         }
         return request
     }

@@ -23,6 +23,8 @@ extension AFError: LocalizedError, CustomStringConvertible, CustomDebugStringCon
         switch self {
         case .createUploadableFailed(let error):
             "The upload could not be created, and nothing was sent: \(error.cause)"
+        case .createURLRequestFailed(let error as InvalidRequest):
+            "The request is invalid and was not sent: \(error)"
         case .createURLRequestFailed(let error):
             "The URLRequest could not be created, and nothing was sent: \(error.cause)"
         case .downloadedFileMoveFailed(let error, let source, let destination):
@@ -82,9 +84,6 @@ extension AFError.MultipartEncodingFailureReason: CustomStringConvertible {
     public var description: String {
         let text =
             switch self {
-            case .boundaryInvalid(let boundary):
-                "\(boundary.debugDescription) is not a valid boundary. Omit it, or use 1 to 70 letters and digits."
-            case .bodyPartHeadersInvalid(let error): "The headers of a part are invalid: \(error.cause)"
             case .bodyPartURLInvalid(let url):
                 "\(url) is not a file URL. Use URL(filePath:), or append the data itself."
             case .bodyPartFilenameInvalid(let url): "\(url) has no file name. Specify a file name for the part."
@@ -101,6 +100,7 @@ extension AFError.MultipartEncodingFailureReason: CustomStringConvertible {
             case .outputStreamFileAlreadyExists(let url):
                 "A file already exists at \(url.path). Remove it, or use another location."
             case .outputStreamURLInvalid(let url): "\(url) is not a file URL, so the form cannot be written there."
+            case .outputStreamWriteFailed(let error as AFError.InvalidForm): error.description
             case .outputStreamWriteFailed(let error): "Writing the form failed: \(error.cause)"
             case .inputStreamReadFailed(let error): "Reading a part failed: \(error.cause)"
             }
@@ -122,8 +122,6 @@ extension AFError.ParameterEncodingFailureReason: CustomStringConvertible {
             switch self {
             case .missingURL: "The request has no URL for a query. Set one, or encode into the body."
             case .jsonEncodingFailed(let error): "The parameters cannot be encoded as JSON: \(error.cause)"
-            case .propertyListEncodingFailed(let error):
-                "The parameters cannot be encoded as a property list: \(error.cause)"
             case .customEncodingFailed(let error): error.cause
             }
         return Redaction.standard.line(text)
@@ -151,6 +149,16 @@ extension AFError.URLRequestValidationFailureReason: CustomStringConvertible {
             switch self {
             case .bodyDataInGETRequest(let body):
                 "It is a GET with a body of \(body.count) bytes. Use another method, or put the parameters in the query."
+            }
+        return Redaction.standard.line(text)
+    }
+}
+
+extension AFError.InvalidRequest: LocalizedError, CustomStringConvertible {
+    /// A human-readable description of the reason.
+    public var description: String {
+        let text =
+            switch self {
             case .invalidMethod(let method): "\(method.debugDescription) is not an HTTP method."
             case .invalidHeaderName(let name): "\(name.debugDescription) is not a valid header name."
             case .invalidHeaderValue(let name):
@@ -167,6 +175,25 @@ extension AFError.URLRequestValidationFailureReason: CustomStringConvertible {
             }
         return Redaction.standard.line(text)
     }
+
+    /// The same text as `description`.
+    public var errorDescription: String? { description }
+}
+
+extension AFError.InvalidForm: LocalizedError, CustomStringConvertible {
+    /// A human-readable description of the reason.
+    public var description: String {
+        let text =
+            switch self {
+            case .boundaryInvalid(let boundary):
+                "\(boundary.debugDescription) is not a valid boundary. Omit it, or use 1 to 70 letters and digits."
+            case .bodyPartHeadersInvalid(let error): "The headers of a part are invalid: \(error.cause)"
+            }
+        return Redaction.standard.line(text)
+    }
+
+    /// The same text as `description`.
+    public var errorDescription: String? { description }
 }
 
 extension AFError.ResponseValidationFailureReason: CustomStringConvertible {
@@ -197,10 +224,10 @@ extension AFError.ResponseSerializationFailureReason: CustomStringConvertible {
             case .inputFileNil: "There is no file with the downloaded data."
             case .inputFileReadFailed(let url): "The downloaded file \(url.path) cannot be read."
             case .stringSerializationFailed(let encoding): "Its body is not valid text in the encoding \(encoding)."
-            case .textDecodingFailed(_, let error): "Its body could not be decoded as text: \(error.cause)"
             case .jsonSerializationFailed(let error): "Its body is not JSON: \(error.cause)"
-            case .propertyListSerializationFailed(let error): "Its body is not a property list: \(error.cause)"
             case .decodingFailed(let error): "Its body does not match the requested type: \(error.cause)"
+            case .customSerializationFailed(let error as any TextEncodingError):
+                "Its body could not be decoded as text: \(error.cause)"
             case .customSerializationFailed(let error): error.cause
             case .invalidEmptyResponse(let type):
                 "Its body is empty, and \(type) has no empty value. Use Empty, or conform \(type) to EmptyResponse."

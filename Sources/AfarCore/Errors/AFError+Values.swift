@@ -14,11 +14,16 @@ extension AFError {
     public var url: URL? {
         switch self {
         case .multipartEncodingFailed(let reason): reason.url
-        case .urlRequestValidationFailed(.ambiguousURL(let url, _)),
-            .urlRequestValidationFailed(.malformedURL(let url, _)):
+        case .createURLRequestFailed(InvalidRequest.ambiguousURL(let url, _)),
+            .createURLRequestFailed(InvalidRequest.malformedURL(let url, _)):
             url
         default: nil
         }
+    }
+
+    /// The reason the request can't be sent, if it is invalid.
+    public var invalidRequest: InvalidRequest? {
+        if case .createURLRequestFailed(let error as InvalidRequest) = self { error } else { nil }
     }
 
     /// The error that caused this one.
@@ -63,7 +68,8 @@ extension AFError {
     public var failedStringEncoding: String.Encoding? {
         switch self {
         case .responseSerializationFailed(.stringSerializationFailed(let encoding)): encoding
-        case .responseSerializationFailed(.textDecodingFailed(let encoding, _)): encoding
+        case .responseSerializationFailed(.customSerializationFailed(let error as any TextEncodingError)):
+            error.stringEncoding
         default: nil
         }
     }
@@ -87,6 +93,12 @@ extension AFError {
     package static let resumeDataKey = "NSURLSessionDownloadTaskResumeData"
 }
 
+/// An error that names the encoding in which bytes are invalid.
+package protocol TextEncodingError: Error {
+    /// Foundation's name for the encoding, if it has one.
+    var stringEncoding: String.Encoding? { get }
+}
+
 extension AFError.MultipartEncodingFailureReason {
     var url: URL? {
         switch self {
@@ -96,16 +108,14 @@ extension AFError.MultipartEncodingFailureReason {
             .bodyPartInputStreamCreationFailed(let url), .outputStreamCreationFailed(let url),
             .outputStreamFileAlreadyExists(let url), .outputStreamURLInvalid(let url):
             url
-        case .boundaryInvalid, .bodyPartHeadersInvalid, .outputStreamWriteFailed, .inputStreamReadFailed:
-            nil
+        case .outputStreamWriteFailed, .inputStreamReadFailed: nil
         }
     }
 
     var underlyingError: (any Error)? {
         switch self {
-        case .bodyPartHeadersInvalid(let error), .bodyPartFileNotReachableWithError(_, let error),
-            .bodyPartFileSizeQueryFailedWithError(_, let error), .outputStreamWriteFailed(let error),
-            .inputStreamReadFailed(let error):
+        case .bodyPartFileNotReachableWithError(_, let error), .bodyPartFileSizeQueryFailedWithError(_, let error),
+            .outputStreamWriteFailed(let error), .inputStreamReadFailed(let error):
             error
         default: nil
         }
@@ -115,7 +125,7 @@ extension AFError.MultipartEncodingFailureReason {
 extension AFError.ParameterEncodingFailureReason {
     var underlyingError: (any Error)? {
         switch self {
-        case .jsonEncodingFailed(let error), .propertyListEncodingFailed(let error), .customEncodingFailed(let error):
+        case .jsonEncodingFailed(let error), .customEncodingFailed(let error):
             error
         case .missingURL: nil
         }
@@ -137,8 +147,7 @@ extension AFError.ResponseValidationFailureReason {
 extension AFError.ResponseSerializationFailureReason {
     var underlyingError: (any Error)? {
         switch self {
-        case .jsonSerializationFailed(let error), .propertyListSerializationFailed(let error),
-            .decodingFailed(let error), .textDecodingFailed(_, let error), .customSerializationFailed(let error):
+        case .jsonSerializationFailed(let error), .decodingFailed(let error), .customSerializationFailed(let error):
             error
         default: nil
         }

@@ -8,7 +8,8 @@ public import Foundation
 public indirect enum AFError: Error, Sendable {
     /// The value to upload couldn't be converted to an upload.
     case createUploadableFailed(error: any Error)
-    /// The value couldn't be converted to a `URLRequest`.
+    /// The value couldn't be converted to a `URLRequest`, or the request can't be sent. In that case, the error is an
+    /// ``InvalidRequest``.
     case createURLRequestFailed(error: any Error)
     /// The download completed, but its file couldn't be moved to the destination.
     case downloadedFileMoveFailed(error: any Error, source: URL, destination: URL)
@@ -38,7 +39,7 @@ public indirect enum AFError: Error, Sendable {
     case sessionInvalidated(error: (any Error)?)
     /// The exchange with the server failed.
     case sessionTaskFailed(error: any Error)
-    /// The request is invalid and wasn't sent.
+    /// The request has a body that its method doesn't allow, and wasn't sent.
     case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)
 }
 
@@ -81,10 +82,6 @@ extension AFError {
 extension AFError {
     /// The reason a multipart form couldn't be encoded.
     public enum MultipartEncodingFailureReason: Sendable {
-        /// The boundary is invalid (RFC 2046, section 5.1.1).
-        case boundaryInvalid(String)
-        /// A part has an invalid header, which the error names.
-        case bodyPartHeadersInvalid(error: any Error)
         /// The URL of a part is not a file URL.
         case bodyPartURLInvalid(url: URL)
         /// The URL of a part has no file name that the part could use.
@@ -107,10 +104,18 @@ extension AFError {
         case outputStreamFileAlreadyExists(at: URL)
         /// The URL for the encoded form is not a file URL.
         case outputStreamURLInvalid(url: URL)
-        /// Writing the encoded form failed.
+        /// Writing the encoded form failed, or the form is invalid. In that case, the error is an ``InvalidForm``.
         case outputStreamWriteFailed(error: any Error)
         /// Reading a part failed.
         case inputStreamReadFailed(error: any Error)
+    }
+
+    /// The reason a multipart form is invalid.
+    public enum InvalidForm: Error, Sendable {
+        /// The boundary is invalid (RFC 2046, section 5.1.1).
+        case boundaryInvalid(String)
+        /// A part has an invalid header. The error is an ``InvalidRequest`` that names it.
+        case bodyPartHeadersInvalid(error: any Error)
     }
 
     /// A part's stream had a different number of bytes than specified.
@@ -133,9 +138,7 @@ extension AFError {
         case missingURL
         /// The parameters can't be written as JSON.
         case jsonEncodingFailed(error: any Error)
-        /// The parameters can't be written as a property list.
-        case propertyListEncodingFailed(error: any Error)
-        /// An encoding failed with its own error.
+        /// An encoding failed with its own error, or the parameters can't be written as a property list.
         case customEncodingFailed(error: any Error)
     }
 
@@ -155,10 +158,14 @@ extension AFError {
         case encoderFailed(error: any Error)
     }
 
-    /// The reason a request wasn't sent.
+    /// The reason a request wasn't sent. ``InvalidRequest`` has other reasons.
     public enum URLRequestValidationFailureReason: Sendable {
         /// The request is a GET with a body.
         case bodyDataInGETRequest(Data)
+    }
+
+    /// The reason a request can't be sent as HTTP. It is the error of ``createURLRequestFailed(error:)``.
+    public enum InvalidRequest: Error, Sendable {
         /// The method isn't a token, as HTTP requires.
         case invalidMethod(String)
         /// The name of a header isn't a token, as HTTP requires.
@@ -176,6 +183,8 @@ extension AFError {
         /// The request has too many headers.
         case tooManyHeaders(count: Int, limit: Int)
     }
+
+    package static func invalidRequest(_ reason: InvalidRequest) -> AFError { .createURLRequestFailed(error: reason) }
 }
 
 extension AFError {
@@ -205,16 +214,12 @@ extension AFError {
         case inputFileReadFailed(at: URL)
         /// The body isn't valid text in this encoding.
         case stringSerializationFailed(encoding: String.Encoding)
-        /// The body couldn't be decoded as text. The error contains the reason; the encoding is Foundation's name for the
-        /// attempted encoding, if it has one.
-        case textDecodingFailed(encoding: String.Encoding?, error: any Error)
         /// The body is not JSON.
         case jsonSerializationFailed(error: any Error)
-        /// The body is not a property list.
-        case propertyListSerializationFailed(error: any Error)
         /// The body doesn't have the structure of the requested type.
         case decodingFailed(error: any Error)
-        /// A serializer failed with its own error.
+        /// A serializer failed with its own error. The serializers of text throw `TextDecodingError`, and those of property lists
+        /// `PropertyListError`.
         case customSerializationFailed(error: any Error)
         /// The body is empty, which is allowed, but the requested type has no empty value.
         case invalidEmptyResponse(type: String)
@@ -280,29 +285,24 @@ extension Result where Success == Void {
     public static var success: Self { .success(()) }
 }
 
-// Disfavored, because many programs define these members.
 extension Result {
     /// Whether this is a success.
-    @_disfavoredOverload
-    public var isSuccess: Bool {
+    package var isSuccess: Bool {
         if case .success = self { true } else { false }
     }
 
     /// Whether this is a failure.
-    @_disfavoredOverload
-    public var isFailure: Bool {
+    package var isFailure: Bool {
         !isSuccess
     }
 
     /// The value of a success, or nil for a failure.
-    @_disfavoredOverload
-    public var value: Success? {
+    package var value: Success? {
         if case .success(let value) = self { value } else { nil }
     }
 
     /// The error of a failure, or nil for a success.
-    @_disfavoredOverload
-    public var error: Failure? {
+    package var error: Failure? {
         if case .failure(let error) = self { error } else { nil }
     }
 }

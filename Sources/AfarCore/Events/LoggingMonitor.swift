@@ -321,7 +321,7 @@ extension UploadRequest.Uploadable {
         switch self {
         case .data(let data): Quantity.bytes(Int64(data.count))
         case .file(let url, _): "the file \(url.path)"
-        case .stream, .chunks: "a stream"
+        case .stream: "a stream"
         }
     }
 }

@@ -150,21 +150,3 @@ extension Notification {
         public static let ResponseData = "afar.responseData"
     }
 }
-
-extension Notification.Name {
-    /// The earlier names of the notifications about attempts, now on ``Request``.
-    public struct Task {
-        // swift-format-ignore: AlwaysUseLowerCamelCase
-        /// The same as ``Request/didResumeTaskNotification``.
-        public static var DidResume: Notification.Name { Request.didResumeTaskNotification }
-        // swift-format-ignore: AlwaysUseLowerCamelCase
-        /// The same as ``Request/didSuspendTaskNotification``.
-        public static var DidSuspend: Notification.Name { Request.didSuspendTaskNotification }
-        // swift-format-ignore: AlwaysUseLowerCamelCase
-        /// The same as ``Request/didCancelTaskNotification``.
-        public static var DidCancel: Notification.Name { Request.didCancelTaskNotification }
-        // swift-format-ignore: AlwaysUseLowerCamelCase
-        /// The same as ``Request/didCompleteTaskNotification``.
-        public static var DidComplete: Notification.Name { Request.didCompleteTaskNotification }
-    }
-}

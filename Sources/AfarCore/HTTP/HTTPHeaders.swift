@@ -161,7 +161,7 @@ extension HTTPHeaders {
     ///
     /// Foundation's `URLRequest` silently drops such headers, so call this before adding them to one.
     ///
-    /// - Throws: `AFError.urlRequestValidationFailed` with `invalidHeaderName` or `invalidHeaderValue`; `sessionTaskFailed` for
+    /// - Throws: ``AFError/InvalidRequest`` in an ``AFError``: `invalidHeaderName` or `invalidHeaderValue`; `sessionTaskFailed` for
     ///   credentials that ``HTTPHeader/authorization(username:password:)`` couldn't encode.
     package func validate() throws {
         for header in self { try header.validate() }
@@ -173,10 +173,10 @@ extension HTTPHeader {
     /// couldn't be encoded.
     package func validate() throws {
         guard name.isHTTPToken else {
-            throw AFError.urlRequestValidationFailed(reason: .invalidHeaderName(name))
+            throw AFError.invalidRequest(.invalidHeaderName(name))
         }
         guard value.allBytes({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
-            throw AFError.urlRequestValidationFailed(reason: .invalidHeaderValue(name: name))
+            throw AFError.invalidRequest(.invalidHeaderValue(name: name))
         }
         guard value == BasicAuthentication.withoutCredentials, name.asciiLowercased == "authorization" else { return }
         let refusal = TransportError.invalidCredential(
@@ -189,7 +189,7 @@ extension HTTPMethod {
     /// Throws an error if the method isn't a token.
     package func validate() throws {
         guard rawValue.isHTTPToken else {
-            throw AFError.urlRequestValidationFailed(reason: .invalidMethod(rawValue))
+            throw AFError.invalidRequest(.invalidMethod(rawValue))
         }
     }
 }
@@ -205,17 +205,16 @@ extension HTTPFields {
 
     /// Creates fields from headers after checking that each can be sent unchanged.
     ///
-    /// - Throws: `AFError.urlRequestValidationFailed` with `tooManyHeaders`, `invalidHeaderName` or `invalidHeaderValue`.
+    /// - Throws: ``AFError/InvalidRequest`` in an ``AFError``: `tooManyHeaders`, `invalidHeaderName` or `invalidHeaderValue`.
     package init(checking headers: HTTPHeaders) throws {
         guard headers.count <= Self.limit else {
-            throw AFError.urlRequestValidationFailed(
-                reason: .tooManyHeaders(count: headers.count, limit: Self.limit))
+            throw AFError.invalidRequest(.tooManyHeaders(count: headers.count, limit: Self.limit))
         }
         self.init()
         for header in headers {
             try header.validate()
             guard let name = HTTPField.Name(header.name) else {
-                throw AFError.urlRequestValidationFailed(reason: .invalidHeaderName(header.name))
+                throw AFError.invalidRequest(.invalidHeaderName(header.name))
             }
             append(HTTPField(name: name, value: header.value))
         }

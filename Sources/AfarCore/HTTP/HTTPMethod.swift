@@ -59,7 +59,7 @@ extension URLRequest {
     ///   - url: The URL.
     ///   - method: The method.
     ///   - headers: The headers.
-    /// - Throws: The URL's conversion error, such as `AFError.invalidURL`; `AFError.urlRequestValidationFailed` for a method or a
+    /// - Throws: The URL's conversion error, such as `AFError.invalidURL`; `AFError.createURLRequestFailed` for a method or a
     ///   header that can't be sent.
     public init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders? = nil) throws {
         try method.validate()

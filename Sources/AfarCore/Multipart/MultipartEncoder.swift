@@ -110,7 +110,7 @@ struct MultipartPart: Sendable {
         var disposition = "form-data; name=\"\(name.withCRLFLineBreaks.escapedForFormData)\""
         if let fileName { disposition += "; filename=\"\(fileName.escapedForFormData)\"" }
         guard !disposition.utf8.contains(0) else {
-            throw failure(AFError.urlRequestValidationFailed(reason: .invalidHeaderValue(name: "Content-Disposition")))
+            throw failure(AFError.invalidRequest(.invalidHeaderValue(name: "Content-Disposition")))
         }
         var headers: HTTPHeaders = [.contentDisposition(disposition)]
         if let mimeType = mimeType ?? fileName.map(MIMETypes.type(ofFileNamed:)) {
@@ -127,7 +127,9 @@ struct MultipartPart: Sendable {
     }
 
     private static func failure(_ error: any Error) -> AFError {
-        .multipartEncodingFailed(reason: .bodyPartHeadersInvalid(error: error))
+        let cause = (error as? AFError)?.invalidRequest ?? error
+        return .multipartEncodingFailed(
+            reason: .outputStreamWriteFailed(error: AFError.InvalidForm.bodyPartHeadersInvalid(error: cause)))
     }
 }
 

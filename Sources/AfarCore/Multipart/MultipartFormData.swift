@@ -33,7 +33,7 @@ open class MultipartFormData: @unchecked Sendable {
     ///   - fileManager: The file manager that reports the lengths of files.
     ///   - boundary: The boundary between the parts. The default, nil, uses a random one, which is recommended. If RFC 2046,
     ///     section 5.1.1, doesn't allow the boundary, a random one is also used, and encoding throws
-    ///     ``AFError/MultipartEncodingFailureReason/boundaryInvalid(_:)``.
+    ///     ``AFError/InvalidForm/boundaryInvalid(_:)``.
     public init(fileManager: FileManager = .default, boundary: String? = nil) {
         let valid = boundary.flatMap { MultipartBoundary($0) }
         let used = valid ?? .random()
@@ -41,7 +41,8 @@ open class MultipartFormData: @unchecked Sendable {
         self.fileManager = fileManager
         state = Locked(State(contentType: "multipart/form-data; boundary=\(used.parameterValue)"))
         if valid == nil, let boundary {
-            let failure = AFError.multipartEncodingFailed(reason: .boundaryInvalid(boundary))
+            let failure = AFError.multipartEncodingFailed(
+                reason: .outputStreamWriteFailed(error: AFError.InvalidForm.boundaryInvalid(boundary)))
             state.withLock { $0.failure = failure }
         }
     }

@@ -53,7 +53,7 @@ extension Request {
     var isBodyConsumed: Bool {
         let stream: InputStream?
         switch uploadBody?.uploadable {
-        case .chunks(let chunks): return chunks.isSpent
+        case .stream(let input as ChunkedInputStream): return input.chunks.isSpent
         case .stream(let input): stream = input
         case .data, .file: return false
         case nil: stream = (convertible as? URLRequest)?.httpBodyStream

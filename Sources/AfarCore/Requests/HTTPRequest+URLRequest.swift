@@ -29,13 +29,13 @@ extension HTTPRequest {
         }
         let methodName = urlRequest.httpMethod ?? "GET"
         guard let method = HTTPRequest.Method(methodName) else {
-            throw AFError.urlRequestValidationFailed(reason: .invalidMethod(methodName))
+            throw AFError.invalidRequest(.invalidMethod(methodName))
         }
         let fields = try Self.fields(urlRequest.allHTTPHeaderFields ?? [:], target)
         if let declared = fields[.contentLength] {
             // Compares text, because servers can interpret "+5" and "05" differently from `Int64`.
             guard fields[.transferEncoding] == nil, let bodyLength, declared == "\(bodyLength)" else {
-                throw AFError.urlRequestValidationFailed(reason: .conflictingContentLength)
+                throw AFError.invalidRequest(.conflictingContentLength)
             }
         }
         self.init(
@@ -62,11 +62,9 @@ extension AFError {
     fileprivate init(_ fault: RequestTarget.Fault, of url: URL) {
         switch fault {
         case .incomplete: self = .invalidURL(url: url)
-        case .unsupportedScheme(let scheme): self = .urlRequestValidationFailed(reason: .unsupportedScheme(scheme))
-        case .malformed(let reason):
-            self = .urlRequestValidationFailed(reason: .malformedURL(url, reason: reason))
-        case .ambiguous(let reason):
-            self = .urlRequestValidationFailed(reason: .ambiguousURL(url, reason: reason))
+        case .unsupportedScheme(let scheme): self = .invalidRequest(.unsupportedScheme(scheme))
+        case .malformed(let reason): self = .invalidRequest(.malformedURL(url, reason: reason))
+        case .ambiguous(let reason): self = .invalidRequest(.ambiguousURL(url, reason: reason))
         }
     }
 }

@@ -153,6 +153,9 @@ extension Request {
     /// The additional names of sensitive headers in the session's configuration. ``Redaction`` recognizes the others.
     public var sensitiveHeaders: Set<String> { session.configuration.sensitiveHeaders }
 
+    /// The configuration of the session that created the request.
+    public var sessionConfiguration: SessionConfiguration { session.configuration }
+
     /// The monitor that is notified of this request's events: the session's monitors, followed by those from
     /// ``eventMonitor(_:)-(EventMonitor)``.
     public var eventMonitor: (any EventMonitor)? {

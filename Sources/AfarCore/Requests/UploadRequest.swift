@@ -20,8 +20,9 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
         /// A stream, which is opened, read to its end and closed while it is sent. It can be sent only once. The request's
         /// `Content-Length` header determines its length. Without this header, the body is sent with chunked transfer coding.
         case stream(InputStream)
-        /// Chunks that are requested while they are sent.
-        case chunks(RequestBodyStream)
+
+        /// Returns chunks that are requested while they are sent. They are a ``stream(_:)`` that code can't read.
+        public static func chunks(_ chunks: RequestBodyStream) -> Self { .stream(ChunkedInputStream(chunks)) }
     }
 
     private let body: UploadBody
@@ -97,15 +98,15 @@ final class UploadBody: Sendable {
         switch uploadable {
         case .data(let data): .data(data)
         case .file(let url, _): .file(url)
+        case .stream(let stream as ChunkedInputStream): .stream(stream.chunks)
         case .stream(let stream): request.body(from: stream, for: urlRequest)
-        case .chunks(let stream): .stream(stream)
         case nil: throw BodyNotCreated()
         }
     }
 
     /// Notifies the monitors of a stream that is about to be read.
     func willSend(_ task: URLSessionTask, of request: Request) {
-        guard case .stream(let stream) = uploadable else { return }
+        guard case .stream(let stream) = uploadable, !(stream is ChunkedInputStream) else { return }
         request.notify(UploadRequest.self) { events, request in
             events.urlSession(.shared, taskNeedsNewBodyStream: task)
             events.request(request, didProvideInputStream: stream)
@@ -117,6 +118,16 @@ final class UploadBody: Sendable {
         let uploadable = state.withLock { Swift.exchange(&$0.isCleanedUp, with: true) ? nil : $0.uploadable }
         guard case .file(let url, shouldRemove: true) = uploadable else { return }
         try? fileManager.removeItem(at: url)
+    }
+}
+
+/// A body of chunks as a stream. It can only be sent: reading it returns no bytes.
+final class ChunkedInputStream: InputStream {
+    let chunks: RequestBodyStream
+
+    init(_ chunks: RequestBodyStream) {
+        self.chunks = chunks
+        super.init(data: Data())
     }
 }
 

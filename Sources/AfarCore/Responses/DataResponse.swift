@@ -20,26 +20,13 @@ public struct DataResponse<Success, Failure: Error> {
         data: Data?,
         metrics: TaskMetrics?,
         serializationDuration: TimeInterval,
+        timeline: Timeline = Timeline(),
         result: Result<Success, Failure>
     ) {
         self.result = result
         details = ResponseDetails(
-            request: request, origin: .provided(response, metrics), data: data, timeline: Timeline(),
-            serializationDuration: serializationDuration)
-    }
-
-    init(
-        request: URLRequest?,
-        response: HTTPURLResponse?,
-        data: Data?,
-        result: Result<Success, Failure>,
-        timeline: Timeline,
-        metrics: TaskMetrics?
-    ) {
-        self.result = result
-        details = ResponseDetails(
             request: request, origin: .provided(response, metrics), data: data, timeline: timeline,
-            serializationDuration: timeline.serializationDuration)
+            serializationDuration: serializationDuration)
     }
 
     init(_ result: Result<Success, Failure>, _ details: ResponseDetails) {
@@ -117,58 +104,6 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
         report.add("Times", "\(timeline)")
         report.add("Result", result.logDescription)
         return report.text
-    }
-}
-
-// MARK: - As in Alamofire 4
-
-/// The name in Alamofire 4 for the response to a request without a serializer.
-public typealias DefaultDataResponse = AFDataResponse<Data?>
-
-extension DataResponse where Success == Data?, Failure == AFError {
-    /// Creates a response from its parts, as in Alamofire 4.
-    ///
-    /// - Parameters:
-    ///   - request: The request that was sent.
-    ///   - response: The response's head.
-    ///   - data: The response's bytes.
-    ///   - error: The error. An error that isn't an ``AFError`` is wrapped in ``AFError/sessionTaskFailed(error:)``. If nil,
-    ///     the result is the data.
-    ///   - timeline: The timestamps of the request. The default is an empty timeline.
-    ///   - metrics: The metrics. The default is nil.
-    public init(
-        request: URLRequest?,
-        response: HTTPURLResponse?,
-        data: Data?,
-        error: (any Error)?,
-        timeline: Timeline = Timeline(),
-        metrics: TaskMetrics? = nil
-    ) {
-        self.init(
-            request: request, response: response, data: data,
-            result: error.map { .failure($0.asAFError(or: .sessionTaskFailed(error: $0))) } ?? .success(data),
-            timeline: timeline, metrics: metrics)
-    }
-}
-
-extension DataResponse {
-    /// Creates a response from its parts, as in Alamofire 4.
-    ///
-    /// - Parameters:
-    ///   - request: The request that was sent.
-    ///   - response: The response's head.
-    ///   - data: The response's bytes.
-    ///   - result: The value or the error.
-    ///   - timeline: The timestamps of the request. The default is an empty timeline.
-    public init(
-        request: URLRequest?,
-        response: HTTPURLResponse?,
-        data: Data?,
-        result: Result<Success, Failure>,
-        timeline: Timeline = Timeline()
-    ) {
-        self.init(
-            request: request, response: response, data: data, result: result, timeline: timeline, metrics: nil)
     }
 }
 

@@ -27,38 +27,22 @@ public struct DownloadResponse<Success, Failure: Error> {
         request: URLRequest?,
         response: HTTPURLResponse?,
         fileURL: URL?,
+        temporaryURL: URL? = nil,
+        destinationURL: URL? = nil,
         resumeData: Data?,
         metrics: TaskMetrics?,
         serializationDuration: TimeInterval,
+        timeline: Timeline = Timeline(),
         result: Result<Success, Failure>
     ) {
         self.fileURL = fileURL
-        self.resumeData = resumeData
-        (temporaryURL, destinationURL) = (nil, nil)
-        self.result = result
-        details = ResponseDetails(
-            request: request, origin: .provided(response, metrics), timeline: Timeline(),
-            serializationDuration: serializationDuration)
-    }
-
-    init(
-        request: URLRequest?,
-        response: HTTPURLResponse?,
-        temporaryURL: URL?,
-        destinationURL: URL?,
-        resumeData: Data?,
-        result: Result<Success, Failure>,
-        timeline: Timeline,
-        metrics: TaskMetrics?
-    ) {
-        fileURL = destinationURL ?? temporaryURL
         self.temporaryURL = temporaryURL
         self.destinationURL = destinationURL
         self.resumeData = resumeData
         self.result = result
         details = ResponseDetails(
             request: request, origin: .provided(response, metrics), timeline: timeline,
-            serializationDuration: timeline.serializationDuration)
+            serializationDuration: serializationDuration)
     }
 
     init(_ result: Result<Success, Failure>, _ details: ResponseDetails, of files: DownloadFiles) {
@@ -153,69 +137,5 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
         report.add("Times", "\(timeline)")
         report.add("Result", result.logDescription)
         return report.text
-    }
-}
-
-// MARK: - As in Alamofire 4
-
-/// The name in Alamofire 4 for the response to a download without a serializer.
-public typealias DefaultDownloadResponse = AFDownloadResponse<URL?>
-
-extension DownloadResponse where Success == URL?, Failure == AFError {
-    /// Creates a response from its parts, as in Alamofire 4.
-    ///
-    /// - Parameters:
-    ///   - request: The request that was sent.
-    ///   - response: The response's head.
-    ///   - temporaryURL: The location where the file was written.
-    ///   - destinationURL: The location to which the file was moved.
-    ///   - resumeData: The data to resume the download.
-    ///   - error: The error. An error that isn't an ``AFError`` is wrapped in ``AFError/sessionTaskFailed(error:)``. If nil,
-    ///     the result is the location of the file.
-    ///   - timeline: The timestamps of the request. The default is an empty timeline.
-    ///   - metrics: The metrics. The default is nil.
-    public init(
-        request: URLRequest?,
-        response: HTTPURLResponse?,
-        temporaryURL: URL?,
-        destinationURL: URL?,
-        resumeData: Data?,
-        error: (any Error)?,
-        timeline: Timeline = Timeline(),
-        metrics: TaskMetrics? = nil
-    ) {
-        self.init(
-            request: request, response: response, temporaryURL: temporaryURL, destinationURL: destinationURL,
-            resumeData: resumeData,
-            result: error.map { .failure($0.asAFError(or: .sessionTaskFailed(error: $0))) }
-                ?? .success(destinationURL ?? temporaryURL),
-            timeline: timeline, metrics: metrics)
-    }
-}
-
-extension DownloadResponse {
-    /// Creates a response from its parts, as in Alamofire 4. Its ``fileURL`` is `destinationURL`, or `temporaryURL` if that is
-    /// nil.
-    ///
-    /// - Parameters:
-    ///   - request: The request that was sent.
-    ///   - response: The response's head.
-    ///   - temporaryURL: The location where the file was written.
-    ///   - destinationURL: The location to which the file was moved.
-    ///   - resumeData: The data to resume the download.
-    ///   - result: The value or the error.
-    ///   - timeline: The timestamps of the request. The default is an empty timeline.
-    public init(
-        request: URLRequest?,
-        response: HTTPURLResponse?,
-        temporaryURL: URL?,
-        destinationURL: URL?,
-        resumeData: Data?,
-        result: Result<Success, Failure>,
-        timeline: Timeline = Timeline()
-    ) {
-        self.init(
-            request: request, response: response, temporaryURL: temporaryURL, destinationURL: destinationURL,
-            resumeData: resumeData, result: result, timeline: timeline, metrics: nil)
     }
 }

@@ -89,23 +89,26 @@ extension SessionConfiguration {
 }
 
 extension Session {
-    /// The ``configuration`` as a Foundation configuration, with its timeouts, headers, connections per host, protocol classes,
-    /// credential storage, cache and cookie settings.
-    ///
-    /// As in Alamofire, it is a copy. Changes to it don't affect the session.
-    public var sessionConfiguration: URLSessionConfiguration {
+    /// The ``configuration`` as a Foundation configuration. As in Alamofire, it is a copy. Changes to it don't affect the session.
+    public var sessionConfiguration: URLSessionConfiguration { configuration.urlSessionConfiguration }
+}
+
+extension SessionConfiguration {
+    /// A new Foundation configuration with these timeouts, headers, connections per host, protocol classes, credential storage,
+    /// cache and cookie settings.
+    public var urlSessionConfiguration: URLSessionConfiguration {
         let copy = URLSessionConfiguration.default
-        copy.timeoutIntervalForRequest = configuration.timeoutIntervalForRequest
-        copy.timeoutIntervalForResource = configuration.timeoutIntervalForResource
-        copy.httpMaximumConnectionsPerHost = configuration.httpMaximumConnectionsPerHost
-        copy.headers = configuration.headers
-        copy.urlCredentialStorage = (configuration.credentialProvider as? URLCredentialStorageProvider)?.storage
-        copy.urlCache = configuration.urlCache
-        copy.requestCachePolicy = configuration.requestCachePolicy
-        copy.httpCookieStorage = configuration.httpCookieStorage
-        copy.httpShouldSetCookies = configuration.httpShouldSetCookies
-        copy.httpCookieAcceptPolicy = configuration.httpCookieAcceptPolicy
-        if let protocolClasses = configuration.protocolClasses { copy.protocolClasses = protocolClasses }
+        copy.timeoutIntervalForRequest = timeoutIntervalForRequest
+        copy.timeoutIntervalForResource = timeoutIntervalForResource
+        copy.httpMaximumConnectionsPerHost = httpMaximumConnectionsPerHost
+        copy.headers = headers
+        copy.urlCredentialStorage = (credentialProvider as? URLCredentialStorageProvider)?.storage
+        copy.urlCache = urlCache
+        copy.requestCachePolicy = requestCachePolicy
+        copy.httpCookieStorage = httpCookieStorage
+        copy.httpShouldSetCookies = httpShouldSetCookies
+        copy.httpCookieAcceptPolicy = httpCookieAcceptPolicy
+        if let protocolClasses { copy.protocolClasses = protocolClasses }
         return copy
     }
 }

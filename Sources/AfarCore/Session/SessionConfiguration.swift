@@ -224,7 +224,7 @@ public struct SessionConfiguration: Sendable {
 
     /// Returns the template for the options of every exchange.
     ///
-    /// - Throws: `AFError.urlRequestValidationFailed` if a default header can't be sent. `AFError.sessionTaskFailed` for a
+    /// - Throws: `AFError.createURLRequestFailed` if a default header can't be sent. `AFError.sessionTaskFailed` for a
     ///   background session, and for proxies or TLS settings that the transport would ignore.
     func exchangeOptions(for transport: any Transport) throws -> ExchangeOptions {
         try checkIdentifier(for: transport)

@@ -46,7 +46,7 @@ public final class PropertyListResponseSerializer: ResponseSerializer {
 
     /// Returns the property list value, or an empty dictionary if the body is empty and that is allowed.
     ///
-    /// - Throws: ``AFError/ResponseSerializationFailureReason/propertyListSerializationFailed(error:)`` with a
+    /// - Throws: ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)`` with a
     ///   ``PropertyListError`` or Foundation's error, or the errors of ``ResponseSerializer/bytes(of:)``.
     public func serialize(_ input: SerializationInput) throws -> Any {
         guard let data = try bytes(of: input) else { return [String: Any]() }
@@ -58,7 +58,7 @@ public final class PropertyListResponseSerializer: ResponseSerializer {
             guard allowedFormats.contains(format) else { throw PropertyListError(.formatNotAllowed(format)) }
             return value
         } catch {
-            throw AFError.responseSerializationFailed(reason: .propertyListSerializationFailed(error: error))
+            throw AFError.responseSerializationFailed(reason: .customSerializationFailed(error: error))
         }
     }
 

@@ -64,7 +64,7 @@ public final class StringResponseSerializer: ResponseSerializer {
 
     /// Returns the decoded text.
     ///
-    /// - Throws: ``AFError/ResponseSerializationFailureReason/textDecodingFailed(encoding:error:)`` with a
+    /// - Throws: ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)`` with a
     ///   ``TextDecodingError`` if the bytes don't match the encoding or the charset is unknown. For the few encodings
     ///   that only Foundation supports, it is
     ///   ``AFError/ResponseSerializationFailureReason/stringSerializationFailed(encoding:)``. Also throws the errors of
@@ -142,7 +142,7 @@ public final class TextResponseSerializer: ResponseSerializer {
 
     /// Returns the decoded text and its encoding.
     ///
-    /// - Throws: ``AFError/ResponseSerializationFailureReason/textDecodingFailed(encoding:error:)`` with a
+    /// - Throws: ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)`` with a
     ///   ``TextDecodingError``, or the errors of ``ResponseSerializer/bytes(of:)``.
     public func serialize(_ input: SerializationInput) throws -> DecodedText {
         try decoding.decode(bytes(of: input) ?? Data(), of: input.head)

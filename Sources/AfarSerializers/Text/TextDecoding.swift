@@ -167,15 +167,14 @@ extension TextDecoding {
         do {
             return try decode(bytes, as: head?.mediaType ?? MediaType(nil))
         } catch {
-            throw AFError.responseSerializationFailed(
-                reason: .textDecodingFailed(encoding: error.encoding?.stringEncoding, error: error))
+            throw AFError.responseSerializationFailed(reason: .customSerializationFailed(error: error))
         }
     }
 }
 
-extension TextDecodingError {
-    fileprivate var encoding: TextEncoding? {
-        if case .malformedBytes(let encoding, _) = reason { encoding } else { nil }
+extension TextDecodingError: TextEncodingError {
+    package var stringEncoding: String.Encoding? {
+        if case .malformedBytes(let encoding, _) = reason { encoding.stringEncoding } else { nil }
     }
 }
 

@@ -28,9 +28,8 @@ struct RequestAuthenticationTests {
         let credential = URLCredential(user: "ada", password: "secret", persistence: .none)
         let requests = [
             session.request("http://one/").authenticate(username: "ada", password: "secret"),
-            session.request("http://one/").authenticate(user: "ada", password: "secret", persistence: .permanent),
+            session.request("http://one/").authenticate(username: "ada", password: "secret", persistence: .permanent),
             session.request("http://one/").authenticate(with: credential),
-            session.request("http://one/").authenticate(usingCredential: credential),
             session.request("http://one/").authenticate(username: "eve", password: "x").authenticate(with: credential),
         ]
         for request in requests {
@@ -39,7 +38,7 @@ struct RequestAuthenticationTests {
             #expect(request.metrics?.transactionMetrics.count == 2)
             #expect(request.metrics?.redirectCount == 0)
         }
-        #expect(mock.requests.map { $0["Authorization"] } == Array(repeating: [nil, answer], count: 5).flatMap { $0 })
+        #expect(mock.requests.map { $0["Authorization"] } == Array(repeating: [nil, answer], count: 4).flatMap { $0 })
         #expect(session.request("http://one/").credential == nil)
     }
 

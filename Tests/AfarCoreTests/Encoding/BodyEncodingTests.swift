@@ -87,7 +87,7 @@ struct BodyEncodingTests {
             #expect {
                 try encoding.encode(request, with: ["a": [value]])
             } throws: { error in
-                guard case .parameterEncodingFailed(.propertyListEncodingFailed) = error as? AFError else {
+                guard case .parameterEncodingFailed(.customEncodingFailed) = error as? AFError else {
                     return false
                 }
                 return true

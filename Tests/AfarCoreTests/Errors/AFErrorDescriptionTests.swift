@@ -41,8 +41,11 @@ struct AFErrorDescriptionTests {
         ] + multipart + parameters + requests + validation + serialization + trust
 
     static let multipart: [(AFError, [String])] = [
-        (.boundaryInvalid("a;b"), ["a;b", "70"]),
-        (.bodyPartHeadersInvalid(error: Cause()), ["headers", "the-cause"]),
+        (.outputStreamWriteFailed(error: AFError.InvalidForm.boundaryInvalid("a;b")), ["a;b", "70"]),
+        (
+            .outputStreamWriteFailed(error: AFError.InvalidForm.bodyPartHeadersInvalid(error: Cause())),
+            ["headers", "the-cause"]
+        ),
         (.bodyPartURLInvalid(url: file), ["part.bin"]),
         (.bodyPartFilenameInvalid(in: file), ["part.bin"]),
         (.bodyPartFileNotReachable(at: file), ["part.bin"]),
@@ -64,26 +67,24 @@ struct AFErrorDescriptionTests {
     static let parameters: [(AFError, [String])] = [
         (.parameterEncodingFailed(reason: .missingURL), ["URL"]),
         (.parameterEncodingFailed(reason: .jsonEncodingFailed(error: Cause())), ["JSON", "the-cause"]),
-        (
-            .parameterEncodingFailed(reason: .propertyListEncodingFailed(error: Cause())),
-            ["property list", "the-cause"]
-        ),
         (.parameterEncodingFailed(reason: .customEncodingFailed(error: Cause())), ["the-cause"]),
         (.parameterEncoderFailed(reason: .missingRequiredComponent(.url)), ["URL"]),
         (.parameterEncoderFailed(reason: .missingRequiredComponent(.httpMethod(rawValue: "ODD"))), ["method", "ODD"]),
         (.parameterEncoderFailed(reason: .encoderFailed(error: Cause())), ["the-cause"]),
     ]
 
-    static let requests: [(AFError, [String])] = [
-        (.bodyDataInGETRequest(Data(count: 12)), ["GET", "12"]),
-        (.invalidMethod("G T"), ["G T", "method"]),
-        (.invalidHeaderName("a b"), ["a b"]),
-        (.invalidHeaderValue(name: "X-Name"), ["X-Name"]),
-        (.unsupportedScheme("ftp"), ["ftp", "http"]),
-        (.ambiguousURL(URL(filePath: "/odd"), reason: "because"), ["/odd", "because"]),
-        (.conflictingContentLength, ["Content-Length"]),
-        (.tooManyHeaders(count: 501, limit: 500), ["501", "500"]),
-    ].map { (AFError.urlRequestValidationFailed(reason: $0), $1) }
+    static let requests: [(AFError, [String])] =
+        [
+            (.invalidMethod("G T"), ["G T", "method"]),
+            (.invalidHeaderName("a b"), ["a b"]),
+            (.invalidHeaderValue(name: "X-Name"), ["X-Name"]),
+            (.unsupportedScheme("ftp"), ["ftp", "http"]),
+            (.ambiguousURL(URL(filePath: "/odd"), reason: "because"), ["/odd", "because"]),
+            (.conflictingContentLength, ["Content-Length"]),
+            (.tooManyHeaders(count: 501, limit: 500), ["501", "500"]),
+        ].map { (AFError.invalidRequest($0), $1) } + [
+            (.urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data(count: 12))), ["GET", "12"])
+        ]
 
     static let validation: [(AFError, [String])] = [
         (.dataFileNil, ["file"]),
@@ -100,7 +101,6 @@ struct AFErrorDescriptionTests {
         (.inputFileReadFailed(at: file), ["part.bin"]),
         (.stringSerializationFailed(encoding: .utf16), ["encoding", "UTF-16"]),
         (.jsonSerializationFailed(error: Cause()), ["JSON", "the-cause"]),
-        (.propertyListSerializationFailed(error: Cause()), ["property list", "the-cause"]),
         (.decodingFailed(error: Cause()), ["the-cause"]),
         (.customSerializationFailed(error: Cause()), ["the-cause"]),
         (.invalidEmptyResponse(type: "Thing"), ["Thing"]),
@@ -171,7 +171,7 @@ struct AFErrorDescriptionTests {
     @Test("contain no user name or password of an ambiguous URL")
     func hidesUserinfoOfAmbiguousURL() throws {
         let url = try #require(URL(string: "http://user:s3cret@host/"))
-        let reason = AFError.URLRequestValidationFailureReason.ambiguousURL(url, reason: "see \(url)")
+        let reason = AFError.InvalidRequest.ambiguousURL(url, reason: "see \(url)")
         #expect("\(reason)".contains("***@host"))
         #expect(!"\(reason)".contains("s3cret"))
     }
@@ -201,7 +201,7 @@ struct AFErrorDescriptionTests {
                 reason: .defaultEvaluationFailed(
                     output: .init(host: hostile, trust: presented, error: ServerTrustError(.invalid, hostile)))),
             .downloadedFileMoveFailed(error: Cause(), source: file, destination: URL(filePath: "/" + hostile)),
-            .urlRequestValidationFailed(reason: .invalidHeaderValue(name: hostile)),
+            .invalidRequest(.invalidHeaderValue(name: hostile)),
         ])
     func isOneSafeLine(error: AFError) {
         for text in [error.localizedDescription, "\(error)", String(reflecting: error)] {

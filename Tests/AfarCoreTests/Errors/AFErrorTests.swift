@@ -29,7 +29,7 @@ struct AFErrorTests {
         .responseValidationFailed(reason: .dataFileNil), .responseSerializationFailed(reason: .inputFileNil),
         .serverTrustEvaluationFailed(reason: .noCertificatesFound), .sessionDeinitialized,
         .sessionInvalidated(error: nil), .sessionTaskFailed(error: Cause()),
-        .urlRequestValidationFailed(reason: .conflictingContentLength),
+        .urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data())),
     ]
 
     @Test("exactly one flag is set", arguments: errors.indices)

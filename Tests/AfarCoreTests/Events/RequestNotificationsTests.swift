@@ -111,13 +111,14 @@ import Testing
                 })
             let request = session.request("http://mock/")
             let names: [Notification.Name] = [
-                .Task.DidResume, .Task.DidSuspend, .Task.DidCancel, .Task.DidComplete,
+                Request.didResumeTaskNotification, Request.didSuspendTaskNotification,
+                Request.didCancelTaskNotification, Request.didCompleteTaskNotification,
             ]
             let observer = Observer(of: request, names)
             let data = Locked<Data?>(nil)
             let task = Locked<Int?>(nil)
             nonisolated(unsafe) let token = NotificationCenter.default.addObserver(
-                forName: .Task.DidComplete, object: request, queue: nil
+                forName: Request.didCompleteTaskNotification, object: request, queue: nil
             ) { notification in
                 data.withLock { $0 = notification.userInfo?[Notification.Key.ResponseData] as? Data }
                 task.withLock {
@@ -130,7 +131,11 @@ import Testing
             gate.fulfill(())
             _ = await response.response
             RequestNotifications.defaultQueue.sync {}
-            #expect(observer.all == [.Task.DidResume, .Task.DidSuspend, .Task.DidResume, .Task.DidComplete])
+            #expect(
+                observer.all == [
+                    Request.didResumeTaskNotification, Request.didSuspendTaskNotification,
+                    Request.didResumeTaskNotification, Request.didCompleteTaskNotification,
+                ])
             #expect(data.withLock { $0 } == Data("body".utf8))
             #expect(task.withLock { $0 } == request.task?.taskIdentifier)
             NotificationCenter.default.removeObserver(token)

@@ -89,7 +89,7 @@ struct HTTPHeadersTests {
         #expect {
             try headers.validate()
         } throws: { error in
-            guard case .urlRequestValidationFailed(.invalidHeaderValue("X-Bad")) = error as? AFError else {
+            guard case .invalidHeaderValue("X-Bad")? = (error as? AFError)?.invalidRequest else {
                 return false
             }
             return true
@@ -101,7 +101,7 @@ struct HTTPHeadersTests {
         #expect {
             try HTTPHeader(name: name, value: "v").validate()
         } throws: { error in
-            guard case .urlRequestValidationFailed(.invalidHeaderName(name)) = error as? AFError else { return false }
+            guard case .invalidHeaderName(name)? = (error as? AFError)?.invalidRequest else { return false }
             return true
         }
     }

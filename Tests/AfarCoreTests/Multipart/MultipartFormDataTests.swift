@@ -225,7 +225,7 @@ import Testing
         #expect(form.contentType == "multipart/form-data; boundary=\(form.boundary)")
         form.append(Data(), withName: "a")
         let error = #expect(throws: AFError.self) { try form.encode() }
-        guard case .multipartEncodingFailed(.boundaryInvalid(boundary)) = error else {
+        guard case .boundaryInvalid(boundary) = error?.underlyingError as? AFError.InvalidForm else {
             Issue.record("\(String(describing: error))")
             return
         }

@@ -61,14 +61,12 @@ import Testing
         let form = MultipartFormData()
         append(form)
         let error = #expect(throws: AFError.self) { try form.encode() }
-        guard case .multipartEncodingFailed(.bodyPartHeadersInvalid) = error else {
+        guard case .bodyPartHeadersInvalid(let cause) = error?.underlyingError as? AFError.InvalidForm else {
             Issue.record("\(String(describing: error))")
             return
         }
-        switch error?.underlyingError as? AFError {
-        case .urlRequestValidationFailed(.invalidHeaderName(let name)),
-            .urlRequestValidationFailed(.invalidHeaderValue(let name)):
-            #expect(name == header)
+        switch cause as? AFError.InvalidRequest {
+        case .invalidHeaderName(let name), .invalidHeaderValue(let name): #expect(name == header)
         default: Issue.record("\(String(describing: error))")
         }
     }

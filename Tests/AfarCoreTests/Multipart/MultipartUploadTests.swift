@@ -231,7 +231,7 @@ import Testing
         form.contentType += "\r\nX-Evil: 1"
         let error = await session.upload(multipartFormData: form, to: "http://mock/")
             .serializingResponse(using: Bytes()).response.error
-        #expect(error?.isURLRequestValidationError == true)
+        #expect(error?.invalidRequest != nil)
         #expect(transport.requests.isEmpty)
     }
 

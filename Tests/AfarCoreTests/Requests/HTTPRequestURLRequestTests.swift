@@ -15,7 +15,7 @@ import Testing
 
     @Test func anAmbiguousURLIsRejectedWithItsReason() throws {
         let error = try refusal(of: "http://0x7f.1/")
-        guard case .urlRequestValidationFailed(.ambiguousURL(let url, let reason)) = error else {
+        guard case .ambiguousURL(let url, let reason)? = error?.invalidRequest else {
             Issue.record("unexpected error: \(String(describing: error))")
             return
         }
@@ -31,7 +31,7 @@ import Testing
     func aMalformedURLIsRejectedWithItsReason(url: String, reason: String) throws {
         guard URL(string: url) != nil else { return }
         let error = try refusal(of: url)
-        guard case .urlRequestValidationFailed(.malformedURL(let url, let found)) = error else {
+        guard case .malformedURL(let url, let found)? = error?.invalidRequest else {
             Issue.record("unexpected error: \(String(describing: error))")
             return
         }
@@ -52,7 +52,7 @@ import Testing
 
     @Test func anUnsupportedSchemeIsNamed() throws {
         let error = try refusal(of: "ftp://example.com/")
-        guard case .urlRequestValidationFailed(.unsupportedScheme("ftp")) = error else {
+        guard case .unsupportedScheme("ftp")? = error?.invalidRequest else {
             Issue.record("unexpected error: \(String(describing: error))")
             return
         }

@@ -48,7 +48,7 @@ import Testing
         let session = Session(transport: transport)
         let response = await session.request("http://mock/", headers: ["X-Own": value])
             .serializingResponse(using: Bytes()).response
-        guard case .urlRequestValidationFailed(.invalidHeaderValue(let name)) = response.error else {
+        guard case .invalidHeaderValue(let name)? = response.error?.invalidRequest else {
             Issue.record("not the header's error: \(String(describing: response.error))")
             return
         }
@@ -65,7 +65,7 @@ import Testing
         configuration.headers.add(header)
         let session = Session(configuration: configuration, transport: transport)
         let response = await session.request("http://mock/").serializingResponse(using: Bytes()).response
-        #expect(response.error?.isURLRequestValidationError == true, "\(response)")
+        #expect(response.error?.invalidRequest != nil, "\(response)")
         #expect(transport.requests.isEmpty)
     }
 
@@ -74,7 +74,7 @@ import Testing
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let response = await session.request("http://mock/", headers: HTTPHeaders([.init(name: name, value: "1")]))
             .serializingResponse(using: Bytes()).response
-        guard case .urlRequestValidationFailed(.invalidHeaderName) = response.error else {
+        guard case .invalidHeaderName? = response.error?.invalidRequest else {
             Issue.record("not the name's error: \(String(describing: response.error))")
             return
         }
@@ -85,7 +85,7 @@ import Testing
         let session = Session(transport: MockTransport { _ in .text("ok") })
         let response = await session.request("http://mock/", method: HTTPMethod(rawValue: method))
             .serializingResponse(using: Bytes()).response
-        guard case .urlRequestValidationFailed(.invalidMethod) = response.error else {
+        guard case .invalidMethod? = response.error?.invalidRequest else {
             Issue.record("not the method's error: \(String(describing: response.error))")
             return
         }
@@ -99,7 +99,7 @@ import Testing
         urlRequest.httpBody = Data("12345".utf8)
         urlRequest.setValue(length, forHTTPHeaderField: "Content-Length")
         let response = await session.request(urlRequest).serializingResponse(using: Bytes()).response
-        guard case .urlRequestValidationFailed(.conflictingContentLength) = response.error else {
+        guard case .conflictingContentLength? = response.error?.invalidRequest else {
             Issue.record("not the length's error: \(String(describing: response.error))")
             return
         }

@@ -22,10 +22,8 @@ enum FailureMessage: Equatable {
         case .createUploadableFailed, .parameterEncodingFailed, .parameterEncoderFailed, .multipartEncodingFailed:
             self = .ownFault("body")
         case let .urlRequestValidationFailed(reason: reason):
-            if case let .bodyDataInGETRequest(data) = reason {
-                self = .ownFault("GET with \(data.count) bytes")
-            } else {
-                self = .ownFault("request")
+            switch reason {
+            case let .bodyDataInGETRequest(data): self = .ownFault("GET with \(data.count) bytes")
             }
         case .requestAdaptationFailed(error: _):
             self = .signIn
@@ -50,7 +48,9 @@ enum FailureMessage: Equatable {
             case .inputDataNilOrZeroLength: self = .unreadable("empty")
             case .jsonSerializationFailed: self = .unreadable("JSON")
             case .stringSerializationFailed(encoding: _): self = .unreadable("text")
-            default: self = .unreadable("other")
+            case .inputFileNil, .inputFileReadFailed(at: _), .customSerializationFailed(error: _),
+                .invalidEmptyResponse(type: _):
+                self = .unreadable("other")
             }
         case let .sessionTaskFailed(error: error):
             switch (error as? URLError)?.code {

@@ -75,7 +75,7 @@ import Testing
             let result = await withCheckedContinuation { continuation in
                 manager.fetchRecipe(id: 7) { continuation.resume(returning: $0) }
             }
-            #expect(result.value?.name == "Soup")
+            #expect((try? result.get())?.name == "Soup")
             #expect(manager.interceptor.adapted == 4)
             let log = manager.logger.log
             #expect(log.last == String(describing: result))

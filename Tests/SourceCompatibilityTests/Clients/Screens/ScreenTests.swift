@@ -79,7 +79,7 @@ import Testing
                 let result: Result<[Item], AFError> = await withCheckedContinuation { continuation in
                     controller.fetch(server.url("/items").absoluteString) { continuation.resume(returning: $0) }
                 }
-                #expect(result.value?.count == 2)
+                #expect((try? result.get())?.count == 2)
                 let items = try await controller.awaitItems(server.url("/items").absoluteString, as: [Item].self)
                 #expect(items.count == 2)
                 let status = await withCheckedContinuation { continuation in

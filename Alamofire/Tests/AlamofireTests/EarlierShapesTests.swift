@@ -1,5 +1,5 @@
-import Afar
 import AfarTestServer
+import Alamofire
 import Testing
 
 /// Initializers, factories and types of Alamofire 4.x.
@@ -45,14 +45,14 @@ import Testing
     @Test func requestsHaveFactoriesOfSerializers() async throws {
         let server = try await TestServer.start()
         let (json, text, count) = await withCheckedContinuation { continuation in
-            Afar.request(server.url("/json"))
+            Alamofire.request(server.url("/json"))
                 .response(queue: queue, responseSerializer: DataRequest.jsonResponseSerializer()) { json in
                     let isObject = json.value is [String: Any]
-                    Afar.request(server.url("/json"))
+                    Alamofire.request(server.url("/json"))
                         .response(
                             queue: queue, responseSerializer: DataRequest.stringResponseSerializer(encoding: .utf8)
                         ) { text in
-                            Afar.download(server.url("/bytes/100"))
+                            Alamofire.download(server.url("/bytes/100"))
                                 .response(
                                     queue: queue, responseSerializer: DownloadRequest.dataResponseSerializer()
                                 ) { data in
@@ -107,7 +107,7 @@ import Testing
             let options: DownloadRequest.DownloadOptions = [.removePreviousFile, .createIntermediateDirectories]
             return (temporaryURL, options)
         }
-        let download = Afar.download("http://localhost/", shouldAutomaticallyResume: false, to: destination)
+        let download = Alamofire.download("http://localhost/", shouldAutomaticallyResume: false, to: destination)
         #expect(download.isInitialized)
         let requestable: DataRequest.Requestable = try URLRequest(url: "http://localhost/", method: .get)
         #expect(try requestable.asURLRequest().url == "http://localhost/".asURL())

@@ -1,4 +1,4 @@
-import Afar
+import Alamofire
 import Foundation
 
 /// A client written for Alamofire 4.x, with the changes that the migration guide describes.
@@ -39,7 +39,7 @@ class PhotoClient {
         var defaultHeaders = SessionManager.defaultHTTPHeaders
         defaultHeaders["DNT"] = "1 (Do Not Track Enabled)"
         let configuration = URLSessionConfiguration.default
-        configuration.httpAdditionalHeaders = defaultHeaders.dictionary
+        configuration.httpAdditionalHeaders = defaultHeaders
         sessionManager = SessionManager(configuration: configuration, interceptor: interceptor)
     }
 
@@ -64,7 +64,7 @@ class PhotoClient {
     }
 
     func caption(_ path: String, completion: @escaping @Sendable (String?, Error?) -> Void) {
-        Afar.request(PhotoClient.baseURLString + path, method: .get, encoding: URLEncoding.default)
+        Alamofire.request(PhotoClient.baseURLString + path, method: .get, encoding: URLEncoding.default)
             .authenticate(user: "ada", password: "lovelace")
             .downloadProgress(queue: DispatchQueue.global(qos: .utility)) { print("progress: \($0.fractionCompleted)") }
             .responseString { response in
@@ -86,7 +86,7 @@ class PhotoClient {
     }
 
     func upload(_ photo: Data, completion: @escaping @Sendable (Any?) -> Void) {
-        Afar.upload(photo, to: PhotoClient.baseURLString + "/upload", method: .put, headers: ["X-Photo": "1"])
+        Alamofire.upload(photo, to: PhotoClient.baseURLString + "/upload", method: .put, headers: ["X-Photo": "1"])
             .uploadProgress { print("sent: \($0.completedUnitCount)") }
             .responseJSON { completion($0.result.value) }
     }
@@ -101,7 +101,7 @@ class TokenHandler: RequestInterceptor, @unchecked Sendable {
     private(set) var refreshes = 0
 
     func adapt(
-        _ urlRequest: URLRequest, for session: SessionManager,
+        _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (Result<URLRequest, Error>) -> Void
     ) {
         lock.lock()
@@ -114,7 +114,7 @@ class TokenHandler: RequestInterceptor, @unchecked Sendable {
     }
 
     func retry(
-        _ request: Request, for session: SessionManager, dueTo error: Error,
+        _ request: Request, for session: Session, dueTo error: Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
         lock.lock()

@@ -1,7 +1,6 @@
-public import AfarCore
-public import Foundation
+public import Afar
 
-/// Creates a data request on ``Session/default`` with parameters that an encoding adds to its URL or body.
+/// Creates a data request on ``SessionManager/default`` with parameters that an encoding adds to its URL or body.
 public func request(
     _ convertible: any URLConvertible,
     method: HTTPMethod = .get,
@@ -12,13 +11,13 @@ public func request(
     shouldAutomaticallyResume: Bool? = nil,
     requestModifier: Session.RequestModifier? = nil
 ) -> DataRequest {
-    AF.request(
+    SessionManager.default.request(
         convertible, method: method, parameters: parameters, encoding: encoding, headers: headers,
         interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
         requestModifier: requestModifier)
 }
 
-/// Creates a data request on ``Session/default`` with `Encodable` parameters that an encoder adds to its URL or body.
+/// Creates a data request on ``SessionManager/default`` with `Encodable` parameters that an encoder adds to its URL or body.
 public func request<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible,
     method: HTTPMethod = .get,
@@ -29,22 +28,23 @@ public func request<Parameters: Encodable & Sendable>(
     shouldAutomaticallyResume: Bool? = nil,
     requestModifier: Session.RequestModifier? = nil
 ) -> DataRequest {
-    AF.request(
+    SessionManager.default.request(
         convertible, method: method, parameters: parameters, encoder: encoder, headers: headers,
         interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
         requestModifier: requestModifier)
 }
 
-/// Creates a data request on ``Session/default`` from a value that converts to a `URLRequest`.
+/// Creates a data request on ``SessionManager/default`` from a value that converts to a `URLRequest`.
 public func request(
     _ urlRequest: any URLRequestConvertible,
     interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil
 ) -> DataRequest {
-    AF.request(urlRequest, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
+    SessionManager.default.request(
+        urlRequest, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
 }
 
-/// Creates a stream request without parameters on ``Session/default``. It delivers the response's body as it arrives.
+/// Creates a stream request without parameters on ``SessionManager/default``. It delivers the response's body as it arrives.
 public func streamRequest(
     _ convertible: any URLConvertible,
     method: HTTPMethod = .get,
@@ -54,13 +54,14 @@ public func streamRequest(
     shouldAutomaticallyResume: Bool? = nil,
     requestModifier: Session.RequestModifier? = nil
 ) -> DataStreamRequest {
-    AF.streamRequest(
+    SessionManager.default.streamRequest(
         convertible, method: method, headers: headers,
         automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
         shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
 }
 
-/// Creates a stream request on ``Session/default`` with `Encodable` parameters. It delivers the response's body as it arrives.
+/// Creates a stream request on ``SessionManager/default`` with `Encodable` parameters. It delivers the response's body as it
+/// arrives.
 public func streamRequest<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible,
     method: HTTPMethod = .get,
@@ -72,13 +73,13 @@ public func streamRequest<Parameters: Encodable & Sendable>(
     shouldAutomaticallyResume: Bool? = nil,
     requestModifier: Session.RequestModifier? = nil
 ) -> DataStreamRequest {
-    AF.streamRequest(
+    SessionManager.default.streamRequest(
         convertible, method: method, parameters: parameters, encoder: encoder, headers: headers,
         automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
         shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
 }
 
-/// Creates a stream request on ``Session/default`` from a value that converts to a `URLRequest`. It delivers the response's body as
+/// Creates a stream request on ``SessionManager/default`` from a value that converts to a `URLRequest`. It delivers the response's body as
 /// it arrives.
 public func streamRequest(
     _ urlRequest: any URLRequestConvertible,
@@ -86,12 +87,12 @@ public func streamRequest(
     interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil
 ) -> DataStreamRequest {
-    AF.streamRequest(
+    SessionManager.default.streamRequest(
         urlRequest, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
         shouldAutomaticallyResume: shouldAutomaticallyResume)
 }
 
-/// Creates a download on ``Session/default`` with parameters that an encoding adds to its URL or body.
+/// Creates a download on ``SessionManager/default`` with parameters that an encoding adds to its URL or body.
 public func download(
     _ convertible: any URLConvertible,
     method: HTTPMethod = .get,
@@ -103,13 +104,13 @@ public func download(
     requestModifier: Session.RequestModifier? = nil,
     to destination: DownloadRequest.Destination? = nil
 ) -> DownloadRequest {
-    AF.download(
+    SessionManager.default.download(
         convertible, method: method, parameters: parameters, encoding: encoding, headers: headers,
         interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
         requestModifier: requestModifier, to: destination)
 }
 
-/// Creates a download on ``Session/default`` with `Encodable` parameters that an encoder adds to its URL or body.
+/// Creates a download on ``SessionManager/default`` with `Encodable` parameters that an encoder adds to its URL or body.
 public func download<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible,
     method: HTTPMethod = .get,
@@ -121,36 +122,36 @@ public func download<Parameters: Encodable & Sendable>(
     requestModifier: Session.RequestModifier? = nil,
     to destination: DownloadRequest.Destination? = nil
 ) -> DownloadRequest {
-    AF.download(
+    SessionManager.default.download(
         convertible, method: method, parameters: parameters, encoder: encoder, headers: headers,
         interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
         requestModifier: requestModifier, to: destination)
 }
 
-/// Creates a download on ``Session/default`` from a value that converts to a `URLRequest`.
+/// Creates a download on ``SessionManager/default`` from a value that converts to a `URLRequest`.
 public func download(
     _ urlRequest: any URLRequestConvertible,
     interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil,
     to destination: DownloadRequest.Destination? = nil
 ) -> DownloadRequest {
-    AF.download(
+    SessionManager.default.download(
         urlRequest, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
 }
 
-/// Creates a download on ``Session/default`` that resumes an earlier one.
+/// Creates a download on ``SessionManager/default`` that resumes an earlier one.
 public func download(
     resumingWith resumeData: Data,
     interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil,
     to destination: DownloadRequest.Destination? = nil
 ) -> DownloadRequest {
-    AF.download(
+    SessionManager.default.download(
         resumingWith: resumeData, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
         to: destination)
 }
 
-/// Creates an upload of data in memory on ``Session/default``.
+/// Creates an upload of data in memory on ``SessionManager/default``.
 public func upload(
     _ data: Data,
     to convertible: any URLConvertible,
@@ -161,13 +162,13 @@ public func upload(
     fileManager: FileManager = .default,
     requestModifier: Session.RequestModifier? = nil
 ) -> UploadRequest {
-    AF.upload(
+    SessionManager.default.upload(
         data, to: convertible, method: method, headers: headers, interceptor: interceptor,
         shouldAutomaticallyResume: shouldAutomaticallyResume,
         fileManager: fileManager, requestModifier: requestModifier)
 }
 
-/// Creates an upload of data in memory on ``Session/default``, from a value that converts to a `URLRequest`.
+/// Creates an upload of data in memory on ``SessionManager/default``, from a value that converts to a `URLRequest`.
 public func upload(
     _ data: Data,
     with convertible: any URLRequestConvertible,
@@ -175,12 +176,12 @@ public func upload(
     shouldAutomaticallyResume: Bool? = nil,
     fileManager: FileManager = .default
 ) -> UploadRequest {
-    AF.upload(
+    SessionManager.default.upload(
         data, with: convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
         fileManager: fileManager)
 }
 
-/// Creates an upload of a file on ``Session/default``.
+/// Creates an upload of a file on ``SessionManager/default``.
 public func upload(
     _ fileURL: URL,
     to convertible: any URLConvertible,
@@ -191,13 +192,13 @@ public func upload(
     fileManager: FileManager = .default,
     requestModifier: Session.RequestModifier? = nil
 ) -> UploadRequest {
-    AF.upload(
+    SessionManager.default.upload(
         fileURL, to: convertible, method: method, headers: headers, interceptor: interceptor,
         shouldAutomaticallyResume: shouldAutomaticallyResume,
         fileManager: fileManager, requestModifier: requestModifier)
 }
 
-/// Creates an upload of a file on ``Session/default``, from a value that converts to a `URLRequest`.
+/// Creates an upload of a file on ``SessionManager/default``, from a value that converts to a `URLRequest`.
 public func upload(
     _ fileURL: URL,
     with convertible: any URLRequestConvertible,
@@ -205,12 +206,12 @@ public func upload(
     shouldAutomaticallyResume: Bool? = nil,
     fileManager: FileManager = .default
 ) -> UploadRequest {
-    AF.upload(
+    SessionManager.default.upload(
         fileURL, with: convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
         fileManager: fileManager)
 }
 
-/// Creates an upload of a stream on ``Session/default``.
+/// Creates an upload of a stream on ``SessionManager/default``.
 public func upload(
     _ stream: InputStream,
     to convertible: any URLConvertible,
@@ -221,13 +222,13 @@ public func upload(
     fileManager: FileManager = .default,
     requestModifier: Session.RequestModifier? = nil
 ) -> UploadRequest {
-    AF.upload(
+    SessionManager.default.upload(
         stream, to: convertible, method: method, headers: headers, interceptor: interceptor,
         shouldAutomaticallyResume: shouldAutomaticallyResume,
         fileManager: fileManager, requestModifier: requestModifier)
 }
 
-/// Creates an upload of a stream on ``Session/default``, from a value that converts to a `URLRequest`.
+/// Creates an upload of a stream on ``SessionManager/default``, from a value that converts to a `URLRequest`.
 public func upload(
     _ stream: InputStream,
     with convertible: any URLRequestConvertible,
@@ -235,12 +236,12 @@ public func upload(
     shouldAutomaticallyResume: Bool? = nil,
     fileManager: FileManager = .default
 ) -> UploadRequest {
-    AF.upload(
+    SessionManager.default.upload(
         stream, with: convertible, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
         fileManager: fileManager)
 }
 
-/// Creates an upload of a sequence of chunks on ``Session/default``.
+/// Creates an upload of a sequence of chunks on ``SessionManager/default``.
 public func upload<Chunks: AsyncSequence & Sendable>(
     _ chunks: Chunks,
     length: Int64? = nil,
@@ -251,12 +252,12 @@ public func upload<Chunks: AsyncSequence & Sendable>(
     shouldAutomaticallyResume: Bool? = nil,
     requestModifier: Session.RequestModifier? = nil
 ) -> UploadRequest where Chunks.Element == Data {
-    AF.upload(
+    SessionManager.default.upload(
         chunks, length: length, to: convertible, method: method, headers: headers, interceptor: interceptor,
         shouldAutomaticallyResume: shouldAutomaticallyResume, requestModifier: requestModifier)
 }
 
-/// Creates an upload of a sequence of chunks on ``Session/default``, from a value that converts to a `URLRequest`.
+/// Creates an upload of a sequence of chunks on ``SessionManager/default``, from a value that converts to a `URLRequest`.
 public func upload<Chunks: AsyncSequence & Sendable>(
     _ chunks: Chunks,
     length: Int64? = nil,
@@ -264,12 +265,12 @@ public func upload<Chunks: AsyncSequence & Sendable>(
     interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil
 ) -> UploadRequest where Chunks.Element == Data {
-    AF.upload(
+    SessionManager.default.upload(
         chunks, length: length, with: convertible, interceptor: interceptor,
         shouldAutomaticallyResume: shouldAutomaticallyResume)
 }
 
-/// Creates an upload of a multipart form on ``Session/default``. A closure adds the form's parts.
+/// Creates an upload of a multipart form on ``SessionManager/default``. A closure adds the form's parts.
 public func upload(
     multipartFormData: @escaping (MultipartFormData) -> Void,
     to convertible: any URLConvertible,
@@ -281,13 +282,13 @@ public func upload(
     fileManager: FileManager = .default,
     requestModifier: Session.RequestModifier? = nil
 ) -> UploadRequest {
-    AF.upload(
+    SessionManager.default.upload(
         multipartFormData: multipartFormData, to: convertible, usingThreshold: encodingMemoryThreshold, method: method,
         headers: headers, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
         fileManager: fileManager, requestModifier: requestModifier)
 }
 
-/// Creates an upload of a multipart form on ``Session/default``, from a value that converts to a `URLRequest`. A closure adds the
+/// Creates an upload of a multipart form on ``SessionManager/default``, from a value that converts to a `URLRequest`. A closure adds the
 /// form's parts.
 public func upload(
     multipartFormData: @escaping (MultipartFormData) -> Void,
@@ -297,12 +298,12 @@ public func upload(
     shouldAutomaticallyResume: Bool? = nil,
     fileManager: FileManager = .default
 ) -> UploadRequest {
-    AF.upload(
+    SessionManager.default.upload(
         multipartFormData: multipartFormData, with: convertible, usingThreshold: encodingMemoryThreshold,
         interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
 }
 
-/// Creates an upload of a multipart form on ``Session/default``.
+/// Creates an upload of a multipart form on ``SessionManager/default``.
 public func upload(
     multipartFormData: MultipartFormData,
     to convertible: any URLConvertible,
@@ -314,13 +315,13 @@ public func upload(
     fileManager: FileManager = .default,
     requestModifier: Session.RequestModifier? = nil
 ) -> UploadRequest {
-    AF.upload(
+    SessionManager.default.upload(
         multipartFormData: multipartFormData, to: convertible, usingThreshold: encodingMemoryThreshold, method: method,
         headers: headers, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume,
         fileManager: fileManager, requestModifier: requestModifier)
 }
 
-/// Creates an upload of a multipart form on ``Session/default``, from a value that converts to a `URLRequest`.
+/// Creates an upload of a multipart form on ``SessionManager/default``, from a value that converts to a `URLRequest`.
 public func upload(
     multipartFormData: MultipartFormData,
     with convertible: any URLRequestConvertible,
@@ -329,17 +330,47 @@ public func upload(
     shouldAutomaticallyResume: Bool? = nil,
     fileManager: FileManager = .default
 ) -> UploadRequest {
-    AF.upload(
+    SessionManager.default.upload(
         multipartFormData: multipartFormData, with: convertible, usingThreshold: encodingMemoryThreshold,
         interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
 }
 
-/// Creates a request on ``Session/default`` for a bidirectional TCP connection.
+/// Creates a request on ``SessionManager/default`` for a bidirectional TCP connection.
 public func stream(
     withHostName hostName: String, port: Int, isSecure: Bool = false, interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil
 ) -> StreamRequest {
-    AF.stream(
+    SessionManager.default.stream(
         withHostName: hostName, port: port, isSecure: isSecure, interceptor: interceptor,
         shouldAutomaticallyResume: shouldAutomaticallyResume)
+}
+
+/// Encodes a multipart form, and passes a request on ``SessionManager/default`` that sends it to a closure. See
+/// ``SessionManager/upload(multipartFormData:usingThreshold:to:method:headers:encodingCompletion:)``.
+@preconcurrency
+public func upload(
+    multipartFormData: @escaping (MultipartFormData) -> Void,
+    usingThreshold encodingMemoryThreshold: UInt64 = SessionManager.multipartFormDataEncodingMemoryThreshold,
+    to url: any URLConvertible,
+    method: HTTPMethod = .post,
+    headers: HTTPHeaders? = nil,
+    encodingCompletion: (@Sendable (SessionManager.MultipartFormDataEncodingResult) -> Void)?
+) {
+    SessionManager.default.upload(
+        multipartFormData: multipartFormData, usingThreshold: encodingMemoryThreshold, to: url, method: method,
+        headers: headers, encodingCompletion: encodingCompletion)
+}
+
+/// Encodes a multipart form, and passes a request on ``SessionManager/default`` that sends it to a closure. See
+/// ``SessionManager/upload(multipartFormData:usingThreshold:with:encodingCompletion:)``.
+@preconcurrency
+public func upload(
+    multipartFormData: @escaping (MultipartFormData) -> Void,
+    usingThreshold encodingMemoryThreshold: UInt64 = SessionManager.multipartFormDataEncodingMemoryThreshold,
+    with urlRequest: any URLRequestConvertible,
+    encodingCompletion: (@Sendable (SessionManager.MultipartFormDataEncodingResult) -> Void)?
+) {
+    SessionManager.default.upload(
+        multipartFormData: multipartFormData, usingThreshold: encodingMemoryThreshold, with: urlRequest,
+        encodingCompletion: encodingCompletion)
 }

@@ -1,5 +1,5 @@
-import Afar
 import AfarTestServer
+import Alamofire
 import Foundation
 import Testing
 

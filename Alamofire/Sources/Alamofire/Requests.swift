@@ -1,0 +1,69 @@
+public import Afar
+
+// The names and methods of requests that only Alamofire 4 has.
+
+/// The completion of a retrier. It receives a `RetryResult` instead of a Boolean value and a delay:
+/// `completion(.retryWithDelay(1))`.
+public typealias RequestRetryCompletion = @Sendable (RetryResult) -> Void
+
+extension DataRequest {
+    /// The type from which a data request is created.
+    public typealias Requestable = any URLRequestConvertible
+}
+
+extension DownloadRequest {
+    /// Another name of `Destination`.
+    public typealias DownloadFileDestination = Destination
+
+    /// Another name of `Options`.
+    public typealias DownloadOptions = Options
+}
+
+extension Request {
+    /// Calls `authenticate(username:password:persistence:)`.
+    @discardableResult
+    public func authenticate(
+        user: String, password: String, persistence: URLCredential.Persistence = .forSession
+    ) -> Self {
+        authenticate(username: user, password: password, persistence: persistence)
+    }
+
+    /// Calls `authenticate(with:)`.
+    @discardableResult
+    public func authenticate(usingCredential credential: URLCredential) -> Self { authenticate(with: credential) }
+
+    /// Returns the header of Basic authentication. It is never nil.
+    public static func authorizationHeader(user: String, password: String) -> (key: String, value: String)? {
+        let header = HTTPHeader.authorization(username: user, password: password)
+        return (header.name, header.value)
+    }
+}
+
+// MARK: - Notifications
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+extension Notification.Name {
+    /// The names of the notifications about tasks.
+    public enum Task {
+        /// A task was resumed.
+        public static var DidResume: Notification.Name { Request.didResumeTaskNotification }
+        /// A task was suspended.
+        public static var DidSuspend: Notification.Name { Request.didSuspendTaskNotification }
+        /// A task was canceled.
+        public static var DidCancel: Notification.Name { Request.didCancelTaskNotification }
+        /// A task completed.
+        public static var DidComplete: Notification.Name { Request.didCompleteTaskNotification }
+    }
+}
+
+// MARK: - Reachability
+
+extension NetworkReachabilityManager {
+    /// A Boolean value that indicates whether the network is known to be reachable over a mobile network.
+    public var isReachableOnWWAN: Bool { isReachableOnCellular }
+}
+
+extension NetworkReachabilityManager.NetworkReachabilityStatus.ConnectionType {
+    /// A mobile network.
+    public static var wwan: Self { .cellular }
+}
