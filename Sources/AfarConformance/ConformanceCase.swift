@@ -83,7 +83,7 @@ public struct ConformanceSubject: Sendable, CustomStringConvertible {
     public let makeTransport: @Sendable () -> any Transport
     /// Whether the transport connects to servers on this machine. If not, it must respond with ``ConformanceServer/response(to:)``.
     public let hasSockets: Bool
-    /// The names of cases that are left out, each with the reason.
+    /// The cases that are left out: their names, each with the reason.
     public let exclusions: [String: String]
 
     /// Creates the description of a transport.
@@ -107,7 +107,7 @@ public struct ConformanceSubject: Sendable, CustomStringConvertible {
         return missing.isEmpty ? nil : "not supported: \(missing.names.joined(separator: ", "))"
     }
 
-    /// Runs cases, several at a time, except those that are left out.
+    /// Runs cases, several at a time. Cases that are left out don't run.
     ///
     /// - Returns: The cases that failed, with their errors.
     public func failures(of cases: [ConformanceCase]) async -> [(test: ConformanceCase, error: any Error)] {

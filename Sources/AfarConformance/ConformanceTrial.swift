@@ -5,7 +5,7 @@ import HTTPTypes
 
 /// The environment of a case: a transport, and the suite's server.
 struct ConformanceTrial: Sendable {
-    /// The path of the suite's server among the endpoints of the test server.
+    /// The path under which the test server provides the suite's server.
     private static let root = "/suite"
 
     let transport: any Transport
@@ -86,19 +86,19 @@ struct ConformanceTrial: Sendable {
     /// Sends an exchange as a session does.
     func send(_ exchange: Exchange) async throws -> TransportResponse { try await transport.send(exchange) }
 
-    /// Returns the lines with which the server describes a request.
+    /// Sends a request, and returns the lines in which the server describes it.
     func echo(_ exchange: Exchange) async throws -> [String] {
         String(decoding: try await send(exchange).data, as: UTF8.self).components(separatedBy: "\n")
     }
 
-    /// Returns the error of a request.
+    /// Sends a request that must fail with one of these codes within a time limit, and returns its error.
     func failure(
         _ exchange: Exchange, _ codes: TransportError.Code..., within limit: Duration = .seconds(10)
     ) async throws -> TransportError {
         try await failure(codes, within: limit) { _ = try await send(exchange) }
     }
 
-    /// Returns the error of a closure, which must fail within a time limit.
+    /// Calls a closure that must fail with one of these codes within a time limit, and returns its error.
     func failure(
         _ codes: [TransportError.Code], within limit: Duration = .seconds(10), of work: () async throws -> Void
     ) async throws -> TransportError {

@@ -5,7 +5,7 @@ import Foundation
     import COpenSSL
 #endif
 
-/// The libcurl that this process uses, initialized once.
+/// The version of libcurl that this process uses, and its features. It is initialized once.
 struct CurlLibrary {
     static let shared = CurlLibrary()
 
@@ -26,8 +26,8 @@ struct CurlLibrary {
     let certificateBundle: URL?
     /// Whether libcurl uses OpenSSL, which Afar needs to read certificates.
     let isOnOpenSSL: Bool
-    /// Whether libcurl uses the same OpenSSL as Afar, and not another version in the same process. If not, Afar must not pass
-    /// libcurl's OpenSSL objects to functions that change them.
+    /// Whether libcurl and Afar use the same OpenSSL. If the process contains two versions, Afar must not pass libcurl's
+    /// OpenSSL objects to functions that change them.
     let sharesOpenSSL: Bool
 
     private init() {
@@ -50,7 +50,7 @@ struct CurlLibrary {
         let secureLibrary = info.ssl_version.map { String(cString: $0) } ?? ""
         isOnOpenSSL = secureLibrary.hasPrefix("OpenSSL/")
         sharesOpenSSL = secureLibrary == Self.openSSL
-        // Only OpenSSL reports what was negotiated in a handshake.
+        // Only OpenSSL reports the result of a handshake's negotiation.
         supportsHTTP2 = isOnOpenSSL && info.features & CURL_VERSION_HTTP2 != 0
         supportsHTTP3 = info.features & CURL_VERSION_HTTP3 != 0
         pausesStreams = info.version_num >= 0x08_11_00

@@ -2,7 +2,7 @@ import AfarTransport
 public import Foundation
 
 extension CurlTransport {
-    /// Settings for all exchanges of a transport, because they share its connections.
+    /// Settings that apply to all exchanges of a transport, because the exchanges share its connections.
     public struct Configuration: Sendable {
         /// The maximum number of connections to one host (scheme, name and port). Further exchanges wait. The default is 6.
         public var maximumConnectionsPerHost = 6
@@ -10,23 +10,23 @@ extension CurlTransport {
         /// ``maximumConnectionsPerHost`` can close connections that are about to be reused. The default is 64.
         public var maximumIdleConnections = 64
         /// How long an idle connection is kept open, in seconds, rounded up to a whole number. It is closed within three seconds
-        /// after that. With 0 or less, each connection is closed after its request. With `.infinity`, the server decides. Many
-        /// servers close idle connections after 5 to 75 seconds. The default is 90.
+        /// after that. If the value is 0 or less, each connection is closed after its request. If it is `.infinity`, the server
+        /// decides. Many servers close idle connections after 5 to 75 seconds. The default is 90.
         public var maximumIdleTime: TimeInterval = 90
         /// The number of threads that drive connections, from 1 to 64. All connections to one host belong to one thread, which is
         /// chosen by the host's name and can handle 20,000 small requests per second or more. Several threads help clients with
         /// several busy hosts.
         ///
-        /// The default is one for each four processors, and at least one. It doesn't consider a container's limit on processor
+        /// The default is one for every four processors, and at least one. It doesn't consider a container's limit on processor
         /// time.
         public var maximumThreads = max(1, ProcessInfo.processInfo.activeProcessorCount / 4)
-        /// The maximum number of host names that are looked up at a time. Each look-up takes a thread. The number is divided among
+        /// The maximum number of host names that are looked up at a time. Each lookup takes a thread. The number is divided among
         /// the threads that drive connections, and rounded up. The default is 16.
         public var maximumLookups = 16
         /// A file of PEM certificates to trust instead of the system's. The default is nil, which means the system's certificates.
         public var certificateBundle: URL?
         /// Whether the certificates of servers must follow RFC 5280 strictly (OpenSSL's `X509_V_FLAG_X509_STRICT`). Certificates
-        /// of private authorities often don't: for example, they lack a key identifier. The setting applies to evaluators too. The
+        /// of private authorities often don't. For example, they lack a key identifier. The setting applies to evaluators too. The
         /// default is false.
         public var validatesCertificatesStrictly = false
         /// The ciphers for TLS 1.2 in OpenSSL's format, such as `"ECDHE+AESGCM:!RSA"`. The default is nil, which means OpenSSL's
@@ -35,9 +35,9 @@ extension CurlTransport {
         /// The cipher suites for TLS 1.3, such as `"TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"`. The default is nil,
         /// which means OpenSSL's defaults.
         public var tls13CipherSuites: String?
-        /// A file to which the secrets of each TLS handshake are appended, for tools such as Wireshark. The default is nil, and no
-        /// secrets are stored. Anyone who can read the file can decrypt all traffic, so use it for debugging only. It is created
-        /// with mode 0600. If it can't be opened, requests over https fail.
+        /// A file to which the secrets of each TLS handshake are appended, for tools such as Wireshark. The default is nil, which
+        /// means that no secrets are stored. Anyone who can read the file can decrypt all traffic, so use it for debugging only.
+        /// It is created with mode 0600. If it can't be opened, requests over https fail.
         public var tlsKeyLogFile: URL?
 
         /// Creates the default configuration.

@@ -5,13 +5,13 @@ import HTTPTypes
 
 /// A transport that uses the operating system's libcurl: HTTP/1.1 and HTTP/2 over TCP and TLS, with persistent connections.
 ///
-/// By default, it runs one thread for each four processors, and at least one. Connections belong to their transport. Sessions that
-/// share a transport share its connections. All methods can be called from any thread. TLS and name look-up depend on how libcurl
+/// By default, it runs one thread for every four processors, and at least one. Connections belong to their transport. Sessions that
+/// share a transport share its connections. All methods can be called from any thread. TLS and name lookup depend on how libcurl
 /// was built.
 ///
 /// If a kept connection turns out to be closed before a byte of the response has arrived, libcurl sends the request again (RFC
 /// 9112, section 9.3.1). Afar permits this only for idempotent methods (RFC 9110, section 9.2.2).
-/// ``TransactionMetrics/resendCount`` counts how often it happens. A POST request fails with
+/// ``TransactionMetrics/resendCount`` counts how often this happened. A POST request fails with
 /// ``TransportError/Code-swift.struct/connectionLost``.
 public final class CurlTransport: CallbackTransport {
     private let tls: TLSSettings
@@ -74,9 +74,9 @@ public final class CurlTransport: CallbackTransport {
     /// ```
     ///
     /// Requests from such a task, and their responses, don't switch threads: sequential requests take about half the processor
-    /// time. While the task computes, no connection makes progress, and that includes validating and serializing the responses it
-    /// awaits. Use this for tasks that mostly wait. **Never block in such a task**: a semaphore that waits for a request of this
-    /// transport waits forever.
+    /// time. While the task computes, no connection makes progress. This includes the time for validating and serializing the
+    /// responses that it awaits, so use this for tasks that mostly wait. **Never block in such a task**: a semaphore that waits
+    /// for a request of this transport waits forever.
     ///
     /// If there are several threads, the tasks run on the first one, which serves only some of the hosts, so set
     /// ``Configuration/maximumThreads`` to 1. The executor retains the transport.

@@ -5,7 +5,7 @@ struct ChunkedBody {
     private enum State {
         /// Reads the digits of a chunk's size.
         case size(Int64, digitCount: Int)
-        /// After the size: white space, then an extension or the end of the line.
+        /// After the size: whitespace, then an extension or the end of the line.
         case padding(Int64)
         case chunkExtension(Int64)
         /// After the CR of the line with the size.
@@ -18,7 +18,7 @@ struct ChunkedBody {
         case complete
     }
 
-    /// The maximum of ``overhead``. Nothing in chunk extensions is used.
+    /// The maximum value of ``overhead``. Chunk extensions are ignored.
     private static let overheadLimit = 16 * 1024
     /// The maximum number of digits in a chunk's size, including leading zeros.
     private static let digitLimit = 16
@@ -31,7 +31,7 @@ struct ChunkedBody {
 
     var isComplete: Bool { if case .complete = state { true } else { false } }
 
-    /// Returns the next range of chunk data; nil if it needs more bytes or the body is complete.
+    /// Returns the next range of chunk data; nil if the parser needs more bytes or the body is complete.
     ///
     /// - Parameter lines: Receives the trailer section.
     mutating func next(

@@ -13,7 +13,7 @@ struct HeadLines {
     private let maximumBytes: Int
     private let maximumFields: Int
     private let allowsLaterVersions: Bool
-    /// The number of bytes of all heads and trailers.
+    /// The total size of all heads and trailers, in bytes.
     private(set) var byteCount = 0
     /// The complete lines, and the beginning of the next one.
     private var bytes: [UInt8] = []
@@ -78,14 +78,14 @@ struct HeadLines {
 
     // MARK: Lines
 
-    /// Rejects a response that isn't HTTP/1, such as one of HTTP/0.9, as soon as its first bytes show this.
+    /// Rejects a response that isn't HTTP/1, such as an HTTP/0.9 response, as soon as its first bytes show this.
     private func checkPrefix(_ next: Slice<UnsafeRawBufferPointer>) throws(HTTP1Error) {
         guard bytes.count < Self.prefix.count else { return }
         let start = bytes + next.prefix(Self.prefix.count - bytes.count)
         guard start.elementsEqual(Self.prefix.prefix(start.count)) else { throw StatusLine.malformed(start) }
     }
 
-    /// Checks the line that was just completed.
+    /// Checks the line that has just been completed.
     ///
     /// - Returns: Whether it is the blank line that ends the section.
     private mutating func completeLine() throws(HTTP1Error) -> Bool {
@@ -96,7 +96,7 @@ struct HeadLines {
             bytes.removeSubrange(lineStart...)
             return true
         }
-        // A copy, because `self` changes while the bytes are read.
+        // This is a copy because `self` changes while the bytes are read.
         let bytes = bytes
         try bytes.withUnsafeBytes { bytes in
             Result { () throws(HTTP1Error) in try check(UnsafeRawBufferPointer(rebasing: bytes[line])) }

@@ -1,7 +1,7 @@
 import AfarTransport
 import HTTPTypes
 
-/// The end of a response's body (RFC 9112, section 6.3), and whether the connection persists after it (section 9.3).
+/// How the end of a response's body is determined (RFC 9112, section 6.3), and whether the connection persists afterward (section 9.3).
 struct MessageFraming {
     enum Body: Equatable {
         case none
@@ -62,9 +62,9 @@ struct FramingFields {
     /// Why the `Content-Length` is invalid; nil if it is valid.
     private(set) var lengthError: HTTP1Error?
     private(set) var hasTransferEncoding = false
-    /// The transfer codings in lower case, in order, without `identity`.
+    /// The transfer codings in lowercase, in order, without `identity`.
     private(set) var transferCodings: [String] = []
-    /// The connection options in lower case.
+    /// The connection options in lowercase.
     private(set) var connectionOptions: [String] = []
     /// The shortest timeout of all `Keep-Alive` fields, in seconds.
     private(set) var keepAliveTimeout: Int?
@@ -83,7 +83,7 @@ struct FramingFields {
         let kind = Self.kind(of: bareName)
         last = kind
         guard bareName.count == name.count else {
-            // Recipients differ in how they handle such fields (RFC 9112, section 5.1), so they must not determine the framing.
+            // Recipients differ in how they handle such fields (RFC 9112, section 5.1), so these fields must not determine the framing.
             guard kind != .contentLength, kind != .transferEncoding else {
                 throw .malformed(
                     "white space precedes a field's colon (RFC 9112, section 5.1): \(HTTP1Error.quoted(name))")
@@ -109,7 +109,7 @@ struct FramingFields {
         }
     }
 
-    /// Handles a line that begins with white space and continues the last field (RFC 9112, section 5.2).
+    /// Handles a line that begins with whitespace and continues the last field (RFC 9112, section 5.2).
     mutating func continueLast() throws(HTTP1Error) {
         guard last != .contentLength, last != .transferEncoding else {
             throw .malformed("a Content-Length or Transfer-Encoding continues on another line (RFC 9112, section 5.2)")
@@ -118,7 +118,7 @@ struct FramingFields {
     }
 
     private static func kind(of name: UnsafeRawBufferPointer) -> Kind {
-        // Most names differ in length or first letter.
+        // Most names can be ruled out by their length or first letter.
         switch (name.count, name.first.map { $0 | 0x20 }) {
         case (14, UInt8(ascii: "c")): name.isEqual(to: "content-length") ? .contentLength : .other
         case (17, UInt8(ascii: "t")): name.isEqual(to: "transfer-encoding") ? .transferEncoding : .other
@@ -147,13 +147,13 @@ struct FramingFields {
         }
     }
 
-    /// Returns the elements of a list, in lower case.
+    /// Returns the elements of a list, in lowercase.
     private static func elements(of value: UnsafeRawBufferPointer) -> [String] {
         value.split(separator: UInt8(ascii: ",")).map { String(decoding: trimmed($0), as: UTF8.self).asciiLowercased }
             .filter { !$0.isEmpty }
     }
 
-    /// Removes surrounding white space. A CR without LF counts as a space (RFC 9112, section 2.2).
+    /// Removes surrounding whitespace. A CR without LF counts as a space (RFC 9112, section 2.2).
     private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
         let isSpace = { (byte: UInt8) in byte.isFieldSpace || byte == 0x0D }
         var bytes = bytes.drop(while: isSpace)
@@ -163,7 +163,7 @@ struct FramingFields {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether the bytes equal a name in lower case, ignoring case.
+    /// Whether the bytes equal a name, ignoring case. The name must be in lowercase.
     fileprivate func isEqual(to name: StaticString) -> Bool {
         name.withUTF8Buffer { name in elementsEqual(name) { $0.asciiLowercased == $1 } }
     }

@@ -27,7 +27,7 @@ package struct RequestHead {
     /// Whether the request has `Connection: close`.
     package let closesConnection: Bool
 
-    /// Creates an empty head, for a connection over which nothing is sent.
+    /// Creates an empty head for a connection over which no request is sent.
     package init(withoutBytes method: HTTPRequest.Method) {
         (bytes, self.method, requestsUpgrade, closesConnection) = ([], method, false, false)
     }
@@ -85,7 +85,7 @@ package struct RequestHead {
     /// The request target (RFC 9112, section 3.2).
     private static func target(of request: HTTPRequest, _ form: TargetForm) throws(HTTP1Error) -> String {
         let authority = request.authority ?? ""
-        // Only an address in brackets can contain a percent sign, for its zone.
+        // Only an address in brackets can contain a percent sign, which begins its zone.
         let isBracketed = authority.utf8.first == UInt8(ascii: "[")
         guard !authority.isEmpty,
             authority.allBytes({ $0.isAllowedInAuthority && (isBracketed || $0 != UInt8(ascii: "%")) })
@@ -127,7 +127,7 @@ extension HTTPField.Name {
 
 /// The chunked transfer coding of a request's body (RFC 9112, section 7.1).
 package enum ChunkedCoding {
-    /// Returns the line before a chunk's data, including CRLF; nil for no data, because an empty chunk would end the body.
+    /// Returns the line before a chunk's data, including CRLF; nil if there is no data, because an empty chunk would end the body.
     package static func sizeLine(for byteCount: Int) -> [UInt8]? {
         byteCount > 0 ? Array("\(String(byteCount, radix: 16))\r\n".utf8) : nil
     }

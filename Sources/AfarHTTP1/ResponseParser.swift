@@ -90,7 +90,7 @@ package struct ResponseParser: ~Copyable {
     /// 9.3.1).
     package var hasReceivedBytes: Bool { !lines.isEmpty }
 
-    /// The number of bytes of all heads and of the trailer section.
+    /// The total size of all heads and the trailer section, in bytes.
     package var headByteCount: Int { lines.byteCount }
 
     /// The fields of the trailer section (RFC 9112, section 7.1.2), except those that are forbidden there.
@@ -119,8 +119,7 @@ package struct ResponseParser: ~Copyable {
     /// Returns whether the connection can carry another request (RFC 9112, section 9.3).
     ///
     /// - Parameters:
-    ///   - remainingByteCount: The number of bytes that were received after the response. It must be 0 for the connection to be
-    ///     reusable.
+    ///   - remainingByteCount: The number of bytes that were received after the response. The connection is reusable only if it is 0.
     ///   - isRequestSent: Whether the whole request was sent. If not, the server could mistake the rest for another request.
     package func isReusable(remainingByteCount: Int, isRequestSent: Bool) -> Bool {
         guard case .ended = state, let framing else { return false }
@@ -133,7 +132,7 @@ package struct ResponseParser: ~Copyable {
 
     // MARK: Parsing
 
-    /// Returns the next event, or nil if it needs more bytes.
+    /// Returns the next event, or nil if the parser needs more bytes.
     ///
     /// After an error, each call throws the same error.
     ///
@@ -184,7 +183,7 @@ package struct ResponseParser: ~Copyable {
         }
     }
 
-    /// Parses lines of the trailer section, for a body that other code has decoded.
+    /// Parses lines of the trailer section. Use this method if other code has decoded the chunks.
     package mutating func receiveTrailers(_ bytes: UnsafeRawBufferPointer) throws(HTTP1Error) {
         var offset = 0
         while try lines.append(bytes, from: &offset) {}
@@ -255,7 +254,7 @@ package struct ResponseParser: ~Copyable {
             guard informationalCount <= maximumInformationalResponses else {
                 throw .malformed("more than \(maximumInformationalResponses) informational (1xx) responses")
             }
-            // An informational response has no body, but if its fields declare one, other recipients could read it.
+            // An informational response has no body. But if its fields declare one, other recipients could expect it.
             if fields.connectionOptions.contains("close") || fields.framesBody { mustClose = true }
             return .informational(head)
         }

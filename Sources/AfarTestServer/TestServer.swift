@@ -121,14 +121,14 @@ public final class TestServer: Sendable {
 
 // MARK: - Routes
 
-/// Finds the route for a request.
+/// Finds the route that handles a request.
 struct Router: Sendable {
     enum Outcome: Sendable {
         case found(Route.Handler, parameters: [String: String])
         case refused(ServerResponse)
     }
 
-    /// Grouped by the first segment, so a request is compared with few routes.
+    /// The routes, grouped by their first segment, so a request is compared with few routes.
     private var routes: [String: [Route]] = [:]
 
     /// Adds a route that takes precedence over earlier ones.

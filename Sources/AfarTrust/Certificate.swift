@@ -229,8 +229,8 @@ enum PEMBlock {
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// Returns the decoded contents of all blocks with a label. An unterminated or invalid block becomes empty data, which every reader
-    /// rejects.
+    /// Returns the decoded contents of all blocks with a label. An unterminated or invalid block is returned as empty data, which every
+    /// reader rejects.
     static func blocks(in text: String, labeled label: String) -> [Data] {
         var blocks: [Data] = []
         var lines: [Substring]?

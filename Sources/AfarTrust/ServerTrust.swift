@@ -7,13 +7,13 @@ public import Foundation
 public struct ServerTrust: Sendable {
     /// The host that the request was made to.
     public let host: String
-    /// The certificates as the server sent them, starting with its own. A server can send any certificates after its own, so
-    /// compare pins with ``signedCertificates`` instead.
+    /// The certificates in the order in which the server sent them, starting with its own. A server can send any certificates
+    /// after its own, so compare pins with ``signedCertificates`` instead.
     public let certificates: [Certificate]
     /// The OCSP response that the server sent with its certificates (RFC 6066, section 8), in DER form; nil if it sent none.
     public let stapledOCSPResponse: Data?
-    /// The trust anchors. The chain must end in one of them. Nil stands for the authorities that the transport trusts, usually the
-    /// system's.
+    /// The trust anchors. The chain must end in one of them. If the value is nil, the authorities that the transport trusts are
+    /// used, which are usually the system's.
     public var anchors: [Certificate]?
     let authorities: CertificateAuthorities
 
@@ -38,12 +38,12 @@ public struct ServerTrust: Sendable {
     /// Validates the certificate chain (RFC 5280, section 6).
     ///
     /// Checks the signatures, the dates, the permission to authenticate servers, the name constraints of the authorities, and the
-    /// strength of keys and hashes. Also checks that the chain ends in one of the ``anchors`` or the trusted authorities. The certificate
+    /// strength of keys and hashes. Also checks that the chain ends in one of the ``anchors`` or in a trusted authority. The certificate
     /// of an authority is rejected as a server's certificate, unless it is an anchor itself. The host name isn't checked: call
     /// ``validateHost(_:)``.
     ///
     /// - Returns: The chain, from the server's certificate to the trusted one.
-    /// - Throws: An error for the first problem.
+    /// - Throws: An error that describes the first problem.
     @discardableResult
     public func validate() throws(ServerTrustError) -> [Certificate] {
         try ChainValidation(self).chain()
@@ -85,7 +85,7 @@ public struct ServerTrust: Sendable {
         try ChainValidation(self, revocationLists: lists).chain()
     }
 
-    /// The server's certificate and those above it, each of which signed the one before it. Compare pins with these certificates.
+    /// The server's certificate, followed by its issuers: each certificate signed the one before it. Compare pins with these certificates.
     ///
     /// The chain doesn't have to end in a trusted certificate. Unrelated certificates that the server sent are omitted.
     public var signedCertificates: [Certificate] { ChainValidation(self).signedChain() }
@@ -95,7 +95,7 @@ public struct ServerTrust: Sendable {
 
 /// The reason why a server's certificates were rejected.
 public struct ServerTrustError: Error, Sendable, Hashable {
-    /// The kind of a problem. Later versions can add codes, so compare with those that you handle.
+    /// The kind of a problem. Later versions can add codes, so compare a code with those that you handle.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Name: String, Sendable {
             case noCertificates, expired, notYetValid, unknownAuthority, selfSigned, hostMismatch, revoked, weakKey
@@ -179,7 +179,7 @@ extension ServerTrustError {
 /// The certificates that a transport trusts. The file is read when the certificates are first needed, and its contents stay in memory.
 package final class CertificateAuthorities: @unchecked Sendable {
     // Sendable because the lock protects all mutable state.
-    /// The file of PEM certificates, if any.
+    /// A file of PEM certificates, if any.
     package let file: URL?
     /// Whether certificates must conform strictly to RFC 5280 (`X509_V_FLAG_X509_STRICT`).
     package let areStrict: Bool
@@ -187,7 +187,7 @@ package final class CertificateAuthorities: @unchecked Sendable {
     private var loaded: CertificateStore?
 
     /// - Parameters:
-    ///   - file: A file of PEM certificates; nil for none.
+    ///   - file: A file of PEM certificates, if any.
     ///   - areStrict: Whether certificates must conform strictly to RFC 5280. The default is false.
     package init(file: URL?, areStrict: Bool = false) {
         self.file = file

@@ -1,7 +1,7 @@
 #if !canImport(COpenSSL)
     import Foundation
 
-    // Without OpenSSL, certificates can't be read and no server is trusted.
+    // Without OpenSSL, certificates can't be read, and no server is trusted.
 
     extension Certificate {
         static func read(_ der: Data) throws(CertificateError) -> Certificate { throw .unsupported }

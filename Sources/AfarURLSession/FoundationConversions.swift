@@ -34,14 +34,14 @@ extension URLRequest {
         for (name, value) in exchange.sentFields { setValue(value, forHTTPHeaderField: name.rawName) }
     }
 
-    /// The session's own timer has a resolution of a second and, on Linux, loses a task that waits for the answer to a redirect. It
-    /// is set so long that it never fires before the timers of ``RunningExchange``.
+    /// The session's own timer has a resolution of one second. On Linux, it also loses a task that waits for the answer to a
+    /// redirect. The timeout is so long that the timers of ``RunningExchange`` always fire first.
     private static let longestTimeout: TimeInterval = 366 * 24 * 60 * 60
 }
 
 extension Exchange {
-    /// The request's fields and the default fields, one line per name, without the fields for the body's framing, which the session
-    /// determines.
+    /// The request's fields and the default fields, one line per name. The fields for the body's framing are left out, because the
+    /// session determines them.
     fileprivate var sentFields: [(HTTPField.Name, String)] {
         let own = request.headerFields
         var all = own
@@ -165,7 +165,7 @@ extension TransportError {
 }
 
 extension URLError {
-    /// A copy of the error without the secrets of URLs in its description.
+    /// A copy of the error, without the secrets that its URLs and texts contain.
     fileprivate var redacted: URLError {
         let userInfo = errorUserInfo.mapValues { value -> Any in
             switch value {

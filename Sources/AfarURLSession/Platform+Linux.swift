@@ -5,15 +5,15 @@
 
     /// The behavior of `URLSession` in swift-corelibs-foundation.
     enum Platform {
-        /// Suspending a running task drops its connection, and resuming sends the request again. Doing both in quick succession
-        /// traps. Therefore, a task is suspended only before it starts.
+        /// Suspending a running task drops its connection, and resuming sends the request again. If both happen in quick
+        /// succession, the process traps. Therefore, tasks are suspended only before they start.
         static let suspendsInFlight = false
 
         /// A 401 with a challenge never completes unless a credential is provided, regardless of the scheme.
         static let stallsAtChallenge = true
 
-        /// A redirect is reported when its response is complete. If it is refused, the task ends immediately. Canceling the task in
-        /// the meantime traps.
+        /// A redirect is reported when its response is complete. If it is refused, the task ends immediately. If the task is
+        /// canceled in the meantime, the process traps.
         static let endsAtRefusedRedirect = true
 
         static let limitations = URLSessionTransport.Limitation.allCases
@@ -31,8 +31,8 @@
         /// The maximum size of a file, because files are read into memory.
         private static let largestFile = 256 << 20
 
-        /// Replaces a file with its contents. During an upload from a file, a cancellation, a timeout or a reset by the server
-        /// traps.
+        /// Replaces a file with its contents. During an upload from a file, the process traps on a cancellation, a timeout or a
+        /// reset by the server.
         static func sendable(_ exchange: Exchange) throws(TransportError) -> Exchange {
             guard case .file(let file) = exchange.body else { return exchange }
             func refusal(_ code: TransportError.Code, _ message: String, _ cause: (any Error)? = nil) -> TransportError

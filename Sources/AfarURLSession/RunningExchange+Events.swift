@@ -62,7 +62,7 @@ extension RunningExchange {
             state.withLock { state in
                 (state.head, state.isUndecided, state.sink) = (head, true, .memory(Data()))
             }
-            // Weak, because the decision may be retained forever. The watchdog retains the exchange until its end.
+            // The reference is weak because the decision may be retained forever. The watchdog retains the exchange until its end.
             pending.whenDecided { [weak self] decision in
                 guard let self else { return }
                 onQueue { self.decided(decision, about: head) }
@@ -70,7 +70,7 @@ extension RunningExchange {
         }
     }
 
-    /// Applies the decision about a response, then delivers the part of the body that was held.
+    /// Applies the decision about a response, then delivers the part of the body that was held in memory.
     private func decided(_ decision: HeadDecision, about head: ResponseHead) {
         let held = state.withLock { state -> (Data, isComplete: Bool)? in
             guard state.ending == nil, state.isUndecided, case .memory(let held) = state.sink else { return nil }
@@ -89,7 +89,7 @@ extension RunningExchange {
     /// Ends the exchange without waiting for the rest of a discarded body.
     private func endDiscarding() {
         let task = state.withLock { state in
-            // These tasks end without being canceled.
+            // These tasks end by themselves and don't need to be canceled.
             state.endsWithoutCancel || Platform.stallsAtChallenge && state.head?.status == 401 ? nil : state.task
         }
         end(with: .success(()))
@@ -227,7 +227,7 @@ extension RunningExchange {
             let wasComplete = Swift.exchange(&state.isComplete, with: true)
             return (state.phase, state.head != nil, state.isUndecided, wasComplete)
         }
-        // After a complete response, an abandoned task reports a cancellation.
+        // A task that was abandoned after a complete response reports a cancellation.
         guard !wasComplete else { return }
         if let error {
             end(with: .failure(TransportError(error, phase: phase, url: exchange.url)))

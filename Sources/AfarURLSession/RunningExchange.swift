@@ -7,8 +7,8 @@ import Foundation
 
 /// An exchange that runs as a task of a session.
 ///
-/// The session's events arrive serially; cancellation and timeouts can arrive on any thread. The first of them that ends the
-/// exchange determines its result, and later ones are ignored.
+/// The session's events arrive serially; cancellation and timeouts can arrive on any thread. The first of these to end the
+/// exchange determines its result. Later ones are ignored.
 final class RunningExchange: PreparedExchange {
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 
@@ -27,11 +27,11 @@ final class RunningExchange: PreparedExchange {
         var lastActivity = ContinuousClock.now
         var watchdog: Task<Void, Never>?
         var ending: Result<Void, TransportError>?
-        /// Whether the decision is pending. The body is held in memory meanwhile.
+        /// Whether the decision is pending. Until it is made, the body is held in memory.
         var isUndecided = false
         /// Whether the response was complete before the decision was made.
         var isComplete = false
-        /// The maximum number of bytes to read of a body that is discarded; nil for a body that is needed.
+        /// For a body that is discarded, the maximum number of bytes to read; nil for a body that is needed.
         var discarding: Int64?
         var isWriting = false
         var endsWithoutCancel = false
@@ -153,12 +153,12 @@ extension RunningExchange {
         let task = state.withLock { state -> URLSessionTask? in
             guard state.ending == nil else { return nil }
             state.ending = ending
-            // After a success, the task ends without being canceled.
+            // After a success, the task doesn't need to be canceled.
             guard case .failure = ending, !state.endsWithoutCancel else { return nil }
             return state.task
         }
         settle()
-        // Canceled on another queue, because canceling waits for the session's queue, which can be busy.
+        // Cancel on another queue, because canceling waits for the session's queue, which can be busy.
         if let task { BoundedQueue.runOffQueue { task.cancel() } }
     }
 
@@ -178,7 +178,7 @@ extension RunningExchange {
         }
         guard let settled, let ending = settled.ending else { return }
         settled.watchdog?.cancel()
-        // Detached before the completion is called, because the next exchange can use the same control.
+        // Detach before calling the completion, because the next exchange can use the same control.
         if settled.isAttached { exchange.control.attach(nil) }
         let report = report(of: settled)
         if let head = settled.head, settled.discarding != nil, !ending.isCancel {

@@ -1,11 +1,11 @@
 extension URLSessionTransport {
-    /// Something that other transports support and this one doesn't.
+    /// A feature or behavior that other transports support and this one doesn't.
     ///
     /// The list is for documentation, and for tests that need a reason to leave out a case.
     public enum Limitation: String, Sendable, CaseIterable {
         /// Streamed request bodies are refused, because reading a stream would block the queue of all tasks.
         case streamedUpload
-        /// The connect timeout doesn't apply, because `URLSession` has none.
+        /// The connect timeout doesn't apply, because `URLSession` doesn't have one.
         case connectTimeout
         /// GET and HEAD requests with a body are refused, because `URLSession` fails them.
         case bodyWithGet
@@ -23,7 +23,7 @@ extension URLSessionTransport {
         /// The ``ExchangeOptions/decompressionLimit`` doesn't apply to a compressed body without a Content-Length, because
         /// Foundation doesn't report its encoded size.
         case decompressionRatio
-        /// Idle connections can't be closed before the transport is released, because Foundation has no function for it.
+        /// Idle connections can't be closed before the transport is released, because Foundation has no function that closes them.
         case closingIdleConnections
 
         /// The system's libcurl decodes bodies. Unknown content codings and gzip bodies with several members fail, and a truncated
@@ -34,10 +34,10 @@ extension URLSessionTransport {
         case largeFileUpload
         /// After an upload is aborted, concurrent requests can stall until their idle timeout, because the library isn't woken.
         case recoveryAfterFailedUpload
-        /// A slow reader doesn't slow the server down, and its buffer is limited, because the library can't pause a transfer.
+        /// A slow reader doesn't slow the server down, because the library can't pause a transfer. The reader's buffer is limited.
         case backpressure
-        /// If a server on the same machine sends endlessly and faster than the library reads, the library continues to read after
-        /// the exchange has failed or has been canceled, because it stops a task only during a pause.
+        /// If a server on the same machine sends data endlessly, and faster than the library reads it, the library continues to
+        /// read after the exchange has failed or been canceled, because it can stop a task only while no data arrives.
         case stoppingEndlessResponses
         /// Only an exchange that has not started can be suspended, because the library drops the connection of a running task, and
         /// sends the whole request again when it is resumed.
@@ -45,13 +45,13 @@ extension URLSessionTransport {
         /// Metrics contain only the times of the start, the head and the end, and the sizes of bodies, because the library collects
         /// no metrics.
         case metrics
-        /// Server trust can't be evaluated, because the library has no challenge for it.
+        /// Server trust can't be evaluated, because the library doesn't send a challenge for it.
         case serverTrust
-        /// The minimum TLS version is the minimum of the system's OpenSSL, which is 1.2 unless a policy is less strict than
-        /// OpenSSL's default, because the library doesn't set one.
+        /// The minimum TLS version is that of the system's OpenSSL, because the library doesn't set one. It is 1.2, unless a
+        /// policy is less strict than OpenSSL's default.
         case lowestTLSVersion
-        /// The environment variables `http_proxy`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, also in lower case, apply, because
-        /// the library leaves proxies to libcurl.
+        /// Proxies from the environment are used, because the library leaves proxies to libcurl. The variables are
+        /// `http_proxy`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, the last three also in lowercase.
         case environmentProxies
         /// Unsolicited bytes on a kept connection are mistaken for the next response, because the library doesn't check for them.
         case unsolicitedBytes
@@ -69,11 +69,11 @@ extension URLSessionTransport {
         case truncatedHead
         /// The process traps if trailer fields follow a chunked body, because the library mistakes them for a new head.
         case receivedTrailers
-        /// The process traps for a Content-Length of 9,223,372,036,854,775,296 (2^63 − 512) or more that fits into 64 bits, because
-        /// the library converts it to a floating-point number and back before it calls its delegate.
+        /// The process traps on a Content-Length of 9,223,372,036,854,775,296 (2^63 − 512) or more that fits into 64 bits. The
+        /// library converts the number to a floating-point number and back before it calls its delegate.
         case enormousContentLength
-        /// The process traps for a Location without a scheme whose host is an IPv6 address, or contains a percent-encoded character
-        /// that isn't allowed in a host. The library traps before it calls its delegate.
+        /// The process traps on a Location without a scheme if its host is an IPv6 address, or contains a percent-encoded character
+        /// that isn't allowed in a host. This happens before the library calls its delegate.
         case unresolvableLocation
 
         static let everywhere: [Self] = [

@@ -19,7 +19,7 @@ import HTTPTypes
 /// 3xx or a 401 is returned as a response.
 ///
 /// This transport has its own timers for both timeouts. Waiting for one of the session's connections counts as idle time, because
-/// `URLSession` doesn't report when that ends.
+/// `URLSession` doesn't report the end of this wait.
 public final class URLSessionTransport: Transport {
     private let configuration: URLSessionConfiguration
     private let session: OwnSession
@@ -71,7 +71,7 @@ public final class URLSessionTransport: Transport {
         return try await running.response()
     }
 
-    /// Returns the session for protocol classes; nil means the classes of this transport's configuration.
+    /// Returns the session for exchanges with these protocol classes; nil means the classes of this transport's configuration.
     private func session(for classes: [AnyClass]?) -> OwnSession {
         guard let classes else { return session }
         let key = classes.map(ObjectIdentifier.init)
@@ -164,7 +164,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        // On Linux, calling the handler of a canceled task traps.
+        // On Linux, the process traps if the handler of a canceled task is called.
         guard let exchange = self[task], exchange.canAnswerRedirect() else { return }
         completionHandler(nil)
     }
@@ -181,7 +181,7 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         guard let exchange = exchanges.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
-        // On Linux, a redirect without a usable Location completes without an earlier event.
+        // On Linux, a task completes without an earlier event if the response is a redirect without a usable Location.
         if error == nil, let response = task.response { exchange.didReceive(response) }
         exchange.didComplete(with: error)
     }
@@ -193,10 +193,10 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
 /// server and a slow disk would fill memory. With this queue, the library's own queue waits until operations have finished. An
 /// operation must therefore never wait for the session: tasks are canceled elsewhere (``runOffQueue(_:)``).
 final class BoundedQueue: OperationQueue, @unchecked Sendable {
-    // Sendable because its superclass and the semaphore are.
+    // Sendable because the superclass and the semaphore are Sendable.
     private let slots = DispatchSemaphore(value: 256)
-    /// A separate queue, which gets a thread even if all threads of the global queues are blocked. On Linux, creating a task waits
-    /// for the session's own queue, which can wait for an operation.
+    /// A separate queue, because it gets a thread even if all threads of the global queues are blocked. On Linux, creating a task
+    /// waits for the session's own queue, which can wait for an operation.
     private let queue = DispatchQueue(label: "afar.urlsession")
 
     override init() {

@@ -54,7 +54,7 @@ package struct MessageDeflate: Sendable, Hashable {
 }
 
 extension FieldScanner {
-    /// Reads the next parameter of an extension, with its name in lower case (RFC 6455, section 9.1). Returns nil if it is invalid.
+    /// Reads the next parameter of an extension, with its name in lowercase (RFC 6455, section 9.1). Returns nil if it is invalid.
     fileprivate mutating func extensionParameter() -> (name: String, value: String?)? {
         skipSpaces()
         guard skip(";") else { return nil }
@@ -73,7 +73,7 @@ extension FieldScanner {
 
 /// Compresses messages (RFC 7692, section 7.2.1). Use it on one thread at a time.
 package final class MessageDeflater {
-    /// The minimum size of a message to compress. Compressing a shorter one would save nothing.
+    /// The minimum size of a message to compress, in bytes. Compressing a shorter message wouldn't save anything.
     private static let leastBytes = 64
 
     /// zlib keeps the stream's address, so the stream must not move.
@@ -161,9 +161,9 @@ final class Inflater: @unchecked Sendable {
                 switch status {
                 case _ where result.count > limit: failure = .messageTooBig(limit)
                 case Z_OK: break
-                // No input was left.
+                // There was no input left.
                 case Z_BUF_ERROR: return
-                // A final block. Another message can follow.
+                // The message ended with a final block. Another message can follow.
                 case Z_STREAM_END: inflateReset(stream)
                 default: failure = .invalidText("a compressed message cannot be decompressed")
                 }

@@ -6,7 +6,7 @@ package import HTTPTypes
 package struct WebSocketHandshake: Sendable {
     /// The result of the handshake.
     package struct Agreement: Sendable, Hashable {
-        /// The subprotocol; nil for none.
+        /// The negotiated subprotocol, if any.
         package var `protocol`: String?
         package var deflate: MessageDeflate?
 

@@ -8,7 +8,7 @@ package struct WebSocketReader {
         case binary(Data)
         case ping(Data)
         case pong(Data)
-        /// The code is nil if the server sent none.
+        /// The server is closing the connection. The code is nil if the server didn't send one.
         case close(code: UInt16?, reason: String)
     }
 
@@ -19,7 +19,7 @@ package struct WebSocketReader {
         var remaining: Int
     }
 
-    /// A message whose first frame's header has been read.
+    /// A message that has begun: the header of its first frame has been read.
     private struct Message {
         let isText: Bool
         let isCompressed: Bool
@@ -37,7 +37,7 @@ package struct WebSocketReader {
 
     /// - Parameters:
     ///   - maximumMessageSize: The maximum size of a message in bytes, after decompression.
-    ///   - deflate: The negotiated compression; nil for none.
+    ///   - deflate: The negotiated compression, if any.
     package init(maximumMessageSize: Int, deflate: MessageDeflate?) throws(WebSocketViolation) {
         self.maximumMessageSize = maximumMessageSize
         do {
@@ -86,7 +86,7 @@ package struct WebSocketReader {
 
     // MARK: Headers
 
-    /// Returns false if it needs more bytes.
+    /// Reads the header of a frame. Returns false if the header is incomplete.
     private mutating func readHeader(_ rest: inout Slice<UnsafeRawBufferPointer>) throws(WebSocketViolation) -> Bool {
         while true {
             let length = header.count < 2 ? 2 : Self.headerLength(header[1])
@@ -153,7 +153,7 @@ package struct WebSocketReader {
 
     private mutating func append(_ part: UnsafeRawBufferPointer) throws(WebSocketViolation) {
         guard var message else { return }
-        // Prevents a copy of the payload.
+        // This prevents a copy of the payload.
         self.message = nil
         if message.isCompressed {
             try inflate(part, into: &message)
@@ -190,7 +190,7 @@ package struct WebSocketReader {
         guard var message else { return .binary(Data()) }
         self.message = nil
         if message.isCompressed {
-            // The bytes that the sender omits (RFC 7692, section 7.2.2).
+            // The last bytes of a compressed message, which the sender omits (RFC 7692, section 7.2.2).
             let end: [UInt8] = [0, 0, 0xFF, 0xFF]
             var result: Result<Void, WebSocketViolation> = .success(())
             end.withUnsafeBytes { end in
@@ -234,7 +234,7 @@ package struct WebSocketReader {
 
 // MARK: - Text
 
-/// Checks incrementally whether bytes are UTF-8 (RFC 3629, section 4), so invalid text is rejected as early as possible.
+/// Checks incrementally whether bytes are valid UTF-8 (RFC 3629, section 4), so invalid text is rejected as early as possible.
 struct UTF8Check {
     /// How many bytes the current character still needs.
     private var missing = 0
@@ -244,7 +244,7 @@ struct UTF8Check {
     /// Whether the last character is complete.
     var isComplete: Bool { missing == 0 }
 
-    /// Checks the next bytes. Returns false if they can't continue valid text.
+    /// Checks the next bytes. Returns false if they make the text invalid.
     mutating func accept(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var offset = 0
         while offset < bytes.count {
@@ -283,7 +283,7 @@ struct UTF8Check {
 
 // MARK: - Violations
 
-/// A violation of the protocol by the server. The connection is closed with the code (RFC 6455, section 7.4.1).
+/// A violation of the protocol by the server. The connection is closed with its code (RFC 6455, section 7.4.1).
 package struct WebSocketViolation: Error, Hashable, CustomStringConvertible {
     package let closeCode: UInt16
     package let description: String

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The open sockets of a pool, the requests that use them, and the libcurl connections they belong to. libcurl identifies a
-/// connection only by its addresses.
+/// The open sockets of a pool, the requests that use them, and the libcurl connections that they belong to. libcurl identifies
+/// a connection only by its addresses.
 struct Connections {
     /// A hash of a connection's addresses and ports.
     struct Name: Hashable {
@@ -24,9 +24,9 @@ struct Connections {
 
     enum Use {
         case inUse(by: ObjectIdentifier, and: [ObjectIdentifier] = [])
-        /// Idle since a time in nanoseconds.
+        /// Idle since this time, in nanoseconds.
         case idle(since: UInt64)
-        /// Shut down, but not closed by libcurl yet.
+        /// Shut down, but not yet closed by libcurl.
         case ended
     }
 
@@ -97,8 +97,8 @@ struct Connections {
         }
     }
 
-    /// Removes a request from a connection. Without requests, the connection becomes idle. Returns false if the connection wasn't
-    /// in use by the request.
+    /// Removes a request from a connection. When the last request has been removed, the connection becomes idle. Returns false if
+    /// the request wasn't using the connection.
     mutating func release(_ socket: Int32, by user: ObjectIdentifier, at now: UInt64) -> Bool {
         guard isUsed(socket, by: user), case .inUse(let first, var others) = connections[Int(socket)]?.use else {
             return false
@@ -167,8 +167,7 @@ struct Connections {
         }
     }
 
-    /// Returns the socket of a connection; nil if none matches. This is most likely the socket that was opened last for the
-    /// transfer.
+    /// Returns the socket of a connection; nil if none matches. `likely` is the socket that was opened last for the transfer.
     mutating func find(_ name: Name, localPort: Int32, likely: Int32?) -> Int32? {
         if let socket = named[name] { return socket }
         let hasLocalPort = { (socket: Int32) in Self.localPort(of: socket) == localPort }

@@ -23,8 +23,8 @@ final class CurlLoop: @unchecked Sendable {
     private let poller: Poller
     private let thread = Atomic<pthread_t>(0)
 
-    // Only the loop's thread accesses these, so exclusivity checks are unnecessary. The same applies to pools and submitted
-    // transfers.
+    // Only the loop's thread accesses these properties, so exclusivity checks are unnecessary. The same applies to pools and
+    // submitted transfers.
 
     @exclusivity(unchecked) private var pools: CurlPools
     @exclusivity(unchecked) private var hostLimiter: HostLimiter<Transfer>
@@ -42,14 +42,14 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) private var refused: [Transfer] = []
     /// The number of turns of the loop.
     @exclusivity(unchecked) private(set) var iteration: UInt64 = 0
-    /// Hosts that may now have known addresses or an idle connection for transfers that wait for a look-up.
+    /// Hosts that may now have known addresses or an idle connection for transfers that wait for a lookup.
     @exclusivity(unchecked) private var knownHosts: Set<String> = []
     /// The HTTP version that was negotiated with each host over TLS.
     @exclusivity(unchecked) private var hostVersions: [String: HTTPVersion] = [:]
     @exclusivity(unchecked) private var nextExpiry = UInt64.max
     @exclusivity(unchecked) private var isSettled = true
     @exclusivity(unchecked) private var isShutDown = false
-    /// When the events that are being processed arrived.
+    /// When the events of the current turn arrived.
     @exclusivity(unchecked) private(set) var now = MonotonicClock.now
 
     init(configuration: CurlTransport.Configuration, tls: TLSSettings) throws {
@@ -158,7 +158,7 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Runs everything that doesn't need to wait. Adding a transfer can complete it immediately, which makes room for the next.
     ///
-    /// The number of rounds is limited: while a server sends faster than the client reads, there is always more to do, and messages
+    /// The number of rounds is limited: while a server sends faster than the client reads, there is always more to do, but messages
     /// and other sockets must get their turn.
     private func settle() {
         isSettled = false
@@ -192,8 +192,8 @@ final class CurlLoop: @unchecked Sendable {
         pools.endSurplus(at: now)
     }
 
-    /// Ends the transfers whose deadline has passed. Deadlines only move later, so checking all transfers once per shortest timeout
-    /// is enough.
+    /// Ends the transfers whose deadline has passed. A deadline never moves to an earlier time, so checking all transfers once per
+    /// shortest timeout is enough.
     private func expire() {
         guard nextExpiry <= now else { return }
         let expired = transfers.compactMap { transfer in transfer.state.expiry(at: now).map { (transfer, $0) } }
@@ -227,8 +227,8 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// Resumes sending for refused transfers after each turn. Once a response makes the rest of the body unnecessary, libcurl stops
-    /// sending, in some cases only when the response is complete. However, libcurl doesn't stop while sending is paused because the
-    /// body's source has no bytes ready.
+    /// sending, in some cases only after the response is complete. However, libcurl doesn't stop while sending is paused because
+    /// the body's source has no bytes ready.
     private func resumeAfterRefusals() {
         for transfer in refused where transfer.state.isSendingPaused {
             transfer.state.isSendingPaused = false
@@ -255,7 +255,7 @@ final class CurlLoop: @unchecked Sendable {
         enqueue(transfer)
     }
 
-    /// Adds a transfer to its host's queue. For shared connections, the limit counts streams.
+    /// Adds a transfer to its host's queue. If requests to the host share connections, the limit applies to streams.
     private func enqueue(_ transfer: Transfer) {
         let host = transfer.limitedHost
         let version = transfer.plan.version
@@ -270,7 +270,7 @@ final class CurlLoop: @unchecked Sendable {
     func didNegotiate(usesHTTP2: Bool, for transfer: Transfer) {
         let (host, version) = (transfer.limitedHost, usesHTTP2 ? HTTPVersion.http2 : .http1)
         guard hostVersions[host] != version else { return }
-        // Limits the memory for hosts that are never requested again.
+        // This limits the memory for hosts that are never requested again.
         if hostVersions.count == Self.knownHostLimit { hostVersions.removeAll() }
         hostVersions[host] = version
         for waiter in hostLimiter.withdrawAll(host: usesHTTP2 ? host : "2 " + host) { enqueue(waiter) }
@@ -278,8 +278,8 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// If a host supports HTTP/2 or might support it, requests that can't use HTTP/2, such as those that authenticate their
-    /// connection, use separate connections. Otherwise, libcurl would use an idle one of these for a request that could share a
-    /// connection.
+    /// connection, use separate connections. Otherwise, libcurl would use such a connection, when it is idle, for a request
+    /// that could share a connection.
     private func pool(of transfer: Transfer) -> CurlPool? {
         let plan = transfer.plan
         let isSeparate =
@@ -291,7 +291,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// Adds a transfer to libcurl with a new handle: for the first time, to start over on a new connection, or after it waited for
-    /// a look-up.
+    /// a lookup.
     private func add(_ transfer: Transfer) {
         guard let pool = pool(of: transfer), let handle = pool.makeHandle() else {
             transfer.state.fail(Fault(.outOfResources, "no memory for another transfer"))
@@ -353,18 +353,18 @@ final class CurlLoop: @unchecked Sendable {
 
     private func pauseChanged(_ transfer: Transfer) {
         guard transfer.state.phase >= .connected, let handle = transfer.attempt.handle else { return }
-        // If paused data is refused now, libcurl reports that only here.
+        // This is the only place where libcurl reports that the transfer has refused data that was stored during a pause.
         let code = transfer.applyPauses(to: handle)
         transfer.state.pauseDidChange(at: now)
         noteDeadline(of: transfer)
         if code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT { finish(transfer, code: code) }
     }
 
-    // MARK: Look-ups
+    // MARK: Lookups
 
     /// Returns whether libcurl can look up a transfer's host now. If not, libcurl ends the transfer, which then waits for its turn.
     ///
-    /// libcurl calls this on the loop's thread when it has neither a cached address nor a suitable idle connection.
+    /// libcurl calls this method on the loop's thread if it has neither a cached address nor a suitable idle connection.
     func canLookUp(_ transfer: Transfer) -> Bool {
         guard transfer.plan.needsLookup, transfer.sendCount == 0, case .none = transfer.lookup else { return true }
         let (slot, isAdmitted) = lookupLimiter.enter(transfer)
@@ -372,14 +372,14 @@ final class CurlLoop: @unchecked Sendable {
         return isAdmitted
     }
 
-    /// Starts the look-up of a transfer that waited for it.
+    /// Starts the lookup of a transfer that was waiting for it.
     private func lookUp(for transfer: Transfer) {
         guard case .waiting(let slot) = transfer.lookup else { return }
         transfer.lookup = .running(slot)
         add(transfer)
     }
 
-    /// Adds transfers that wait for a look-up, if their host may now have a known address or an idle connection.
+    /// Adds transfers that wait for a lookup, if their host may now have a known address or an idle connection.
     private func tryWithoutLookup() {
         let hosts = knownHosts
         knownHosts = []
@@ -392,7 +392,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Ends a transfer's look-up, because libcurl has the host's address or the transfer has ended. Called on the loop's thread.
+    /// Ends a transfer's lookup, because libcurl has the host's address or the transfer has ended. Called on the loop's thread.
     func lookupEnded(_ transfer: Transfer) {
         guard case .running(let slot) = transfer.lookup else { return }
         transfer.lookup = .none
@@ -423,7 +423,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// - Parameter isDone: Whether libcurl has finished the transfer. If not, the transfer is stopped, but its look-up continues.
+    /// - Parameter isDone: Whether libcurl has finished the transfer. If not, the transfer is stopped, but its lookup continues.
     private func finish(_ transfer: Transfer, code: CURLcode, isDone: Bool = false) {
         let phase = transfer.phase
         if code == CURLE_OK { transfer.attempt(transfer.deliverRefusal) }
@@ -432,14 +432,14 @@ final class CurlLoop: @unchecked Sendable {
         }
         if code == CURLE_OK, transfer.state.fault == nil, !transfer.isDiscarded { transfer.attempt(transfer.checkBody) }
         guard transfer.state.finish() else { return }
-        // Detached before the completion is called, because the next exchange can use the same control.
+        // Detach before calling the completion, because the next exchange can use the same control.
         transfer.exchange.control.attach(nil)
         let result = transfer.result(of: code, phase: phase)
         releaseHandle(of: transfer, isDone: isDone)
         leave(transfer)
         refused.removeAll { $0 === transfer }
         transfer.release()
-        // A streamed response has already used its completion.
+        // If the response was streamed, the completion has already been called.
         if let completion = transfer.takeCompletion(), let result {
             endings.append(Ending(completion: completion, result: result))
         }

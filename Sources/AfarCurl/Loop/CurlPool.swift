@@ -10,7 +10,7 @@ final class CurlPool {
     private let tls: TLSSettings
     /// Which requests can use the pool's connections.
     let purpose: CurlPools.Purpose
-    /// The requirements on the security of the pool's connections; nil for the defaults.
+    /// The security requirements for the pool's connections; nil for the defaults.
     let security: ConnectionSecurity?
     private let poller: Poller
     private let keepsConnections: Bool
@@ -23,7 +23,7 @@ final class CurlPool {
     @exclusivity(unchecked) private var unresponsive: Set<Int32> = []
     /// Sockets whose transfers have ended since the last poll.
     @exclusivity(unchecked) private var justFreed: [Int32] = []
-    /// Handles that no longer have a transfer, but whose look-up or response continues.
+    /// Handles that no longer have a transfer, but whose lookup or response continues.
     @exclusivity(unchecked) private var abandoned: [EasyHandle] = []
     @exclusivity(unchecked) private var deadline: UInt64?
     @exclusivity(unchecked) private var watchdog: StreamWatchdog?
@@ -34,7 +34,7 @@ final class CurlPool {
     @exclusivity(unchecked) private var isSweeping = false
     /// The number of handles, including the abandoned ones.
     @exclusivity(unchecked) private var handlesInUse = 0
-    /// Whether no handle is in use.
+    /// Whether no handles are in use.
     var isUnused: Bool { handlesInUse == 0 }
     /// Whether new requests use another pool. A retired pool closes when its last transfer has ended.
     @exclusivity(unchecked) private(set) var isRetired = false
@@ -98,8 +98,8 @@ final class CurlPool {
         handle.close()
     }
 
-    /// Detaches a handle from its transfer. ``releaseAbandoned(_:)`` frees the handle when its look-up or its response has ended.
-    /// After a look-up, libcurl opens no connection for it.
+    /// Detaches a handle from its transfer. ``releaseAbandoned(_:)`` frees the handle when its lookup or its response has ended.
+    /// When a lookup ends, libcurl doesn't open a connection for the handle.
     func abandon(_ handle: EasyHandle) {
         handle.transfer = nil
         handle.clearTransfer()
@@ -161,8 +161,8 @@ final class CurlPool {
     private func setInterest(_ events: UInt32, of socket: Int32) {
         if events != 0, !socketsWithUnsolicitedData.isEmpty { socketsWithUnsolicitedData.remove(socket) }
         interests.setInterest(events, of: socket)
-        // libcurl closes a look-up's socket without a callback, and its number is reused. The socket can still become readable if
-        // another look-up has found the address.
+        // libcurl closes a lookup's socket without a callback, and its number is reused. The socket can still become readable
+        // after another lookup has found the address.
         guard events == 0, !connections.contains(socket), let change = interests.removeUnwanted(socket) else { return }
         poller.apply(change, pool: number)
     }
@@ -183,7 +183,7 @@ final class CurlPool {
         if connections.isShared(socket) { unresponsive.insert(socket) }
     }
 
-    /// Whether a connection was shut down, and libcurl hasn't closed it yet.
+    /// Whether a connection was shut down but not yet closed by libcurl.
     func hasEnded(_ socket: Int32) -> Bool { connections.hasEnded(socket) }
 
     /// Whether an idle connection can't be used for the next request.
@@ -218,7 +218,7 @@ final class CurlPool {
         for socket in sockets { curl_multi_socket_action(multi, socket, CURL_CSELECT_IN, &running) }
     }
 
-    /// The number of idle connections.
+    /// The number of idle connections in the pool.
     var idleCount: Int { connections.idleCount }
 
     /// When the connection that has been idle longest became idle.
@@ -232,7 +232,7 @@ final class CurlPool {
     /// The connections that were not shut down, with their hosts.
     var connected: [(socket: Int32, host: String, isIdle: Bool)] { connections.connected }
 
-    /// Shuts down a number of connections, those that have been idle longest. Returns how many were shut down.
+    /// Shuts down a number of connections, beginning with those that have been idle longest. Returns how many were shut down.
     func endIdle(_ count: Int) -> Int {
         let oldest = connections.idle.sorted { $0.since < $1.since }.prefix(count)
         end(oldest.map(\.socket))
@@ -252,7 +252,7 @@ final class CurlPool {
     /// Poll events cover most connections. The socket is read directly if the connection was freed after the last poll, or if the
     /// end of its last transfer hasn't been reported yet. Bytes that OpenSSL has read are no longer in the kernel.
     private func hasUnsolicitedData(_ socket: Int32, _ tls: TLSConnection?) -> Bool {
-        // HTTP/2 frames identify their stream.
+        // HTTP/2 frames identify their stream, so they can't be mistaken for the response to another request.
         guard !connections.isShared(socket) else { return false }
         guard !socketsWithUnsolicitedData.contains(socket) else { return true }
         let mustPeek = justFreed.contains(socket) || !connections.isIdle(socket)
@@ -266,7 +266,7 @@ final class CurlPool {
         return connections.tls(of: socket)?.hasUnsolicitedData(on: socket) == false
     }
 
-    /// Whether a connection is open, and neither a byte nor the end has arrived.
+    /// Whether a connection is open and has nothing to read: no bytes have arrived, and the peer hasn't closed it.
     private static func hasNothingToRead(_ socket: Int32) -> Bool {
         var byte: UInt8 = 0
         return recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN
@@ -308,7 +308,7 @@ final class CurlPool {
         guard interests.isWanted(socket) || !hasOnlyTickets(socket) else { return }
         if let change = interests.removeUnwanted(socket) {
             poller.apply(change, pool: number)
-            // An HTTP/2 server can send settings at any time. libcurl notices a closed connection before the next request.
+            // An HTTP/2 server can send settings at any time. libcurl detects a closed connection before the next request.
             guard !connections.isShared(socket) else { return }
             socketsWithUnsolicitedData.insert(socket)
             // The server has probably closed the connection. In any case, the connection can't be used.
@@ -336,7 +336,7 @@ final class CurlPool {
         return true
     }
 
-    /// Returns the next transfer that libcurl has finished.
+    /// Returns the next transfer that libcurl has finished, if any.
     func nextDone() -> (easy: UnsafeMutableRawPointer, code: CURLcode)? {
         guard wasCalled else { return nil }
         var code = CURLE_OK
@@ -347,8 +347,8 @@ final class CurlPool {
 
     /// Makes libcurl close the connections that were shut down or have been idle too long.
     ///
-    /// libcurl looks for them only when a transfer begins, and at most once a second, so this starts a transfer that fails before
-    /// anything is sent.
+    /// libcurl looks for them only when a transfer begins, and at most once a second, so this method starts a transfer that fails
+    /// before anything is sent.
     func sweep() {
         guard !isSweeping, let easy = sweeper ?? makeSweeper() else { return }
         sweeper = easy
@@ -374,7 +374,7 @@ final class CurlPool {
         }
     }
 
-    /// Handles the end of the sweeper. Returns false if the handle is not the sweeper.
+    /// Handles the end of the transfer that ``sweep()`` started. Returns false if the handle belongs to another transfer.
     func sweepEnded(_ easy: UnsafeMutableRawPointer) -> Bool {
         guard easy == sweeper else { return false }
         curl_multi_remove_handle(multi, easy)

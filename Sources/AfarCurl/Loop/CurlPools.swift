@@ -2,20 +2,20 @@ import AfarTransport
 
 /// The pools of a loop. Connections that libcurl would mistake for each other belong to separate pools: see ``Purpose``.
 struct CurlPools {
-    /// What distinguishes connections that libcurl treats as equal.
+    /// The properties by which Afar distinguishes connections that libcurl treats as equal.
     struct Purpose: Hashable {
-        /// The requirements on the connections' security.
+        /// The security requirements for the connections.
         var security: ObjectIdentifier?
         /// The local interface, and the credential that a proxy has received.
         var route: ConnectionRoute.Identity?
-        /// Whether the connections use HTTP/1.1 to a host that may support HTTP/2 as well.
+        /// Whether the connections use HTTP/1.1 although the host may support HTTP/2.
         var isSeparateHTTP1 = false
     }
 
     private let poller: Poller
     private let configuration: CurlTransport.Configuration
     private let tls: TLSSettings
-    /// The pools by number. Those that aren't current were retired, and still have running transfers.
+    /// The pools by number. Those that aren't current have been retired and still have running transfers.
     private var numbered: [CurlPool?] = []
     /// The pools for new requests. They retain the security objects.
     private var current: [Purpose: CurlPool] = [:]
@@ -107,7 +107,7 @@ struct CurlPools {
     /// libcurl counts whole seconds, and closes connections that exceed the limit.
     private var idleLimit: UInt64 { (UInt64(configuration.maximumIdleSeconds) + 1) * Self.second }
 
-    /// Closes connections that have ended or have been idle too long. libcurl does so at most once a second.
+    /// Closes connections that have ended or have been idle too long. libcurl closes them at most once a second.
     mutating func sweep(at now: UInt64) {
         guard nextSweep <= now else { return }
         nextSweep = .max

@@ -11,6 +11,6 @@ final class CurlShare {
         _ = afar_share(raw, CURL_LOCK_DATA_DNS)
     }
 
-    // Safe because the pools that use it no longer exist.
+    // This is safe because the pools that use the share no longer exist.
     deinit { curl_share_cleanup(raw) }
 }

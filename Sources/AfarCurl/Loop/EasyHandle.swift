@@ -9,9 +9,9 @@ import Foundation
 final class EasyHandle {
     let raw: UnsafeMutableRawPointer
     @exclusivity(unchecked) var transfer: Transfer?
-    /// The observer of the handle's TLS handshakes; nil if libcurl needs none.
+    /// The object that controls the handle's TLS handshakes; nil if this isn't needed.
     @exclusivity(unchecked) var handshake: Handshake?
-    /// How many more bytes of an abandoned response to read; nil if the response isn't read any further.
+    /// How many more bytes of an abandoned response to read; nil if the rest of the response isn't read.
     @exclusivity(unchecked) private var discardLimit: Int?
     let errorText: UnsafeMutablePointer<CChar>
 
@@ -22,7 +22,7 @@ final class EasyHandle {
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
 
-    /// Returns the handle that libcurl passes to a callback. It lives as long as libcurl uses it.
+    /// Returns the handle that libcurl passes to a callback. The handle exists as long as libcurl uses it.
     static func from(_ context: UnsafeMutableRawPointer) -> EasyHandle {
         Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
     }
@@ -30,24 +30,24 @@ final class EasyHandle {
     /// The pointer that libcurl passes to callbacks, for ``from(_:)``.
     var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-    /// Reads the rest of the response without a transfer.
+    /// Makes libcurl read the rest of the response and discard it, after the transfer has ended.
     func discard() { discardLimit = Self.longestBodyToDiscard }
 
     var isDiscarding: Bool { discardLimit != nil }
 
     private static let longestBodyToDiscard = 64 * 1024 * 1024
 
-    /// Returns whether bytes that arrived without a transfer should be read and discarded.
+    /// Returns whether to read and discard bytes that arrived after the transfer had ended.
     func discards(_ count: Int) -> Bool {
         guard let limit = discardLimit, limit >= count else { return false }
         discardLimit = limit - count
         return true
     }
 
-    /// libcurl's message for the last failure. It can be empty.
+    /// libcurl's message for the last failure, which can be empty.
     var errorMessage: String { String(cString: errorText) }
 
-    /// Removes the transfer's data from libcurl, and removes the limit on its current look-up.
+    /// Removes the transfer's data from libcurl, and removes the limit on its current lookup.
     func clearTransfer() {
         _ = afar_set_header_list(raw, nil)
         _ = afar_set_list(raw, CURLOPT_CONNECT_TO, nil)

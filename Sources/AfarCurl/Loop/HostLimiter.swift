@@ -7,7 +7,7 @@ struct HostLimiter<Waiter: AnyObject> {
         @exclusivity(unchecked) fileprivate var active = 0
         @exclusivity(unchecked) fileprivate var isListed = false
         @exclusivity(unchecked) fileprivate private(set) var waitingCount = 0
-        /// Entries of removed waiters are nil until the front of the queue is cut off.
+        /// Removed waiters leave nil until the front of the queue is cut off.
         @exclusivity(unchecked) private var waiting: [Waiter?] = []
         @exclusivity(unchecked) private var firstWaiting = 0
         @exclusivity(unchecked) private var removedCount = 0
@@ -65,7 +65,7 @@ struct HostLimiter<Waiter: AnyObject> {
         }
     }
 
-    /// A position in a host's queue. After admission, it counts towards the host's limit.
+    /// A position in a host's queue. After admission, it counts toward the host's limit.
     struct Slot {
         fileprivate let queue: HostQueue
         fileprivate let number: Int
@@ -101,7 +101,7 @@ struct HostLimiter<Waiter: AnyObject> {
         return slot
     }
 
-    /// Takes the next waiter that can start.
+    /// Removes and returns the next waiter that can start.
     mutating func admit() -> Waiter? {
         guard !ready.isEmpty else { return nil }
         let queue = ready.removeFirst()

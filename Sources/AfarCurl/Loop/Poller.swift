@@ -7,7 +7,7 @@ import Foundation
 struct Poller: Sendable {
     enum Event {
         case woken
-        /// A socket of the pool with this number is ready; the bits are libcurl's `CURL_CSELECT_…`.
+        /// A socket is ready. `pool` is the number of its pool, and the bits are libcurl's `CURL_CSELECT_…`.
         case socket(Int32, pool: UInt32, bits: Int32)
     }
 

@@ -1,8 +1,8 @@
 /// The events that libcurl waits for on each socket, and those registered with the kernel. It performs no I/O.
 ///
-/// Between two requests, libcurl removes and restores its interest in a kept connection. Changes are collected, the last one wins,
-/// and changes that cancel out cost no system call. A removal alone isn't applied: the kernel continues to watch the socket,
-/// because an event on an idle connection is rare and useful.
+/// Between two requests, libcurl removes and restores its interest in a kept connection. Changes are collected, and only the last
+/// one for each socket counts, so changes that cancel each other out need no system call. If the last change is a removal, it
+/// isn't applied: the kernel continues to watch the socket, because an event on an idle connection is rare and useful.
 struct SocketInterests {
     enum Change: Equatable {
         case add(Int32, UInt32)
@@ -27,15 +27,15 @@ struct SocketInterests {
         note(socket)
     }
 
-    /// Resets a socket that was opened or is about to be closed, for which the kernel has no registration. libcurl doesn't report
-    /// every socket that it closes: those of look-ups are closed silently, and their numbers are reused.
+    /// Resets a socket that was opened or is about to be closed, so the kernel has no registration for it. libcurl doesn't report
+    /// every socket that it closes: it closes the sockets of lookups silently, and their numbers are reused.
     mutating func reset(_ socket: Int32) {
         guard socket >= 0, Int(socket) < entries.count else { return }
         entries[Int(socket)].registered = 0
         entries[Int(socket)].wanted = 0
     }
 
-    /// Whether the socket is registered with the kernel. If not, an event is for an earlier socket with the same number.
+    /// Whether the socket is registered with the kernel. If not, an event belongs to an earlier socket with the same number.
     func isRegistered(_ socket: Int32) -> Bool {
         socket >= 0 && Int(socket) < entries.count && entries[Int(socket)].registered != 0
     }

@@ -3,9 +3,9 @@ import CLibcurl
 import Foundation
 import HTTPTypes
 
-/// How to connect for a request, if its exchange has network settings.
+/// How to connect to the host of a request whose exchange has network settings.
 struct ConnectionRoute: Equatable {
-    /// What distinguishes connections that libcurl treats as equal.
+    /// The properties by which Afar distinguishes connections that libcurl treats as equal.
     struct Identity: Hashable {
         fileprivate var interface: String?
         fileprivate var credential: Proxy.Credential?
@@ -49,7 +49,7 @@ struct ConnectionRoute: Equatable {
         }
     }
 
-    /// Nil if libcurl distinguishes these connections itself.
+    /// The route's identity; nil if libcurl itself distinguishes these connections.
     var identity: Identity? {
         let identity = Identity(
             interface: interface, credential: proxy?.credential, proxyFields: proxyFields, addressFamily: addressFamily,

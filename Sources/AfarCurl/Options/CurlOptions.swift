@@ -36,7 +36,7 @@ struct CurlOptions {
     /// Sets the options that are the same for every transfer.
     func setRules() throws(Failure) {
         try set(CURLOPT_NOSIGNAL, 1)
-        // Otherwise, canceling a look-up blocks the loop until the look-up's thread has ended.
+        // Otherwise, canceling a lookup blocks the loop until the lookup's thread has ended.
         try set(CURLOPT_QUICK_EXIT, 1)
         try set(CURLOPT_NOPROGRESS, 1)
         try set(CURLOPT_FOLLOWLOCATION, 0)

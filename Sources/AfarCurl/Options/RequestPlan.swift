@@ -3,7 +3,7 @@ import CLibcurl
 import Foundation
 import HTTPTypes
 
-/// The input for libcurl for one request, prepared on the caller's thread.
+/// libcurl's input for one request, which is prepared on the caller's thread.
 struct RequestPlan {
     let url: String
     let method: HTTPRequest.Method
@@ -31,8 +31,8 @@ struct RequestPlan {
         guard scheme == "http" || scheme == "https" else {
             throw hop.failure(.unsupportedURL, "the scheme \"\(scheme)\" is not http or https")
         }
-        // The parts of the URL must not change their meaning when they are joined: the path "x" would extend the host's name, and
-        // "@x" would turn it into a user name.
+        // Joining the parts of the URL must not change their meaning: the path "x" would extend the host's name, and "@x" would
+        // turn the host into a user name.
         let path = hop.exchange.request.path ?? "/"
         guard path.utf8.first == UInt8(ascii: "/"), path.allBytes({ $0 > 0x20 && $0 != 0x7F }),
             authority.allBytes(\.isAllowedInAuthority)
@@ -58,7 +58,7 @@ struct RequestPlan {
         headers = Self.headers(for: hop, proxy: isSecure ? nil : route?.proxy)
     }
 
-    /// One allocation instead of the three that `+` needs.
+    /// This needs one allocation. The operator `+` would need three.
     private static func url(_ scheme: String, _ authority: String, _ path: String) -> String {
         var url = ""
         url.reserveCapacity(scheme.utf8.count + 3 + authority.utf8.count + path.utf8.count)
@@ -81,7 +81,7 @@ struct RequestPlan {
         let ending = isSecure ? ":443" : ":80"
         let spelling = authority.hasSuffix(ending) ? String(authority.dropLast(ending.count)) : authority
         let key = spelling.allBytes { !$0.isCapital } ? spelling : spelling.asciiLowercased
-        // No host contains this character.
+        // No host name contains this character.
         return isSecure ? "@" + key : key
     }
 
@@ -90,7 +90,7 @@ struct RequestPlan {
         host.hasPrefix("@") ? "https://" + host.dropFirst() : "http://" + host
     }
 
-    /// The header fields for a modified form of the same request.
+    /// Returns the header fields for a modified form of the same request.
     func headers(for hop: Hop) -> StringList { Self.headers(for: hop, proxy: isSecure ? nil : route?.proxy) }
 
     /// - Parameter proxy: The proxy that receives the whole request; nil without a proxy.
@@ -109,7 +109,7 @@ struct RequestPlan {
             }
             if hop.exchange.body.length == nil { extra.append("Transfer-Encoding: chunked") }
         }
-        // These fields could contradict libcurl's own framing.
+        // Leave out fields that could contradict libcurl's own framing.
         return StringList(
             fields: fields.filter { $0.name != .contentLength && $0.name != .transferEncoding }, extra: extra)
     }

@@ -14,7 +14,7 @@ final class StringList: @unchecked Sendable {
 
     convenience init(_ texts: [String]) { self.init(texts.map { Array($0.utf8) }) }
 
-    /// Creates lines from fields, followed by texts.
+    /// Creates a list of lines from fields, followed by the lines in `extra`.
     ///
     /// In `extra`, `Name:` prevents libcurl from adding a field. A field with an empty value has the form `Name;`.
     convenience init(fields: some Sequence<HTTPField>, extra: [String] = []) {

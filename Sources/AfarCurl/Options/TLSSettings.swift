@@ -32,7 +32,7 @@ extension TLSSettings {
         if let cipherList { try options.set(CURLOPT_SSL_CIPHER_LIST, cipherList) }
         if let tls13CipherSuites { try options.set(CURLOPT_TLS13_CIPHERS, tls13CipherSuites) }
         if let identity = security?.identity { try options.set(identity) }
-        // A resumed session has no certificates or OCSP response to evaluate.
+        // A resumed handshake has no certificates or OCSP response to evaluate.
         if isEvaluated { try options.set(CURLOPT_SSL_SESSIONID_CACHE, 0) }
         let needsHandshake = isEvaluated || keyLog != nil || CurlLibrary.shared.sharesOpenSSL
         handle.handshake = needsHandshake ? Handshake(security, isStrict: authorities.areStrict, logsTo: keyLog) : nil

@@ -8,9 +8,9 @@ final class BodyDecoding {
     static let pieceSize = 32 * 1024
 
     private let decoder: ContentDecoder
-    /// Allocated when the first byte arrives.
+    /// The memory for decoded bytes, which is allocated when the first byte arrives.
     private var piece = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// How many of the bytes that libcurl delivers next have already been decoded.
+    /// How many bytes of the next delivery have already been decoded.
     private var repeatedCount = 0
 
     /// Returns nil for a body that isn't decoded.

@@ -13,7 +13,7 @@ struct CurlFailure {
     /// Whether the final head had arrived when the transfer failed.
     var hasHead = false
 
-    /// libcurl's message, or a replacement if that is misleading.
+    /// libcurl's message, or a replacement if the message is misleading.
     var text: String {
         switch code {
         case CURLE_OK where !hasHead, CURLE_PARTIAL_FILE where !hasHead:
@@ -34,7 +34,7 @@ struct CurlFailure {
 
     var transportCode: TransportError.Code {
         switch code {
-        // The scheme has been checked, so this is a response that isn't HTTP/1.
+        // The scheme has been checked, so the code means that the response isn't HTTP/1.
         case CURLE_UNSUPPORTED_PROTOCOL: isConnected ? .malformedResponse : .unsupportedURL
         case CURLE_PEER_FAILED_VERIFICATION: certificateCode
         case CURLE_SSL_CONNECT_ERROR where message.contains("alert"), CURLE_RECV_ERROR where message.contains("alert"),
@@ -54,7 +54,7 @@ struct CurlFailure {
         }
     }
 
-    /// libcurl reports some chunk errors with a code for its own errors.
+    /// libcurl reports some chunk errors with a code that is intended for errors in libcurl itself.
     private var isChunkedEncodingError: Bool { message.contains("chunked-encoded") }
 
     /// Whether `CURLINFO_OS_ERRNO` belongs to a failure with this code. Failures without a system error don't reset it.
@@ -155,7 +155,7 @@ struct CurlFailure {
             return "the proxy \(proxy) opened no tunnel to the host: \(reason)"
         }
         return switch code {
-        // libcurl reports a failed look-up of a SOCKS proxy like that of a host.
+        // libcurl reports a failed lookup of a SOCKS proxy like that of a host.
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST: "the proxy \(proxy) cannot be found"
         case CURLE_RECV_ERROR where message.contains("CONNECT"): "the proxy \(proxy) opened no tunnel: \(text)"
         case CURLE_PROXY where transportCode == .proxyFailed: "the proxy \(proxy) opened no connection: \(text)"

@@ -7,10 +7,10 @@ import Foundation
     import COpenSSL
 #endif
 
-/// Controls TLS handshakes: ends a handshake before the client's identity is sent to a server that hasn't been accepted, validates
-/// certificates if there is no evaluator, and logs keys. It belongs to the thread of one loop.
+/// Controls TLS handshakes. It ends a handshake before the client's identity is sent to a server that hasn't been accepted,
+/// validates certificates if there is no evaluator, and logs keys. It belongs to the thread of one loop.
 final class Handshake {
-    /// The server's certificates and what had been negotiated, if the handshake was ended to evaluate the certificates.
+    /// The server's certificates and the negotiated settings, if the handshake was ended to evaluate the certificates.
     @exclusivity(unchecked) var undecided: (chain: PresentedChain, agreement: TLSAgreement?)?
     private let security: ConnectionSecurity?
     private let isStrict: Bool

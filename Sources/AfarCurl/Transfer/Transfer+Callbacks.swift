@@ -2,8 +2,7 @@ import AfarTransport
 import CLibcurl
 import Foundation
 
-/// libcurl's callbacks. They capture nothing: the context that libcurl passes is the handle, which has a reference to its
-/// transfer.
+/// libcurl's callbacks. They don't capture anything: the context that libcurl passes is the handle, which has a reference to its transfer.
 extension Transfer {
     private static let failed = Int.max
 
@@ -58,8 +57,8 @@ extension Transfer {
                 }, context), CURLOPT_RESOLVER_START_FUNCTION)
     }
 
-    /// Passes bytes to the transfer. If an error would disturb other streams of the connection, the bytes count as accepted, and
-    /// the loop cancels the transfer.
+    /// Passes bytes to the transfer. If reporting an error would disturb other streams of the connection, this method accepts
+    /// the bytes, and the loop cancels the transfer.
     private static func take(
         _ bytes: UnsafeRawBufferPointer, _ context: UnsafeMutableRawPointer?,
         _ receive: (Transfer) throws(Fault) -> Int

@@ -6,10 +6,10 @@ import HTTPTypes
 /// The request: its options, its connection, its body, and sending it again.
 extension Transfer {
     private static let largeBuffer = 512 * 1024
-    /// For bodies that can be refused in part. libcurl stores the refused bytes, and copies them each time until they are
-    /// accepted.
+    /// The buffer size for bodies that can be refused in part. libcurl stores the refused bytes, and copies them again each
+    /// time that they are refused.
     private static let smallBuffer = 56 * 1024
-    /// The maximum number of requests for one authentication. Kerberos takes one or two, NTLM two.
+    /// The maximum number of requests for one authentication. Kerberos needs one or two, and NTLM needs two.
     private static let authenticationLimit = 8
 
     func configure(_ handle: EasyHandle, pool: CurlPool) throws {
@@ -33,7 +33,7 @@ extension Transfer {
         if let route = plan.route { try pool.setRoute(route, options) }
         try plan.routeLists?.apply(to: options)
         // libcurl divides this time among the addresses. The loop's own timeout must expire first. Otherwise, the limiter
-        // wouldn't count a look-up that continues.
+        // wouldn't count a lookup that continues after the transfer has ended.
         try options.set(
             CURLOPT_CONNECTTIMEOUT_MS,
             Int(clamping: Int64(max(0.001, exchange.options.connectTimeout.clamped) * 1000)) + 1_000)
@@ -53,7 +53,7 @@ extension Transfer {
         if let authentication { try options.setAuthentication(authentication) }
     }
 
-    /// Returns the body to send. Unless libcurl copies the body immediately, this method opens it, and it becomes the feed.
+    /// Returns the body to send. Unless libcurl copies the body immediately, this method opens the body as the transfer's feed.
     private func sendableBody() throws -> RequestBody {
         // The plan permits only an empty body for HEAD.
         guard plan.method != .head else { return .none }
@@ -192,8 +192,8 @@ extension Transfer {
         return true
     }
 
-    /// Prepares to send the request again without its expectation. libcurl keeps a field that the caller has set, and doesn't
-    /// always rewind the body.
+    /// Prepares to send the request again without its expectation. This is necessary because libcurl keeps a field that the
+    /// caller has set, and doesn't always rewind the body.
     private func dropExpectation() -> Bool {
         guard let handle = attempt.handle, feed.map({ $0.byteCount == 0 || $0.seek(to: 0) }) ?? true else {
             state.fail(
@@ -257,6 +257,6 @@ extension CurlOptions {
 }
 
 extension TimeInterval {
-    /// Limited to the milliseconds that a 32-bit C `long` can hold. NaN means no limit, as elsewhere.
+    /// The time, limited to the number of milliseconds that a 32-bit C `long` can hold. NaN means no limit, as elsewhere.
     fileprivate var clamped: TimeInterval { self < 2_000_000 ? self : 2_000_000 }
 }

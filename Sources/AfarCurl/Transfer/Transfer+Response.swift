@@ -55,8 +55,8 @@ extension Transfer {
 
     private func receive(_ head: ResponseHead) throws(Fault) {
         response.head = head
-        // After a refusal or a redirect, libcurl stops sending, but it never ends a transfer whose sending is paused. An
-        // authentication message doesn't send the body, so none of it has been read.
+        // After a refusal or a redirect, libcurl stops sending, but it never ends a transfer whose sending is paused. A request
+        // with an authentication message doesn't send the body, so none of the body has been read.
         if head.status >= 300, let feed, authentication == nil || feed.byteCount > 0 || state.isSendingPaused {
             loop.noteRefusal(of: self)
         }
@@ -67,7 +67,7 @@ extension Transfer {
         }
     }
 
-    /// Whether the body waits for the server's consent (RFC 9110, section 10.1.1).
+    /// Whether the body waits for `100 (Continue)` (RFC 9110, section 10.1.1).
     private var hasExpectation: Bool {
         exchange.request.headerFields.contains(.expect) || exchange.options.defaultFields.fields.contains(.expect)
     }
@@ -117,7 +117,7 @@ extension Transfer {
             throw Fault(.cancelled, "the response's head was refused", underlying: error)
         case .deferred(let pending):
             response.decision = .awaited(held: GrowingBuffer())
-            // Weak, because the decision may be retained forever. The loop retains the transfer until its end.
+            // The reference is weak because the decision may be retained forever. The loop retains the transfer until its end.
             pending.whenDecided { [loop, weak self] headDecision in
                 if let self { loop.post(.decided(self, headDecision)) }
             }
@@ -197,7 +197,7 @@ extension Transfer {
                 decoding.didReject(body, rest: rest)
                 return false
             }
-            // Checked here, because the loop can't end the transfer during this call.
+            // Check this here, because the loop can't end the transfer during this call.
             if mustBeReadToItsEnd, let fault = interruption { throw fault }
             _ = try write(decoding.decode(&rest), evenIfFull: true)
         }
@@ -244,8 +244,8 @@ extension Transfer {
 
     /// Pauses and resumes sending and receiving.
     ///
-    /// libcurl delivers the stored bytes during this call, and all of them are accepted. Otherwise, libcurl would copy the rest of
-    /// a decoded buffer each time that a part of it is refused.
+    /// libcurl delivers the stored bytes during this call, and all of them are accepted. If a part of a decoded buffer were
+    /// refused, libcurl would copy the rest of the buffer each time.
     func applyPauses(to handle: EasyHandle) -> CURLcode {
         isResuming = true
         let code = curl_easy_pause(handle.raw, pauseMask)

@@ -30,7 +30,7 @@ extension Transfer {
         try response.decoding?.finish()
     }
 
-    /// The result for the caller; nil if a streamed response was delivered before.
+    /// Returns the result for the caller; nil if a streamed response has already been delivered.
     func result(of code: CURLcode, phase: TransportError.Phase) -> Result<TransportResponse, any Error>? {
         let report = response.pendingResult?.report ?? report
         sink.flush()
@@ -68,7 +68,7 @@ extension Transfer {
         return .tlsHandshake
     }
 
-    /// The error of a failed transfer. The transfer's own fault takes precedence over libcurl's code.
+    /// Returns the error of a failed transfer. The transfer's own fault takes precedence over libcurl's code.
     func failure(_ code: CURLcode, phase: TransportError.Phase, report: TransportReport) -> TransportError {
         let handle = attempt.handle
         var error: TransportError
@@ -106,7 +106,8 @@ extension Transfer {
         return error
     }
 
-    /// The fault if the host has no address of the permitted family: libcurl opens no socket and doesn't report the reason.
+    /// Returns a fault if the host has no address of the permitted family. In this case, libcurl opens no socket and doesn't
+    /// report the reason.
     private func familyFault(_ code: CURLcode) -> Fault? {
         guard let family = plan.route?.addressFamily, family != .any, plan.route?.proxy == nil else { return nil }
         let hasNoAddress = code == CURLE_COULDNT_CONNECT && attempt.openedSocket == nil && attempt.socketError == nil

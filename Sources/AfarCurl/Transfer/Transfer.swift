@@ -11,10 +11,10 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 
-    /// How far the look-up of the host's name has progressed, if one is needed.
+    /// How far the lookup of the host's name has progressed, if one is needed.
     enum Lookup {
         case none
-        /// Too many look-ups are running. The transfer isn't in libcurl while it waits.
+        /// Too many lookups are running. The transfer isn't added to libcurl while it waits.
         case waiting(LookupLimiter<Transfer>.Slot)
         case running(LookupLimiter<Transfer>.Slot)
 
@@ -23,9 +23,9 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         }
     }
 
-    /// The state of one attempt, from when libcurl receives the transfer. The next attempt has a new value.
+    /// The state of one attempt, which begins when the transfer is added to libcurl. The next attempt has a new value.
     struct Attempt {
-        /// Nil if the transfer isn't in libcurl.
+        /// Nil while the transfer isn't added to libcurl.
         var handle: EasyHandle?
         var pool: CurlPool?
         var start: Date?
@@ -39,7 +39,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         var mustStartOver = false
         /// Whether other transfers use the connection at the same time.
         var isShared = false
-        /// What was negotiated in the TLS handshake; nil without TLS.
+        /// The settings that were negotiated in the TLS handshake; nil without TLS.
         var agreement: TLSAgreement?
         /// How the server ends the TLS connection; nil without TLS, and for HTTP/2, where each stream has its own end.
         var ending: TLSEnding?
@@ -52,13 +52,13 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         /// The head of a 417 that refused an expectation, or of a 401 while libcurl authenticates.
         ///
         /// libcurl may send the request again without the expectation (RFC 9110, section 15.5.18), or with its next
-        /// authentication message. It then doesn't deliver this response's body. Only the next callback shows whether it does
-        /// so.
+        /// authentication message. It then doesn't deliver this response's body. Only the next callback shows whether libcurl
+        /// sends the request again.
         var refusal: ResponseHead?
         var decision = Decision.none
         /// Nil if the body isn't decoded.
         var decoding: BodyDecoding?
-        /// How libcurl ended the transfer before the decision about the head was made.
+        /// The result of the transfer, if libcurl finished it before the decision about the head was made.
         var pendingResult: PendingResult?
     }
 
@@ -123,12 +123,12 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         return Response(parser: ResponseParser(request, options: hop.exchange.options))
     }
 
-    /// Prepares for the response after libcurl has sent the request again.
+    /// Prepares for another response after libcurl has sent the request again.
     func expectAnotherResponse() { response = Self.response(to: hop) }
 
     var exchange: Exchange { hop.exchange }
 
-    /// Identifies the transfers whose connections are limited together, by the host and the requirements on its security.
+    /// A key for the connection limit: the host and its security requirements. The limit applies to all transfers with the same key.
     var limitedHost: String {
         guard let security = hop.exchange.options.security else { return plan.host }
         return "\(plan.host) \(UInt(bitPattern: ObjectIdentifier(security)))"
@@ -145,7 +145,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
 
     func start(completion: @escaping Completion) {
         self.completion = completion
-        // These calls aren't made earlier, because they create retain cycles until the transfer ends.
+        // Don't make these calls earlier, because they create retain cycles that last until the transfer ends.
         if case .stream(let highWaterMark) = exchange.delivery { makeStream(highWaterMark: highWaterMark) }
         exchange.control.attach { [loop] _ in loop.post(.suspensionChanged(self)) }
         loop.post(.submit(self))

@@ -36,8 +36,8 @@ final class SocketStream: ByteStream {
     @exclusivity(unchecked) private var isWritable = true
     /// Whether the peer has closed its side, or the connection is broken.
     @exclusivity(unchecked) private(set) var hasHungUp = false
-    /// The first error, except EPIPE (the peer has closed its side), which reading reports too. The operating system reports an
-    /// error only once; afterward, the socket seems to have ended.
+    /// The first error, except EPIPE (the peer has closed its side). Reading reports it too, even if writing failed first: the
+    /// operating system reports an error only once, and afterward the socket appears to have ended.
     @exclusivity(unchecked) private var fault: Fault?
     /// Whether reading has failed.
     @exclusivity(unchecked) private var isBroken = false
@@ -60,7 +60,7 @@ final class SocketStream: ByteStream {
         while isReadable {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
             if count > 0 {
-                // A short read has emptied the socket.
+                // A short read means that the socket is empty.
                 if count < buffer.count, !hasHungUp { isReadable = false }
                 return .bytes(count)
             }

@@ -1,8 +1,8 @@
 import AfarTransport
 import Foundation
 
-/// An attempt to open a connection. It connects to an address of the host or of the proxy (RFC 8305), requests a connection to the
-/// host if there is a proxy, and starts TLS. An attempt belongs to the thread of its engine's loop.
+/// An attempt to open a connection. It connects to an address of the host or of the proxy (RFC 8305), negotiates with the proxy if
+/// there is one, and starts TLS. An attempt belongs to the thread of its engine's loop.
 ///
 /// The address families alternate. If an address doesn't respond in time, the next one is tried concurrently, and the first
 /// connection wins.
@@ -41,15 +41,15 @@ final class ConnectionAttempt: @unchecked Sendable {
     private static let retryDelay: UInt64 = 10_000_000
 
     let key: ConnectionKey
-    /// The index in the engine's list, until the attempt ends.
+    /// The index in the engine's list; nil after the attempt has ended.
     var index: Int?
     private unowned let engine: HTTPEngine
-    /// When the attempt ends, even if requests still wait for it.
+    /// When the attempt times out, even if requests are still waiting for it.
     let deadline: UInt64
     private(set) var times: ConnectionTimes
     /// The name that is being looked up, if any.
     private(set) var name: String?
-    /// The host's addresses that haven't been tried through the SOCKS proxy.
+    /// The host's addresses that haven't been tried through the SOCKS proxy yet.
     private var hostAddresses: ArraySlice<SocketAddress> = []
     private var steps: ArraySlice<Step> = []
     /// The last address that was tried.
@@ -62,9 +62,9 @@ final class ConnectionAttempt: @unchecked Sendable {
     private(set) var connection: HTTPConnection?
     /// The exchange for which the server's certificates are being evaluated.
     private var evaluatedExchange: HTTPExchange?
-    /// Whether an evaluation of the host's certificates runs for another attempt.
+    /// Whether this attempt waits while another attempt evaluates the host's certificates.
     private var awaitsEvaluation = false
-    /// Whether the connection stayed open during an evaluation.
+    /// Whether the connection had to wait for an evaluation.
     private var hasWaited = false
     /// The last failure.
     private var fault = Fault(.cannotFindHost, "the host has no address")
@@ -76,7 +76,7 @@ final class ConnectionAttempt: @unchecked Sendable {
 
     private var peer: (host: String, port: Int) { key.route?.peer ?? (key.host, key.port) }
 
-    /// Starts the look-up of the name, or connects to a Unix socket.
+    /// Starts the lookup of the name, or connects to a Unix socket.
     func start() {
         if let path = key.route?.unixSocket {
             connect(to: SocketAddress(unixSocket: path).map { [$0] } ?? [])
@@ -128,7 +128,7 @@ final class ConnectionAttempt: @unchecked Sendable {
         }
     }
 
-    /// Tries the next address if it is time. Returns whether the attempt has timed out.
+    /// Tries the next address if the delay has passed. Returns whether the attempt has timed out.
     func check(at now: UInt64) -> Bool {
         if now >= nextAddressTime { tryNext() }
         return now >= deadline
@@ -190,7 +190,7 @@ final class ConnectionAttempt: @unchecked Sendable {
         engine.attemptFailed(self, fault)
     }
 
-    /// Opens a socket. If no descriptor is left, closes idle connections first.
+    /// Opens a socket. If the process has no free descriptor, closes idle connections first.
     private func openSocket(_ family: Int32) -> Int32? {
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         var descriptor = socket(family, kind, 0)
@@ -214,7 +214,7 @@ final class ConnectionAttempt: @unchecked Sendable {
     private func fail(_ code: Int32) {
         let isOutOfResources = [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code)
         let isUnreachable = [ENETUNREACH, EHOSTUNREACH, ENETDOWN].contains(code)
-        // An address that responded has the more informative failure.
+        // The failure of an address that responded is more informative.
         if isUnreachable, fault.code == .cannotConnect { return }
         fault = Fault(
             isOutOfResources ? .outOfResources : isUnreachable ? .notConnected : .cannotConnect,
@@ -353,7 +353,7 @@ final class ConnectionAttempt: @unchecked Sendable {
         tryNext()
     }
 
-    /// Evaluates the server's certificates for the first exchange that waits for the connection. The connect timeout continues.
+    /// Evaluates the server's certificates for the first exchange that waits for the connection. The connect timeout keeps running.
     private func evaluateTrust(of tls: TLSStream) {
         hasWaited = true
         awaitsEvaluation = engine.isEvaluating(key)
@@ -362,7 +362,7 @@ final class ConnectionAttempt: @unchecked Sendable {
             return engine.cancel(self)
         }
         self.evaluatedExchange = evaluatedExchange
-        // Half of the remaining time is for a thread to become available, and half for the evaluation.
+        // Half of the remaining time can be spent waiting for a thread. The other half is for the evaluation.
         let end = evaluatedExchange.state.nextDeadline
         let timeLeft = Duration.nanoseconds(Int64(clamping: max(end, engine.loop.now) - engine.loop.now)) / 2
         evaluatedExchange.hop.run { [engine, undecided = tls.undecidedTrust] in
@@ -390,14 +390,14 @@ final class ConnectionAttempt: @unchecked Sendable {
     /// Whether the server's certificates are being evaluated.
     var isEvaluating: Bool { evaluatedExchange != nil }
 
-    /// Receives the result of an evaluation for another attempt. If the same certificates were refused, this attempt fails too.
+    /// Receives the result of another attempt's evaluation. If the same certificates were refused, this attempt fails too.
     func evaluationEnded(_ refusal: Fault?, of chain: PresentedChain) {
         guard awaitsEvaluation, let connection, let tls = connection.tls else { return }
         awaitsEvaluation = false
         if let refusal, tls.presentedChain.id == chain.id { end(with: refusal) } else { proceed(on: connection) }
     }
 
-    /// Handles an exchange that no longer waits. If the evaluation runs for it, another one begins.
+    /// Handles an exchange that has stopped waiting. If the evaluation was running in its task, another evaluation begins.
     func withdraw(_ exchange: HTTPExchange) {
         guard evaluatedExchange === exchange, let tls = connection?.tls else { return }
         let chain = tls.presentedChain

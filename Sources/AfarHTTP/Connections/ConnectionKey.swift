@@ -17,17 +17,17 @@ struct ConnectionKey: Hashable {
         func hash(into hasher: inout Hasher) { hasher.combine(settings.map { ObjectIdentifier($0) }) }
     }
 
-    /// The use of a connection.
+    /// What a connection is used for.
     enum Purpose {
         case requests
         /// A request to switch to another protocol (RFC 9110, section 7.8), which then takes over the connection.
         case upgrade
-        /// Another protocol, without a request.
+        /// Another protocol from the start, without an HTTP request.
         case otherProtocol
     }
 
     let purpose: Purpose
-    /// The host's name or address, in lower case, without brackets, and with an address's zone.
+    /// The host's name or address, in lowercase and without brackets. An address includes its zone.
     let host: String
     let port: Int
     /// Nil without TLS.
@@ -69,7 +69,7 @@ struct ConnectionKey: Hashable {
         }
     }
 
-    /// Whether an evaluator decides about the host's certificates.
+    /// Whether an evaluator validates the host's certificates.
     var isEvaluated: Bool { security?.settings?.evaluation != nil }
 
     /// The origin for statistics.

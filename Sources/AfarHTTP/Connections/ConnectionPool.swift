@@ -3,7 +3,7 @@
 /// A request isn't tied to the connection that is opened for it: it uses the first one that becomes available. The most recently
 /// used connection is reused first, so the others can time out.
 final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObject> {
-    /// The outcome for a request.
+    /// The result of requesting a connection.
     enum Assignment {
         case use(Connection)
         /// A connection must be opened.
@@ -21,7 +21,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     private struct Queued {
         let waiter: Waiter
-        /// Whether the waiter requires a connection that was never used.
+        /// Whether the waiter requires a connection that has never been used.
         let needsFresh: Bool
     }
 
@@ -52,7 +52,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
             }
             places[index] = nil
             start += 1
-            // At most as many waiters are moved as were removed, so the cost per waiter is constant on average.
+            // No more waiters are moved than were removed, so the average cost per waiter is constant.
             if start * 2 >= places.count {
                 places.removeFirst(start)
                 start = 0
@@ -127,8 +127,8 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return host.opening > host.waiting.count
     }
 
-    /// Returns the last waiter for which a connection is being opened, if any. The connect timers of this waiter and of earlier
-    /// ones are running.
+    /// Returns the last waiter for which a connection is being opened, if any. The connect timers of this waiter and all
+    /// earlier ones are running.
     func lastConnecting(to key: Key) -> Waiter? {
         hosts[key].flatMap { host in host.waiting[min(host.opening, host.waiting.count) - 1] }
     }
@@ -137,12 +137,12 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
     func hasUnservedWaiters(_ key: Key) -> Bool { hosts[key].map { $0.opening < $0.waiting.count } ?? false }
 
     /// Counts another connection to a host, if one can be opened. Returns whether it was counted. Call this method when a slot
-    /// has become free.
+    /// becomes free.
     func openNext(_ key: Key) -> Bool { hosts[key].map { open($0) } ?? false }
 
     // MARK: Connections
 
-    /// Makes a connection available after it was opened or its exchange has ended.
+    /// Makes a connection available after it has been opened or its exchange has ended.
     ///
     /// - Returns: The waiter that uses the connection now; nil if it is idle.
     func available(
@@ -163,7 +163,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     /// Records that a connection could not be opened.
     ///
-    /// - Parameter waiter: The waiter that fails, if it still waits; nil for the first one.
+    /// - Parameter waiter: The waiter to fail, if it is still waiting; nil for the first one.
     /// - Returns: The waiter that fails, if any.
     func openingFailed(_ key: Key, failing waiter: Waiter? = nil) -> Waiter? {
         guard let host = hosts[key] else { return nil }
@@ -190,7 +190,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return true
     }
 
-    /// Records that a connection in use was closed, or no longer counts.
+    /// Records that a connection in use was closed, or no longer counts toward the limit.
     func closed(_ key: Key) {
         guard let host = hosts[key] else { return }
         host.inUse -= 1

@@ -2,7 +2,7 @@ import AfarTransport
 import Foundation
 import HTTPTypes
 
-/// How to reach a host, if the exchange's network settings determine it.
+/// How to connect to a host, as determined by the exchange's network settings.
 final class ConnectionRoute: Hashable, Sendable {
     let proxy: Proxy?
     /// Whether the proxy opens a tunnel. Otherwise, it receives requests in absolute form (RFC 9112, section 3.2.2).
@@ -88,7 +88,7 @@ final class ConnectionRoute: Hashable, Sendable {
         let length = socklen_t(name.utf8.count)
         if setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, name, length) == 0 { return 0 }
         guard errno == EPERM else { return errno }
-        // The process lacks the privilege. In most configurations, the interface's address determines the route.
+        // The process lacks the privilege, so bind to the interface's address instead. It determines the route in most configurations.
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return errno }
         defer { freeifaddrs(list) }

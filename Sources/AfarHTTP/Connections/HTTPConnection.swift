@@ -58,7 +58,7 @@ final class HTTPConnection: LoopSocket {
 
     var hasHungUp: Bool { socket.hasHungUp }
 
-    /// Whether TLS holds an incompletely sent part of a request, which would precede the next request.
+    /// Whether TLS still holds unsent bytes of a request. They would be sent before the next request.
     var hasPendingWrite: Bool { outerTLS?.hasPendingWrite ?? false }
 
     /// Adds TLS. The attempt performs the handshake.
@@ -69,7 +69,7 @@ final class HTTPConnection: LoopSocket {
         if isToHost { self.tls = tls }
     }
 
-    /// Hands the connection over. The engine no longer uses it.
+    /// Hands the connection over to another protocol. The engine no longer uses it.
     ///
     /// - Throws: A fault if the socket can't be watched. The connection is then closed.
     func detach() throws(Fault) -> (RawSocket, unread: [UInt8]) {
@@ -107,7 +107,7 @@ final class HTTPConnection: LoopSocket {
         if let attempt { return attempt.proceed(on: self) }
         guard let exchange else { return checkIdle() }
         exchange.attempt { () throws(Fault) in
-            // Checked just before sending, because an unsolicited response would be mistaken for this request's response.
+            // Check this just before sending. Otherwise, an unsolicited response would be mistaken for this request's response.
             if isReused, exchange.isUnsent, exchange.canSend, !isUsable() {
                 return exchange.sending.mustSendAgain = true
             }
@@ -117,12 +117,12 @@ final class HTTPConnection: LoopSocket {
         exchange.endTurn()
         let canReceive = exchange.canReceive && (!unread.isEmpty || exchange.hasMoreToDecode)
         let canSend = exchange.canSend && stream.canWrite && sendFault == nil
-        // The exchange has used up its time, or the response allows sending to continue.
+        // The exchange has used up its time slice, or the response allows sending to continue.
         if canReceive || canSend { queueTurn() }
         engine.turnEnded(exchange)
     }
 
-    /// Whether the connection is open and nothing unsolicited has arrived.
+    /// Whether the connection is open and hasn't received unsolicited data.
     func isUsable() -> Bool {
         guard !isClosed, !hasHungUp, unread.isEmpty else { return false }
         socket.expectBytes()
@@ -188,7 +188,7 @@ final class HTTPConnection: LoopSocket {
     }
 
     private func deliverUnread(to exchange: HTTPExchange) throws(Fault) {
-        // Called even without bytes, because the end of a response without a body may be pending.
+        // Continue even if there are no bytes, because the end of a response without a body may be pending.
         guard exchange.canReceive else { return }
         let bytes = unread
         let taken = try bytes.withUnsafeBytes { bytes in
@@ -197,6 +197,6 @@ final class HTTPConnection: LoopSocket {
         unread = Array(bytes[taken...])
     }
 
-    /// The number of bytes that were read but belong to no response.
+    /// The number of bytes that were read but don't belong to any response.
     var surplusByteCount: Int { unread.count }
 }

@@ -19,7 +19,7 @@ final class RawConnection: Connection {
 
     private let socket: RawSocket
     private let tls: TLSContext
-    /// The transport, whose threads must run while the connection is used.
+    /// The transport. It is retained because its threads must run while the connection is used.
     private let owner: (any AnyObject & Sendable)?
     private let url: String
     private let peer: String?
@@ -54,7 +54,7 @@ final class RawConnection: Connection {
         }
     }
 
-    /// Returns the bytes that have arrived, nil if none have, or empty data at the end of the stream.
+    /// Returns the bytes that have arrived; nil if no bytes have arrived, or empty data at the end of the stream.
     private func receive(atMost limit: Int) throws -> Data? {
         let early = state.withLock { state -> Data? in
             guard state.unread.isEmpty else {
@@ -146,7 +146,7 @@ final class RawConnection: Connection {
         return state.withLock { $0.unsent.count }
     }
 
-    /// Returns the peer's reason for closing a TLS connection, if it arrived before sending failed.
+    /// Returns the alert with which the peer closed a TLS connection, if the alert arrived before sending failed.
     private func reasonToClose() -> Fault? {
         socket.withStream(expectingBytes: true) { ($0 as? TLSStream)?.receivedAlert() } ?? nil
     }
@@ -154,13 +154,13 @@ final class RawConnection: Connection {
     // MARK: TLS
 
     func startTLS(to target: ConnectionTarget) async throws {
-        // Bytes of an earlier write must precede TLS.
+        // The bytes of earlier writes must be sent before TLS starts.
         try await sendRemaining(timeout: target.options.connectTimeout)
         try state.withLock { state in
             guard !state.isSecure else {
                 throw failure(.invalidUse, .tlsHandshake, "the connection already uses TLS")
             }
-            // TLS would mistake these bytes for its own.
+            // TLS would mistake the unread bytes for its own.
             guard state.unread.isEmpty else {
                 throw failure(
                     .secureConnectionFailed, .tlsHandshake,

@@ -21,7 +21,7 @@ final class RawSocket: LoopSocket, Sendable {
     /// - Throws: A fault if the socket can't be watched. The socket is then closed.
     init(_ socket: SocketStream, _ stream: any ByteStream, engine: HTTPEngine) throws(Fault) {
         (descriptor, self.engine) = (socket.descriptor, engine)
-        // Safe because the streams are used only under the lock from now on.
+        // This is safe because the streams are used only under the lock from now on.
         nonisolated(unsafe) let state = State(socket: socket, stream: stream)
         self.state = Locked(state)
         guard engine.loop.add(self) else {
@@ -42,7 +42,7 @@ final class RawSocket: LoopSocket, Sendable {
 
     func takeTurn() {}
 
-    /// Closes the descriptor, which receives no further events.
+    /// Closes the descriptor, which gets no further events.
     func closeDescriptor() {
         engine.loop.remove(self)
         Foundation.close(descriptor)
@@ -52,7 +52,7 @@ final class RawSocket: LoopSocket, Sendable {
 
     /// Calls a closure with the stream, exclusively. Returns nil if the connection is closed.
     ///
-    /// - Parameter expectingBytes: Whether reading queries the socket even if the loop has reported no event.
+    /// - Parameter expectingBytes: Whether reading queries the socket even if the loop hasn't reported an event.
     func withStream<Value: Sendable>(
         expectingBytes: Bool = false, _ body: (any ByteStream) throws -> Value
     ) rethrows -> Value? {

@@ -1,19 +1,20 @@
 import AfarTransport
 import Foundation
 
-/// Looks up the addresses of hosts, a limited number at a time, because each look-up occupies a thread. It belongs to the thread of
-/// a loop.
+/// Looks up the addresses of hosts. The number of concurrent lookups is limited, because each lookup occupies a thread. A resolver
+/// belongs to the thread of a loop.
 ///
-/// A look-up can't be stopped. A look-up without a waiter makes room for another one, but only up to a limit, so a resolver that
-/// doesn't respond can't occupy all threads.
+/// A lookup can't be stopped. If it no longer has a waiter, another lookup can start in its place. The number of such abandoned
+/// lookups is limited too, so a DNS server that doesn't respond can't occupy all threads.
 final class Resolver<Waiter: AnyObject> {
-    /// The result of a look-up, which its thread posts to the loop.
+    /// The result of a lookup, which its thread posts to the loop.
     struct Answer: Sendable {
         fileprivate let lookup: Lookup
         fileprivate let addresses: Result<[SocketAddress], Fault>
     }
 
-    /// A name, and the generation of the cache in which it was requested. Later requests don't share earlier look-ups.
+    /// A name, and the generation of the cache in which it was requested. After the cache has been cleared, requests don't
+    /// share earlier lookups.
     fileprivate struct Lookup: Hashable, Sendable {
         let name: String
         let generation: Int
@@ -24,7 +25,7 @@ final class Resolver<Waiter: AnyObject> {
         let expiry: UInt64
     }
 
-    /// The maximum number of look-ups without a waiter, per look-up with a waiter.
+    /// The maximum number of lookups without a waiter, as a multiple of the limit for lookups with a waiter.
     private static var abandonedPerLookup: Int { 3 }
     /// How long addresses are cached, in nanoseconds.
     private static var lifetime: UInt64 { 60_000_000_000 }
@@ -33,15 +34,15 @@ final class Resolver<Waiter: AnyObject> {
     private let limit: Int
     private let post: @Sendable (Answer) -> Void
     private var cache: [String: Entry] = [:]
-    /// The waiters for each running or queued look-up.
+    /// The waiters for each running or queued lookup.
     private var waiters: [Lookup: [Waiter]] = [:]
     private var running: Set<Lookup> = []
     private var queue: [Lookup] = []
     private var generation = 0
 
     /// - Parameters:
-    ///   - limit: The maximum number of concurrent look-ups.
-    ///   - post: Called on a look-up's thread with its answer, for ``receive(_:at:)``.
+    ///   - limit: The maximum number of concurrent lookups.
+    ///   - post: Called on a lookup's thread with its answer, for ``receive(_:at:)``.
     init(limit: Int, post: @escaping @Sendable (Answer) -> Void) {
         self.limit = max(1, min(limit, .max / 8))
         self.post = post
@@ -50,7 +51,7 @@ final class Resolver<Waiter: AnyObject> {
     /// Whether a name is being looked up.
     func isLookingUp(_ name: String) -> Bool { running.contains { $0.name == name } }
 
-    /// Returns the addresses of a name if they are cached. Otherwise, starts a look-up and returns nil.
+    /// Returns the addresses of a name if they are cached. Otherwise, starts a lookup and returns nil.
     func addresses(of name: String, for waiter: Waiter, at now: UInt64) -> [SocketAddress]? {
         if let known = SocketAddress.addressesWithoutLookup(of: name) { return known }
         if let entry = cache[name], entry.expiry > now { return entry.addresses }
@@ -84,7 +85,7 @@ final class Resolver<Waiter: AnyObject> {
         startNext()
     }
 
-    /// Discards all cached addresses. The results of running look-ups are passed only to their current waiters.
+    /// Discards all cached addresses. The results of running lookups are passed only to their current waiters.
     func clear() {
         cache = [:]
         generation += 1

@@ -113,7 +113,7 @@ extension SocketAddress {
     /// Whether a name is an address.
     static func isAddress(_ name: String) -> Bool { (try? lookUp(name, isAddress: true)) != nil }
 
-    /// Returns the addresses of a name that needs no look-up: an address, or a name for this machine (RFC 6761, section 6.3).
+    /// Returns the addresses of a name that needs no lookup: an address, or a name for this machine (RFC 6761, section 6.3).
     /// Returns nil for other names.
     static func addressesWithoutLookup(of name: String) -> [SocketAddress]? {
         let bare = name.hasSuffix(".") ? String(name.dropLast()) : name

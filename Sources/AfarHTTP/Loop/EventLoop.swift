@@ -9,7 +9,7 @@ protocol LoopSocket: AnyObject {
     /// Records an event on the socket.
     func update(_ event: Poller.Event)
 
-    /// Performs the operations that are possible. If there is a lot of work, it performs a part of it and requests another turn.
+    /// Performs the operations that are possible. If there is a lot of work, performs only part of it and requests another turn.
     func takeTurn()
 }
 
@@ -19,7 +19,7 @@ protocol LoopClient: AnyObject {
 
     func receive(_ message: Message)
 
-    /// Called once in each turn of the loop, after its messages and its sockets' turns.
+    /// Called once in each turn of the loop, after its messages and the turns of its sockets.
     func finishTurn()
 
     /// When the next turn must begin even without events, in nanoseconds of ``MonotonicClock``.
@@ -57,7 +57,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
 
     /// The registered sockets, by descriptor.
     @exclusivity(unchecked) private var registrations: [Registration] = []
-    /// The sockets that have work to do, and those whose turn it is.
+    /// The sockets that wait for a turn, and those that have their turn now.
     @exclusivity(unchecked) private var ready: [any LoopSocket] = []
     @exclusivity(unchecked) private var current: [any LoopSocket] = []
     @exclusivity(unchecked) private var messages: [Client.Message] = []
@@ -77,7 +77,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
 
     /// Starts the thread, which retains the loop and the client until the client has ended.
     func start(_ client: Client) throws {
-        // Safe because only the thread uses the client from now on.
+        // This is safe because only the thread uses the client from now on.
         nonisolated(unsafe) let client = client
         try DetachedThread.start("afar.http") { [self] in run(client) }
     }
@@ -159,8 +159,8 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
         messages.removeAll(keepingCapacity: true)
     }
 
-    /// Returns whether the thread can end. If so, closes the mailbox, because a message in it would retain the loop, which
-    /// retains the mailbox.
+    /// Returns whether the thread can end. If so, closes the mailbox, because a message left in it would create a retain cycle
+    /// between the loop and the mailbox.
     private func hasEnded(_ client: Client) -> Bool {
         guard client.hasEnded else { return false }
         return mailbox.withLock { mailbox in

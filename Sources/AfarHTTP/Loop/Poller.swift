@@ -1,7 +1,7 @@
 import AfarTransport
 import CEpoll
 
-/// Watches the sockets of a loop. Each socket is registered once, edge-triggered, so requests need no system call for it.
+/// Watches the sockets of a loop. Each socket is registered once, edge-triggered, so requests need no further system calls to register it.
 struct Poller: Sendable {
     struct Event {
         /// The number under which the socket was registered; nil if the loop was woken.

@@ -3,8 +3,8 @@ import AfarTrust
 import COpenSSL
 import Foundation
 
-/// The shared TLS state of a transport's connections: its settings in OpenSSL's form, created on first use, and the certificate
-/// authorities.
+/// The TLS state that a transport's connections share: the settings as OpenSSL objects, which are created on first use, and the
+/// certificate authorities.
 final class TLSContext: Sendable {
     /// The owner of an `SSL_CTX`, which doesn't change after its creation.
     private final class Owner: @unchecked Sendable {
@@ -21,10 +21,10 @@ final class TLSContext: Sendable {
 
     init(_ settings: TLSSettings) { self.settings = settings }
 
-    /// Loads what connections need. Call this method before the first connection, but not on a loop's thread, because reading the
-    /// certificate authorities takes a long time.
+    /// Loads the settings and the certificate authorities. Call this method before the first connection, but not on a loop's
+    /// thread, because reading the certificate authorities takes a long time.
     ///
-    /// - Parameter isEvaluated: Whether an evaluator decides about certificates.
+    /// - Parameter isEvaluated: Whether an evaluator validates the certificates.
     func prepare(isEvaluated: Bool) throws(Fault) {
         _ = try owner()
         if !isEvaluated { _ = try authorities() }

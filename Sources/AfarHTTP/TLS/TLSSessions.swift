@@ -13,7 +13,7 @@ final class TLSSession {
     private static let longestUse = 3_600
 
     /// - Parameters:
-    ///   - raw: A session. The object takes over its reference.
+    ///   - raw: An OpenSSL session. The new object takes ownership of its reference.
     ///   - chain: The certificates that an evaluator has accepted; nil without an evaluator.
     ///   - earlier: The session whose handshake offered this one. Its expiry applies too, because the certificates haven't been
     ///     validated since then.

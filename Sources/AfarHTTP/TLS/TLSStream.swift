@@ -3,7 +3,7 @@ import AfarTrust
 import COpenSSL
 import Foundation
 
-/// A TLS client over another stream. OpenSSL reads and writes through a BIO, which calls the other stream.
+/// A TLS client over another stream. OpenSSL reads and writes through a BIO, which calls the underlying stream.
 ///
 /// It belongs to the thread of a loop.
 final class TLSStream: ByteStream {
@@ -29,13 +29,13 @@ final class TLSStream: ByteStream {
     private let session: TLSSession?
     @exclusivity(unchecked) private var readObstacle = Obstacle.none
     @exclusivity(unchecked) private var writeObstacle = Obstacle.none
-    /// Why the other stream has failed or ended.
+    /// Why the underlying stream has failed or ended.
     @exclusivity(unchecked) private var lowerFault: Fault?
     @exclusivity(unchecked) fileprivate private(set) var hasLowerEnded = false
     @exclusivity(unchecked) private var isFinished = false
     /// Whether OpenSSL holds an incompletely sent record.
     @exclusivity(unchecked) private(set) var hasPendingWrite = false
-    /// How many more bytes OpenSSL can read in the current call. A server could send TLS messages endlessly.
+    /// How many more bytes OpenSSL can read in the current call. The number is limited because a server could send TLS messages endlessly.
     @exclusivity(unchecked) private var readBudget = 0
     @exclusivity(unchecked) private var isTrusted = false
     /// Why the server's certificates are invalid. Only set without an evaluator.
@@ -105,7 +105,7 @@ final class TLSStream: ByteStream {
         begin()
         let code = SSL_do_handshake(ssl)
         guard code != 1 else {
-            // Some cipher suites don't authenticate the server.
+            // Some cipher suites don't authenticate the server, so check for its certificate.
             guard SSL_get0_peer_certificate(ssl) != nil else {
                 throw Fault(.certificateUntrusted, "the server presented no certificate")
             }
@@ -141,11 +141,11 @@ final class TLSStream: ByteStream {
     /// Whether the server's certificates need no further evaluation. Without an evaluator, OpenSSL has validated them.
     private var isAccepted: Bool {
         guard let security, security.evaluation != nil else { return true }
-        // A resumed session's certificates were accepted earlier, and it has no OCSP response.
+        // The certificates of a resumed session were accepted earlier, and a resumed handshake has no OCSP response.
         return isTrusted || SSL_session_reused(ssl) == 1 || security.accepts(presentedChain)
     }
 
-    /// Trusts the server. From now on, the client's identity is presented if the server requests it.
+    /// Marks the server as trusted. From now on, the client's identity is presented if the server requests it.
     func trustServer() {
         isTrusted = true
         // TLS 1.2 offers no new session when one is resumed.
@@ -216,7 +216,7 @@ final class TLSStream: ByteStream {
         return isUsed ? 1 : 0
     }
 
-    /// Receives a session from the server. It is passed on as soon as the server is trusted.
+    /// Receives a session from the server, and passes it on as soon as the server is trusted.
     func receiveSession(_ raw: OpaquePointer) {
         let session = TLSSession(
             raw, security?.evaluation == nil ? nil : presentedChain,
@@ -244,7 +244,7 @@ final class TLSStream: ByteStream {
         return count > 0 ? .bytes(Int(count)) : result(of: count, \.readObstacle)
     }
 
-    /// OpenSSL itself would complete the handshake with any server and send data to it.
+    /// Reading and writing check the trust, because OpenSSL itself would complete the handshake with any server and send data to it.
     private static let untrusted = Fault(.certificateUntrusted, "the server is not trusted yet")
 
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamResult {
@@ -283,8 +283,8 @@ final class TLSStream: ByteStream {
         readObstacle = .reading
         let isEmpty = readBudget > 0 && !OpenSSLConnection(ssl).hasPendingData
         guard isEmpty, (lower as? TLSStream)?.isIdle() ?? true else { return false }
-        // OpenSSL would keep 16 KiB for each idle connection after session tickets. Before 3.0.14, it also frees a buffer that
-        // holds the beginning of a record (CVE-2024-4741).
+        // After session tickets, OpenSSL would keep a buffer of 16 KiB for each idle connection. Before 3.0.14, it also frees a
+        // buffer that holds the beginning of a record (CVE-2024-4741).
         SSL_free_buffers(ssl)
         return true
     }
@@ -315,7 +315,7 @@ final class TLSStream: ByteStream {
 
     // MARK: The other stream
 
-    /// Reads from the other stream for OpenSSL.
+    /// Reads from the underlying stream for OpenSSL.
     fileprivate func receive(into buffer: UnsafeMutableRawBufferPointer, for bio: OpaquePointer) -> Int32 {
         afar_clear_retry(bio)
         guard readBudget > 0 else { return afar_would_block(bio, true) }
@@ -334,7 +334,7 @@ final class TLSStream: ByteStream {
         }
     }
 
-    /// Writes to the other stream for OpenSSL.
+    /// Writes to the underlying stream for OpenSSL.
     fileprivate func send(_ bytes: UnsafeRawBufferPointer, for bio: OpaquePointer) -> Int32 {
         afar_clear_retry(bio)
         switch lower.write(bytes) {
@@ -350,9 +350,9 @@ final class TLSStream: ByteStream {
     }
 }
 
-/// OpenSSL's view of a stream.
+/// The BIO through which OpenSSL uses a stream.
 private enum StreamBIO {
-    // Safe because it never changes.
+    // This is safe because the value never changes.
     private nonisolated(unsafe) static let method: OpaquePointer? = {
         guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "afar") else { return nil }
         BIO_meth_set_read(method) { bio, buffer, count in

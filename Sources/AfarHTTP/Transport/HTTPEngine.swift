@@ -46,7 +46,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     /// The endings whose completions are being called. A completion can add to ``endings``.
     @exclusivity(unchecked) private var currentEndings: [Ending] = []
     @exclusivity(unchecked) private var isShutDown = false
-    /// Changes when the idle connections are closed. Connections of an earlier generation are closed after their exchange.
+    /// A number that changes when the idle connections are closed. Connections of an earlier generation are closed after their exchange.
     @exclusivity(unchecked) private var generation = 0
     /// When to check the deadlines. It can be earlier than necessary.
     @exclusivity(unchecked) private(set) var nextDeadline = UInt64.max
@@ -137,8 +137,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     func noteDeadline(of exchange: HTTPExchange) { noteDeadline(exchange.state.nextDeadline) }
 
-    /// Ends exchanges and attempts that have taken too long. The deadlines of exchanges only move later, so checking all of them
-    /// once per shortest timeout is enough.
+    /// Ends exchanges and attempts that have taken too long. An exchange's deadline never moves to an earlier time, so checking
+    /// all of them once per shortest timeout is enough.
     private func expire() {
         let now = loop.now
         nextDeadline = .max
@@ -233,14 +233,14 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         requestConnection(for: exchange, needsFresh: true)
     }
 
-    /// Returns the head of a streamed response.
+    /// Returns the head of a streamed response to the caller.
     func deliver(_ response: TransportResponse, of exchange: HTTPExchange) {
         guard let completion = exchange.takeCompletion() else { return }
         endEvaluations(for: exchange)
         endings.append(Ending(completion: completion, result: .success(response)))
     }
 
-    /// Ends the evaluations for an exchange that has its response. If other exchanges wait for them, they start again.
+    /// Ends the evaluations for an exchange that has its response. They start again if other exchanges are waiting for them.
     private func endEvaluations(for exchange: HTTPExchange) {
         guard exchange.key.isEvaluated else { return }
         for attempt in attempts where attempt.key == exchange.key { attempt.withdraw(exchange) }
@@ -252,7 +252,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             exchange.lastAttempt = attempts.first { $0.key == exchange.key }
         }
         guard exchange.state.finish() else { return }
-        // Detached before the completion is called, because the next exchange can use the same control.
+        // Detach before calling the completion, because the next exchange can use the same control.
         exchange.hop.exchange.control.attach(nil)
         let result = exchange.result(phase: phase)
         remove(exchange)
@@ -291,7 +291,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
             if connection.isCounted { pool.closed(connection.key) }
             return openNext(connection.key)
         }
-        // Not used in the last second before the server closes it.
+        // Don't reuse the connection in the last second before the server closes it.
         let keepAlive = exchange.keepAliveTimeout.map { Double(max(0, $0 - 1)) } ?? .infinity
         makeAvailable(connection, isFresh: false, for: min(maximumIdleTime, keepAlive))
     }
@@ -329,7 +329,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         return true
     }
 
-    /// Counts a connection again, if the limit permits.
+    /// Counts a connection toward the limit of its host again, if the limit permits it.
     func resumeCounting(_ connection: HTTPConnection?) {
         if let connection, !connection.isCounted { connection.isCounted = pool.countAgain(connection.key) }
     }
@@ -344,8 +344,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     // MARK: Opening connections
 
-    /// Hosts with room for another connection. It is opened at the end of the turn, because an attempt can fail immediately and
-    /// make room for the next one.
+    /// Hosts with room for another connection. Connections are opened at the end of the turn, because an attempt can fail
+    /// immediately and make room for the next one.
     @exclusivity(unchecked) private var hostsWithRoom: [ConnectionKey] = []
 
     private func openNext(_ key: ConnectionKey) {
@@ -396,7 +396,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         makeAvailable(connection, isFresh: true, for: maximumIdleTime)
     }
 
-    /// - Parameter waiter: The exchange that fails with the attempt, if it still waits. By default, it is the first one.
+    /// - Parameter waiter: The exchange that fails with the attempt, if it is still waiting. The default is the first one.
     func attemptFailed(_ attempt: ConnectionAttempt, _ fault: Fault, failing waiter: HTTPExchange? = nil) {
         if remove(attempt) { failWaiter(for: attempt, fault, waiter) }
     }
@@ -453,7 +453,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         for attempt in attempts where attempt.key == key { attempt.evaluationEnded(refusal, of: chain) }
     }
 
-    /// Creates the TLS of a connection to its host.
+    /// Creates the TLS stream for a connection to its host.
     func makeTLS(over connection: HTTPConnection) throws(Fault) -> TLSStream {
         let (key, generation) = (connection.key, generation)
         let stream = try TLSStream(
@@ -467,7 +467,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         return stream
     }
 
-    /// Creates the TLS of a connection to a proxy.
+    /// Creates the TLS stream for a connection to a proxy.
     func makeTLS(over connection: HTTPConnection, toProxy host: String) throws(Fault) -> TLSStream {
         try TLSStream(over: connection.stream, to: host, nil, tls)
     }

@@ -5,7 +5,7 @@ import Foundation
 /// The response: its parser's events, the decision about its head, and its body.
 extension HTTPExchange {
     private static let decodedPieceSize = 32 * 1024
-    /// The size of a read, unless it is for a body that isn't copied.
+    /// The size of a read, except for a body that doesn't need to be copied.
     private static let bufferSize = 64 * 1024
     /// The minimum number of bytes to read directly into the body's destination. Fewer bytes are copied.
     private static let minimumRoom = 32 * 1024
@@ -21,8 +21,8 @@ extension HTTPExchange {
     /// Whether the decoder can return more bytes without further input.
     var hasMoreToDecode: Bool { sending.decoder?.hasMore ?? false }
 
-    /// Returns the memory for the next read. A large part of a body is read directly into its destination, and everything else into
-    /// the buffer. If the body's stream is full, returns nil and pauses the exchange.
+    /// Returns the memory for the next read. Large parts of a body are read directly into their destination, and everything else is
+    /// read into the buffer. If the body's stream is full, returns nil and pauses the exchange.
     func room(
         atMost limit: Int, or buffer: UnsafeMutableRawBufferPointer
     ) -> UnsafeMutableRawBufferPointer? {
@@ -45,7 +45,7 @@ extension HTTPExchange {
 
     /// Receives bytes of the response.
     ///
-    /// - Returns: The number of bytes that were consumed. The others are delivered again when the exchange can receive more.
+    /// - Returns: The number of bytes that were consumed. The remaining bytes are delivered again when the exchange can receive more.
     func receive(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Int {
         var offset = 0
         if sending.responseStart == 0, !bytes.isEmpty { sending.responseStart = MonotonicClock.now }
@@ -143,7 +143,7 @@ extension HTTPExchange {
             pauseReceiving()
             // The decision may depend on another exchange that needs a connection to the same host.
             engine.stopCounting(connection)
-            // Weak, because the decision may be retained forever. The loop retains the exchange until its end.
+            // The reference is weak because the decision may be retained forever. The loop retains the exchange until its end.
             pending.whenDecided { [engine, weak self] headDecision in
                 if let self { engine.loop.post(.decided(self, headDecision)) }
             }
@@ -197,7 +197,7 @@ extension HTTPExchange {
         return bytes.count - rest.count
     }
 
-    /// Whether the decision about the response was made, or its head hasn't arrived.
+    /// Whether the decision about the response has been made, or isn't needed yet because the head hasn't arrived.
     var isDecided: Bool { if case .awaited = sending.decision { sending.responseHead == nil } else { true } }
 
     var isDiscarded: Bool { if case .discarded = sending.decision { true } else { false } }

@@ -36,7 +36,7 @@ extension HTTPExchange {
         return .failure(error)
     }
 
-    /// Returns the connection, for another protocol; nil if the response doesn't switch protocols.
+    /// Returns the connection for use by another protocol; nil if the response doesn't switch protocols.
     private func takeConnection(
         _ head: ResponseHead, _ report: TransportReport
     ) throws(Fault) -> TransportResponse.Body? {

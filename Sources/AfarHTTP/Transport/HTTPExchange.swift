@@ -24,7 +24,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         var output: RequestOutput
         /// Whether the connection had been used before.
         var wasReused = false
-        /// When to send the body without the server's consent; nil if the request doesn't wait for it.
+        /// When to send the body even without `100 (Continue)`; nil if the request doesn't wait for that response.
         var expectationDeadline: UInt64?
         var hasReceivedContinue = false
         /// Whether sending has failed, so the rest of the request can't be sent.
@@ -32,7 +32,8 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         var responseHead: ResponseHead?
         var decision = Decision.awaited
         var decoder: ContentDecoder?
-        /// The number of body bytes that the parser has found. They come first in the next delivery.
+        /// The number of body bytes that the parser has found but the exchange hasn't consumed. They are at the beginning of
+        /// the next delivery.
         var heldByteCount = 0
         var isResponseComplete = false
         /// Whether the request must be sent again, because a kept connection was lost, or the server refused the expectation (417;
@@ -57,7 +58,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     private let isCancelled = Atomic(false)
 
     @exclusivity(unchecked) private var completion: Completion?
-    /// The stream of a streamed response, until it is delivered.
+    /// The stream of a streamed response, until the response is delivered.
     @exclusivity(unchecked) var stream: ResponseBodyStream?
     /// The transport, which the response's stream or connection retains.
     @exclusivity(unchecked) var owner: (any AnyObject & Sendable)?
@@ -77,7 +78,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) private(set) var head: RequestHead
     @exclusivity(unchecked) private var feed: BodyFeed?
     @exclusivity(unchecked) private var hasOpenedBody = false
-    /// Whether the request waits for the server's consent before it sends its body.
+    /// Whether the request waits for `100 (Continue)` before it sends its body.
     @exclusivity(unchecked) var sendsExpectation: Bool
     @exclusivity(unchecked) var sink: BodySink
     /// The buffer for decoded bytes.
@@ -120,7 +121,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     func start(completion: @escaping Completion) {
         self.completion = completion
-        // These calls aren't made earlier, because they create retain cycles until the exchange ends.
+        // Don't make these calls earlier, because they create retain cycles that last until the exchange ends.
         if case .stream(let highWaterMark) = hop.exchange.delivery { makeStream(highWaterMark: highWaterMark) }
         hop.exchange.control.attach { [engine] _ in engine.loop.post(.suspensionChanged(self)) }
         engine.loop.post(.submit(self))
@@ -234,15 +235,14 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     // MARK: Sending again
 
-    /// Whether the request can be sent again over a new connection. This requires that a kept connection has received no byte of a
-    /// response, and that the server hasn't received the request or can safely receive it twice (RFC 9110, section 9.2.2).
+    /// Whether the request can be sent again over a new connection. This requires a kept connection over which no byte of the
+    /// response has arrived, and a request that the server hasn't received or can safely receive twice (RFC 9110, section 9.2.2).
     var canBeResent: Bool {
         guard sending.wasReused, sendCount <= 1, !sending.parser.hasReceivedBytes else { return false }
         return sending.output.byteCount == 0 || head.method.isIdempotent && rewindBody()
     }
 
-    /// Whether a response is a 408 that the server sent before the request arrived over a kept connection (RFC 9110, section
-    /// 15.5.9).
+    /// Whether a response is a 408 that the server sent over a kept connection before the request arrived (RFC 9110, section 15.5.9).
     func isLateTimeout(_ head: ResponseHead) -> Bool {
         head.status == 408 && sending.wasReused && sendCount == 1 && self.head.method.isIdempotent
             && FieldScanner.elements(of: head.values(for: .connection)).contains { $0.asciiLowercased == "close" }
@@ -280,7 +280,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
     /// Whether the connection can carry another request.
     func leavesConnectionReusable(surplus: Int) -> Bool {
         if sending.mustSendAgain || key.purpose == .otherProtocol { return false }
-        // A connection that hadn't accepted any bytes by the timeout is broken.
+        // If the connection accepted no bytes before the timeout, it is broken.
         if isUnsent { return surplus == 0 && state.fault?.code != .timedOut }
         return state.fault == nil && sending.isResponseComplete
             && sending.parser.isReusable(remainingByteCount: surplus, isRequestSent: sending.output.isSent)
@@ -288,7 +288,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     var keepAliveTimeout: Int? { sending.parser.keepAliveTimeout }
 
-    /// Returns the fault with which the exchange must end now; nil if it can continue.
+    /// Returns the fault that ends the exchange now; nil if it can continue.
     func expiry(at now: UInt64) -> Fault? {
         isCancelled.load(ordering: .relaxed) ? .cancelled : state.expiry(at: now)
     }

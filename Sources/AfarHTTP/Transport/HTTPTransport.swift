@@ -10,29 +10,29 @@ import HTTPTypes
 /// thread.
 ///
 /// A kept connection can turn out to be closed before any byte of the response has arrived. An idempotent request is then sent again
-/// over a new connection (RFC 9112, section 9.3.1; RFC 9110, section 9.2.2). ``TransactionMetrics/resendCount`` counts how often. Any
-/// other request is sent again only if none of its bytes had been sent. Otherwise, it fails with
+/// over a new connection (RFC 9112, section 9.3.1; RFC 9110, section 9.2.2). ``TransactionMetrics/resendCount`` counts how often this
+/// happened. Any other request is sent again only if none of its bytes were sent. Otherwise, it fails with
 /// ``TransportError/Code-swift.struct/connectionLost``.
 public final class HTTPTransport: CallbackTransport {
-    /// Settings for all exchanges of a transport, because they share its connections.
+    /// Settings that apply to all exchanges of a transport, because the exchanges share its connections.
     public struct Configuration: Sendable {
         /// The maximum number of connections to one host (scheme, name and port). Further exchanges wait. The default is 6.
         public var maximumConnectionsPerHost = 6
         /// The maximum number of idle connections of each thread. The least recently used ones are closed first. The default is 64.
         public var maximumIdleConnections = 64
-        /// How long an idle connection is kept open, in seconds. With 0 or less, each connection is closed after its exchange. With
-        /// `.infinity`, the server decides. The default is 90.
+        /// How long an idle connection is kept open, in seconds. If the value is 0 or less, each connection is closed after its
+        /// exchange. If it is `.infinity`, the server decides. The default is 90.
         public var maximumIdleTime: TimeInterval = 90
         /// The number of threads that drive connections, from 1 to 64. All connections to one host belong to one thread. The default
-        /// is one for each four processors, and at least one.
+        /// is one for every four processors, and at least one.
         public var maximumThreads = max(1, ProcessInfo.processInfo.activeProcessorCount / 4)
-        /// The maximum number of host names that are looked up at a time. Each look-up takes a thread. The number is divided among
+        /// The maximum number of host names that are looked up at a time. Each lookup takes a thread. The number is divided among
         /// the threads that drive connections, and rounded up. The default is 16.
         public var maximumLookups = 16
         /// A file of PEM certificates to trust instead of the system's. The default is nil, which means the system's certificates.
         public var certificateBundle: URL?
         /// Whether the certificates of servers must follow RFC 5280 strictly (OpenSSL's `X509_V_FLAG_X509_STRICT`). Certificates of
-        /// private authorities often don't: for example, they lack a key identifier. The setting applies to evaluators too. The
+        /// private authorities often don't. For example, they lack a key identifier. The setting applies to evaluators too. The
         /// default is false.
         public var validatesCertificatesStrictly = false
         /// The ciphers for TLS 1.2 in OpenSSL's format, such as `"ECDHE+AESGCM:!RSA"`. The default is nil, which means OpenSSL's
@@ -42,9 +42,9 @@ public final class HTTPTransport: CallbackTransport {
         /// The cipher suites for TLS 1.3, such as `"TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"`. The default is nil, which
         /// means OpenSSL's defaults.
         public var tls13CipherSuites: String?
-        /// A file to which the secrets of each TLS handshake are appended, for tools such as Wireshark. The default is nil, and no
-        /// secrets are stored. Anyone who can read the file can decrypt all traffic, so use it for debugging only. It is created with
-        /// mode 0600. If it can't be opened, requests over https fail.
+        /// A file to which the secrets of each TLS handshake are appended, for tools such as Wireshark. The default is nil, which
+        /// means that no secrets are stored. Anyone who can read the file can decrypt all traffic, so use it for debugging only. It
+        /// is created with mode 0600. If it can't be opened, requests over https fail.
         public var tlsKeyLogFile: URL?
 
         /// Creates the default configuration.
@@ -147,12 +147,12 @@ public final class HTTPTransport: CallbackTransport {
     /// }
     /// ```
     ///
-    /// Requests from such a task, and their responses, don't switch threads. While the task computes, no connection makes progress, so
-    /// use this for tasks that mostly wait. **Never block in such a task**: a semaphore that waits for a request of this transport
-    /// waits forever.
+    /// Requests from such a task, and their responses, don't switch threads. While the task computes, the connections of this thread
+    /// make no progress, so use this for tasks that mostly wait. **Never block in such a task**: a semaphore that waits for a request
+    /// of this transport waits forever.
     ///
     /// If there are several threads, the tasks run on the first one, which serves only some of the hosts, so set
-    /// ``Configuration/maximumThreads`` to 1. The executor retains the transport.
+    /// ``Configuration/maximumThreads`` to 1. The executor retains this transport.
     ///
     /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/outOfResources`` if there is no thread.
     public var taskExecutor: any TaskExecutor { get throws { try engines.taskExecutor(of: self) } }

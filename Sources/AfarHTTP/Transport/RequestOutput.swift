@@ -17,7 +17,7 @@ struct RequestOutput {
     /// The maximum size of a body that is copied and sent with the head.
     static let largestInlineBody = 64 * 1024
     private static let pieceSize = 64 * 1024
-    /// The space for a chunk's size line.
+    /// The number of bytes reserved for a chunk's size line.
     private static let sizeLineLength = 12
 
     private var buffer: [UInt8]
@@ -140,7 +140,7 @@ extension Exchange {
         return data
     }
 
-    /// Whether the body waits for the server's consent (RFC 9110, section 10.1.1).
+    /// Whether the body waits for `100 (Continue)` (RFC 9110, section 10.1.1).
     var expects100Continue: Bool {
         guard !body.isNone else { return false }
         let fields = request.headerFields.contains(.expect) ? request.headerFields : options.defaultFields.fields

@@ -47,8 +47,8 @@ enum Deflate {
         return result
     }
 
-    /// Returns zero bytes, compressed about 159 to 1, the maximum for the fixed Huffman code: one literal zero, then copies of the
-    /// previous byte, 258 at a time.
+    /// Returns zero bytes, compressed about 159 to 1, which is the maximum for the fixed Huffman code. The stream contains one
+    /// literal zero, then copies of the previous byte, 258 at a time.
     static func zeros(_ count: Int) -> [UInt8] {
         let zero = (code: UInt32(0b0011_0000), length: 8)
         let copy258 = (code: UInt32(0b1100_0101_00000), length: 13)
@@ -129,8 +129,8 @@ enum Checksums {
         return high << 16 | low
     }
 
-    /// Returns the CRC of many zero bytes by repeated squaring. A zero byte maps the register by a linear function, represented by
-    /// its images of the 32 single bits.
+    /// Returns the CRC of many zero bytes, computed by repeated squaring. The effect of a zero byte on the register is a linear
+    /// function, which is represented by its results for each of the 32 single bits.
     static func crc32(zeros count: Int) -> UInt32 {
         var power = (0..<32).map { bit in
             let crc = UInt32(1) << UInt32(bit)

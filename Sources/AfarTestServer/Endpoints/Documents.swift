@@ -67,7 +67,7 @@ enum Documents {
 
 // MARK: - Texts
 
-/// The texts of `/encoding/{charset}`: the encoded bytes, and the characters that they encode.
+/// A text of `/encoding/{charset}`: the encoded bytes, and the characters that they encode.
 public struct SampleText: Sendable {
     /// The charset's name, lowercased, as in `shift_jis`.
     public let charset: String

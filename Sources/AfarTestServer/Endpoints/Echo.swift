@@ -47,7 +47,7 @@ enum Echo {
         return document
     }
 
-    /// Groups arguments by name. A name that occurs once has a string as its value, and a repeated name an array.
+    /// Groups arguments by name. The value of a name is a string if the name occurs once, and an array if it is repeated.
     static func grouped(_ arguments: [ServerRequest.Argument]) -> [String: Any] {
         Dictionary(grouping: arguments, by: \.name).mapValues { list in
             list.count == 1 ? list[0].value as Any : list.map(\.value)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Responses of any size, which are never held in memory as a whole.
+/// Responses of any size. No response is ever completely in memory.
 enum Payload {
     private static let blockSize = 1 << 16
 
@@ -49,7 +49,7 @@ enum Payload {
         let headers: ServerHeaders = ["Content-Type": "application/octet-stream"]
         return ServerResponse(status: status, headers: headers, length: range.count) { body in
             let end = interruption.end(of: range)
-            // A multiple of the pattern's 26 bytes, so blocks are equal.
+            // The step is a multiple of the pattern's 26 bytes, so all blocks are equal.
             for start in stride(from: range.lowerBound, to: end, by: 65_520) {
                 let block = start..<min(start + 65_520, end)
                 try body.write(seed.map { PseudoRandomBytes.bytes(block, seed: $0) } ?? PatternBytes.bytes(block))
@@ -59,7 +59,7 @@ enum Payload {
     }
 }
 
-/// Offsets in a file at which the transfer ends early. In a range, the first offset after its start applies.
+/// Offsets in a file at which the transfer ends early. For a range, the first offset after the start of the range applies.
 private struct Interruption: Sendable {
     private var offsets: [Int] = []
     /// Whether the connection stays open.
@@ -81,7 +81,7 @@ private struct Interruption: Sendable {
     }
 }
 
-/// The range that a Range header requests. Several ranges, or an invalid header, request the whole body.
+/// The range that a Range header requests. If the header is invalid or requests several ranges, the response contains the whole body.
 enum ByteRange: Equatable {
     case whole
     case part(Range<Int>)
@@ -118,7 +118,7 @@ enum Streams {
     static func drip(_ request: ServerRequest) throws -> ServerResponse {
         let count = try request.count("bytes", default: 10)
         let seconds = try request.seconds("seconds", default: 1)
-        // Pauses below 5 ms would be inaccurate. Several bytes are sent at once instead.
+        // Pauses below 5 ms would be inaccurate, so several bytes are sent at once instead.
         let steps = max(1, min(count, Int(seconds / 0.005)))
         return ServerResponse(headers: ["Content-Type": "application/octet-stream"]) { body in
             for step in 0..<steps {
@@ -156,7 +156,7 @@ enum Streams {
 
 /// The bytes of `/large/{n}` and `/range/{n}`: the letters a to z repeated, so byte i is letter i modulo 26.
 public enum PatternBytes {
-    /// Returns the bytes at a range of offsets. There are none before 0.
+    /// Returns the bytes at a range of offsets. There are no bytes before offset 0.
     public static func bytes(_ range: Range<Int>) -> Data {
         let range = range.clamped(to: 0..<Int.max)
         var data = Data(capacity: range.count)
@@ -170,7 +170,7 @@ public enum PatternBytes {
         return data
     }
 
-    /// Returns the first bytes, or none for a negative count.
+    /// Returns the first bytes, or no bytes if the count is negative.
     public static func bytes(_ count: Int) -> Data {
         bytes(0..<max(0, count))
     }
@@ -192,13 +192,13 @@ public struct PseudoRandomBytes: Sendable {
         state = seed
     }
 
-    /// Returns the first bytes of a seed's sequence, or none for a negative count.
+    /// Returns the first bytes of a seed's sequence, or no bytes if the count is negative.
     public static func bytes(_ count: Int, seed: UInt64 = 0) -> Data {
         var generator = PseudoRandomBytes(seed: seed)
         return generator.next(count)
     }
 
-    /// Returns the bytes at a range of offsets in a seed's sequence. There are none before 0.
+    /// Returns the bytes at a range of offsets in a seed's sequence. There are no bytes before offset 0.
     public static func bytes(_ range: Range<Int>, seed: UInt64 = 0) -> Data {
         let range = range.clamped(to: 0..<Int.max)
         let word = range.lowerBound / 8
@@ -206,7 +206,7 @@ public struct PseudoRandomBytes: Sendable {
         return Data(generator.next(range.upperBound - word * 8).dropFirst(range.lowerBound - word * 8))
     }
 
-    /// Returns the next bytes, or none for a negative count. The sequence doesn't depend on how it is divided among calls.
+    /// Returns the next bytes, or no bytes if the count is negative. The sequence doesn't depend on how it is divided among calls.
     public mutating func next(_ count: Int) -> Data {
         let count = max(0, count)
         var data = Data(buffered.prefix(count))

@@ -79,7 +79,7 @@ struct Caching: Sendable {
 
 // MARK: - Conditions
 
-/// An entity tag and a date, and the evaluation of a request's conditions on them.
+/// An entity tag and a modification date, and methods that evaluate a request's conditions.
 struct Validators: Sendable {
     var entityTag: String
     /// Seconds since 1970.

@@ -13,7 +13,7 @@ struct HTTPConnection {
         input = BufferedSocket(socket)
     }
 
-    /// Returns when either side has ended the connection.
+    /// Serves requests until either side has ended the connection.
     mutating func serve() {
         do {
             while let request = try receive() {
@@ -172,7 +172,7 @@ enum HTTPDate {
 
     static var now: String { text(secondsSince1970: time(nil)) }
 
-    /// Returns the seconds since 1970, or `nil` if the text is not such a date.
+    /// Returns the seconds since 1970, or `nil` if the text isn't a date in this format.
     static func parse(_ text: String) -> Int? {
         let parts = text.split { $0 == " " || $0 == "," || $0 == ":" }
         guard parts.count == 8, let month = months.firstIndex(of: String(parts[2])) else { return nil }

@@ -131,7 +131,7 @@ extension ServerRequest {
         case chunked
     }
 
-    /// Splits a target into its path and query. The absolute URL of a proxy request loses its scheme and host.
+    /// Splits a target into its path and query. The scheme and host of an absolute URL, as in a proxy request, are removed.
     private static func split(target: String) -> (path: String, query: String) {
         var rest = target[...]
         if let scheme = rest.range(of: "://"), !rest.hasPrefix("/") {
@@ -156,7 +156,7 @@ public struct ServerHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral
     public struct Field: Sendable, Equatable {
         /// The name in its original spelling.
         public let name: String
-        /// The value, without surrounding white space.
+        /// The value, without surrounding whitespace.
         public let value: String
     }
 
@@ -168,8 +168,8 @@ public struct ServerHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral
         elements.forEach { append($0.0, $0.1) }
     }
 
-    /// The value of a field. Repeated lines are joined by `", "`. Setting it replaces all lines with that name, and `nil` removes
-    /// them.
+    /// The value of a field. Repeated lines are joined by `", "`. Setting a value replaces all lines with that name. Setting
+    /// `nil` removes them.
     public subscript(name: String) -> String? {
         get {
             let values = values(of: name)
@@ -197,7 +197,7 @@ public struct ServerHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral
         return String(text.unicodeScalars.map { $0.value < 32 ? " " : Character($0) })
     }
 
-    /// Returns the comma-separated elements of a field, in lower case.
+    /// Returns the comma-separated elements of a field, in lowercase.
     func tokens(_ name: String) -> [String] {
         (self[name] ?? "").lowercased().split(separator: ",").map { String($0.trimmingSpaces) }
     }
@@ -214,7 +214,7 @@ extension StringProtocol {
 
 // MARK: - Checksum of a body
 
-/// A cheap checksum of a body, to compare what a client sent with what arrived.
+/// A fast checksum of a body, to compare the bytes that a client sent with those that arrived.
 ///
 /// It is FNV-1a over little-endian 64-bit words (offset basis `cbf29ce484222325`, prime `100000001b3`). The last word is padded
 /// with zero bytes. Processing single bytes instead of words would take half a minute per gigabyte in a debug build.

@@ -20,7 +20,7 @@ struct RawConnection {
         input = BufferedSocket(socket) { log.received($0, on: index) }
     }
 
-    /// Returns when either side has ended the connection.
+    /// Runs a script, and returns when either side has ended the connection.
     mutating func play(_ script: [RawServer.Step]) {
         log.opened(index)
         do {
@@ -175,7 +175,7 @@ final class RawLog: Sendable {
     private func update(_ index: Int, _ change: (inout Record) -> Void) {
         let ready = state.withLock { state -> [CheckedContinuation<Void, any Error>] in
             guard !state.isStopped else { return [] }
-            // The threads of two new connections can add their connections in either order.
+            // The threads of two new connections can reach this point in either order.
             while state.record.connections.count <= index { state.record.connections.append(Connection()) }
             change(&state.record)
             let ready = state.waiters.filter { $0.value.condition(state.record) }

@@ -3,7 +3,7 @@ public import Foundation
 /// A TCP server on a free port of 127.0.0.1 that runs a script of bytes on each connection.
 ///
 /// It tests clients with behavior that no correct server has: malformed heads, bodies that stop halfway, resets, silence. Tests can
-/// await its events, so they need no sleeps:
+/// await its events, so they don't need to sleep:
 ///
 /// ```swift
 /// let server = try await RawServer.start([.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")])
@@ -32,7 +32,7 @@ public final class RawServer: Sendable {
         try await start(scripts: [script])
     }
 
-    /// Starts a server with a script for each connection. Further connections run the last script too.
+    /// Starts a server with a script for each connection. Any further connections run the last script.
     ///
     /// - Throws: ``SocketFailure`` if no port is available.
     public static func start(scripts: [[Step]]) async throws -> RawServer {
@@ -68,7 +68,7 @@ public final class RawServer: Sendable {
     /// The heads that ``Step/receiveHead`` has received on all connections, in order. Each includes its blank line.
     public var requests: [String] { log.read { $0.heads } }
 
-    /// Returns all bytes read from a connection so far, or none if the connection doesn't exist yet.
+    /// Returns all bytes that have been read from a connection so far. If the connection doesn't exist yet, returns empty data.
     public func received(by connection: Int) -> Data {
         log.read { $0[connection].received }
     }
@@ -82,7 +82,7 @@ public final class RawServer: Sendable {
         try await log.wait { $0.connections.indices.contains(index) }
     }
 
-    /// Waits for a request head that ``Step/receiveHead`` receives, and returns it.
+    /// Waits until ``Step/receiveHead`` has received a request head, and returns the head.
     ///
     /// - Parameters:
     ///   - index: The number of the head on its connection, from 0.
@@ -156,7 +156,7 @@ extension RawServer {
             Step(action: .send(bytes, every: seconds, times: times))
         }
 
-        /// Receives a request's head, up to and including the blank line, and records it. Later bytes are left to further steps.
+        /// Receives a request's head, up to and including the blank line, and records it. The bytes that follow are left for later steps.
         public static var receiveHead: Step { Step(action: .receiveHead) }
 
         /// Reads an exact number of bytes.
@@ -165,7 +165,7 @@ extension RawServer {
         /// Reads until the peer has finished sending.
         public static var receiveAll: Step { Step(action: .receiveAll) }
 
-        /// Waits for some seconds, without reading.
+        /// Waits for a number of seconds, without reading.
         public static func wait(_ seconds: Double) -> Step { Step(action: .wait(seconds)) }
 
         /// Waits until the peer closes or the server stops, without reading.
@@ -187,7 +187,7 @@ extension RawServer {
         /// Closes the connection with a reset and ends the script.
         public static var reset: Step { Step(action: .reset) }
 
-        /// Receives a request's head and sends a response. The request's body is left to further steps.
+        /// Receives a request's head and sends a response. The request's body is left for later steps.
         public static func respond(_ text: String) -> Step { Step(action: .group([.receiveHead, .send(text)])) }
 
         /// Repeats steps until one of them ends the connection or the peer closes it.
@@ -198,7 +198,7 @@ extension RawServer {
 // MARK: - Gates
 
 extension RawServer {
-    /// Holds scripts until a test opens it. An open gate stays open.
+    /// A gate that holds scripts until a test opens it. An open gate stays open.
     public final class Gate: Sendable {
         private let state = Locked(State())
 
@@ -210,7 +210,7 @@ extension RawServer {
         /// Creates a closed gate.
         public init() {}
 
-        /// Lets current and later scripts pass the gate.
+        /// Opens the gate for current and later scripts.
         public func open() {
             let waiting = state.withLock { state in
                 state.isOpen = true

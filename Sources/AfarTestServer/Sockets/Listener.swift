@@ -2,7 +2,7 @@ import Foundation
 
 /// Accepts connections on a free loopback port, and serves each on its own thread.
 ///
-/// With threads, a script or a body is sequential code that can block.
+/// Because each connection has a thread, scripts and bodies can be sequential code that blocks.
 final class Listener: Sendable {
     /// Serves one connection. The listener closes the socket afterward. Connections are numbered from 0.
     typealias Serve = @Sendable (_ socket: Socket, _ index: Int) -> Void
@@ -73,7 +73,7 @@ final class Listener: Sendable {
             if descriptor >= 0 {
                 begin(Socket(descriptor: descriptor))
             } else if errno == EMFILE || errno == ENFILE {
-                // The connection stays queued, so without a pause this would spin until a descriptor is free.
+                // The connection stays queued, so without a pause, this loop would spin until a descriptor is free.
                 usleep(10_000)
             }
         }
@@ -143,7 +143,7 @@ final class Wakeup: Sendable {
 }
 
 /// A value that is accessed only while its lock is held.
-// Unchecked because the compiler can't verify the lock.
+// Sendable because all access happens under the lock, which the compiler can't verify.
 final class Locked<State>: @unchecked Sendable {
     private let lock = NSLock()
     private var state: State

@@ -30,7 +30,7 @@ final class Socket: Sendable {
 
     // MARK: Transfer
 
-    /// Waits for bytes. Returns 0 at the end of the stream.
+    /// Reads bytes. Blocks until some have arrived. Returns 0 at the end of the stream.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
@@ -39,7 +39,7 @@ final class Socket: Sendable {
         }
     }
 
-    /// Waits until the system has accepted all bytes.
+    /// Writes bytes. Blocks until the system has accepted all of them.
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -57,7 +57,7 @@ final class Socket: Sendable {
         try bytes.withUnsafeBytes { try write($0) }
     }
 
-    /// Waits without reading until the peer closes, the time has passed or `wakeup` is woken.
+    /// Waits, without reading, until the peer closes, the time has passed or `wakeup` is signaled.
     ///
     /// - Parameters:
     ///   - seconds: The maximum wait; `nil` for no limit.
@@ -157,7 +157,7 @@ extension Socket {
         }
     }
 
-    /// Whether a pending connect completes within a time.
+    /// Returns whether a pending connection attempt completes within a time limit.
     func isConnected(within seconds: Double) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&entry, 1, Int32(seconds * 1000)) > 0
@@ -211,7 +211,7 @@ struct BufferedSocket {
     }
 
     let socket: Socket
-    /// Called with all bytes as they arrive.
+    /// A closure that is called with all bytes as they arrive.
     private let tap: ((UnsafeRawBufferPointer) -> Void)?
     private var storage = [UInt8](repeating: 0, count: 65_536)
     private var unread = 0..<0

@@ -160,7 +160,7 @@
             guard let archive = OpenSSLObject(decoding: data, d2i_PKCS12, free: PKCS12_free) else {
                 throw .notAnIdentity("it could not be read")
             }
-            // Some tools treat an empty passphrase as empty text, others as no passphrase. Try both.
+            // Some tools treat an empty passphrase as empty text, and others treat it as no passphrase. Try both.
             guard
                 PKCS12_verify_mac(archive.raw, passphrase, -1) == 1
                     || passphrase.isEmpty && PKCS12_verify_mac(archive.raw, nil, 0) == 1

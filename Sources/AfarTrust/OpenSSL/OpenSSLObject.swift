@@ -7,10 +7,10 @@
         let raw: OpaquePointer
         private let free: (OpaquePointer?) -> Void
 
-        /// - Parameter raw: The object; nil if memory ran out, or the object could not be read.
+        /// - Parameter raw: The object; nil if memory ran out or the object could not be read.
         init?(_ raw: OpaquePointer?, free: @escaping (OpaquePointer?) -> Void) {
             guard let raw else {
-                // A remaining error would be reported as the cause of a later failure.
+                // Otherwise, OpenSSL would report a remaining error as the cause of a later failure.
                 ERR_clear_error()
                 return nil
             }

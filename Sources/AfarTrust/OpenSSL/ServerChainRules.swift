@@ -2,8 +2,8 @@
     import COpenSSL
     import Foundation
 
-    /// Validates the certificate chain of a TLS server: with OpenSSL, and by rules that OpenSSL doesn't check. All connections use these
-    /// rules, with or without an evaluator.
+    /// Validates the certificate chain of a TLS server with OpenSSL and with additional rules that OpenSSL doesn't check. All
+    /// connections use these rules, with or without an evaluator.
     package enum ServerChainRules {
         private typealias Fault = (error: Int32, depth: Int32)
 
@@ -11,8 +11,8 @@
         ///
         /// - Parameters:
         ///   - isStrict: Whether to set `X509_V_FLAG_X509_STRICT`.
-        ///   - requiresNames: Whether the server's certificate must have a host name or an address as an alternative name. If it has
-        ///     neither, libcurl compares the host with its common name. The default is false.
+        ///   - requiresNames: Whether the server's certificate must have a host name or an address as an alternative name. If the
+        ///     certificate has neither, libcurl compares the host with the certificate's common name. The default is false.
         /// - Returns: Whether the chain is valid. If it isn't, the error is set on the context.
         package static func validate(_ context: OpaquePointer, isStrict: Bool, requiresNames: Bool = false) -> Bool {
             if isStrict {
@@ -34,8 +34,8 @@
             guard count > 0, let server = afar_x509_at(chain, 0) else { return (X509_V_ERR_UNSPECIFIED, 0) }
             let flags = X509_get_extension_flags(server)
             if flags & UInt32(EXFLAG_INVALID) != 0 { return (X509_V_ERR_INVALID_EXTENSION, 0) }
-            // `openssl req -x509` marks self-signed certificates as authorities. Accept such a certificate for a server if it is
-            // itself trusted.
+            // `openssl req -x509` marks self-signed certificates as authorities. Accept such a certificate as a server's
+            // certificate if the certificate itself is trusted.
             if flags & UInt32(EXFLAG_CA) != 0, count > 1 { return (X509_V_ERR_INVALID_PURPOSE, 0) }
             let names = hostNames(of: server)
             if requiresNames, !names.arePresent { return (X509_V_ERR_HOSTNAME_MISMATCH, 0) }
@@ -46,8 +46,8 @@
             return nil
         }
 
-        /// Returns whether the certificate has a host name or an address as an alternative name. Also returns what follows `*.`
-        /// in each wildcard name.
+        /// Returns whether the certificate has a host name or an address as an alternative name. Also returns the part after
+        /// `*.` of each wildcard name.
         private static func hostNames(of certificate: OpaquePointer) -> (arePresent: Bool, wildcards: [[UInt8]]) {
             guard let names = afar_alternative_names(certificate) else { return (false, []) }
             defer { afar_names_free(names) }
@@ -77,7 +77,7 @@
                     if hasDistance != 0 { return X509_V_ERR_SUBTREE_MINMAX }
                     let base = UnsafeBufferPointer(start: start, count: Int(length))
                     guard isReadable(base, kind) else { return X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX }
-                    // OpenSSL compares the wildcard itself with the subtree, but not the names that the wildcard matches.
+                    // OpenSSL compares only the wildcard itself with the subtree, not the names that the wildcard matches.
                     if kind == GEN_DNS, isExcluded, wildcards.contains(parent(of: base.lowercased)) {
                         return X509_V_ERR_EXCLUDED_VIOLATION
                     }
@@ -96,7 +96,7 @@
                 return !rest.isEmpty && rest.allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isHostNameByte) }
             case GEN_IPADD:
                 guard base.count == 8 || base.count == 32 else { return false }
-                // The second half is a mask: ones followed by zeros.
+                // The second half is a mask, which consists of ones followed by zeros.
                 let mask = base.suffix(base.count / 2).flatMap { byte in (0..<8).map { byte >> (7 - $0) & 1 } }
                 return !zip(mask, mask.dropFirst()).contains { $0 == (0, 1) }
             default: return true
