@@ -10,7 +10,7 @@ import HTTPTypes
 /// - A type with keys. The keys are the exact names of the columns unless ``keyDecodingStrategy`` converts them. Without column
 ///   names, they are the columns' numbers, starting from 0.
 /// - A dictionary with the same keys, whose values are `String` or any other type of a field.
-/// - An array of the fields in their order.
+/// - An array of the fields in order.
 /// - A single value, if the table has one column.
 ///
 /// Fields are decoded as follows:
@@ -27,7 +27,8 @@ public struct CSVDataDecoder: DataDecoder {
     /// The limits on the input.
     public var limits: CSVLimits
     /// The encoding, which overrides the response's. If it's nil (the default), the encoding is that of a byte-order mark, of the
-    /// `charset` in the response's Content-Type, or UTF-8. Bytes that are invalid in the encoding are an error of their row.
+    /// `charset` in the response's Content-Type, or UTF-8. Bytes that are invalid in the encoding result in an error for their
+    /// row.
     public var encoding: TextEncoding?
     /// The strategy that converts column names to keys. By default, names are used unchanged.
     public var keyDecodingStrategy: KeyDecodingStrategy = .useDefaultKeys

@@ -104,7 +104,7 @@ public struct CSVEncodingError: Error, Hashable, Sendable {
         case nonFiniteNumber
         /// The year of a date is outside the range of ISO 8601.
         case dateOutOfRange
-        /// A text requires quotation marks, but the format has none.
+        /// A field requires quotation marks, but the format has none.
         case unquotableText
         /// A field's value is wrapped in more than 100 levels of other values.
         case endlessValue

@@ -28,10 +28,10 @@ public struct CSVFormat: Hashable, Sendable {
     /// A Boolean value that indicates whether empty lines are skipped. The default is true. If it's false, they are rows with one
     /// empty field.
     public var skipsEmptyLines: Bool
-    /// A Boolean value that indicates whether rows can have fewer or more fields than the header, or without a header, than the
+    /// A Boolean value that indicates whether rows can have fewer or more fields than the header or, without a header, than the
     /// first row. The default is false (RFC 4180, section 2, item 4). Missing fields have no value, and extra fields have no name.
     public var allowsUnevenRows: Bool
-    /// The separator between a number's integer and fraction, one ASCII character. The default is a full stop.
+    /// The separator between the integer and fraction parts of a number, one ASCII character. The default is a full stop.
     public var decimalSeparator: Character
 
     /// Creates a format.
@@ -85,8 +85,8 @@ public struct CSVLimits: Hashable, Sendable {
     public var maximumFieldCount: Int
     /// The maximum length of a row in bytes of UTF-8, with doubled quotation marks counted once. The default is 8 MiB.
     public var maximumRowLength: Int
-    /// The maximum number of rows without the header, after which reading stops. By default, the number is unlimited, because rows
-    /// are collected only from a body in memory, which has its own limit.
+    /// The maximum number of rows, not counting the header. Reading stops after this number. By default, the number is unlimited,
+    /// because rows are collected only from a body in memory, which has its own limit.
     public var maximumRowCount: Int
 
     /// Creates limits.

@@ -7,13 +7,13 @@ public import Foundation
 
 /// An encoder that writes an array of `Encodable` rows as a CSV body (RFC 4180), which ``CSVDataDecoder`` can decode.
 ///
-/// A row is a value with keys, which are the column names, an array, or a single value. Fields are quoted if necessary. Nil is an
-/// empty field, and an empty string is `""`. Rows end with CR LF.
+/// A row is an array, a single value, or a value with keys. The keys are the column names. Fields are quoted if necessary. Nil is
+/// an empty field, and an empty string is `""`. Rows end with CR LF.
 public struct CSVParameterEncoder: ParameterEncoder {
     /// The format of the rows. If ``CSVFormat/header`` is the first row, a header is written.
     public var format: CSVFormat
-    /// The columns in their order, as keys that ``keyEncodingStrategy`` has converted. They must be unique. The default is nil, which
-    /// uses the keys of all rows in the order in which they are encoded. A dictionary's keys are sorted.
+    /// The columns in order, as keys that ``keyEncodingStrategy`` has converted. They must be unique. The default is nil, which uses
+    /// the keys of all rows in the order in which they are encoded. A dictionary's keys are sorted.
     public var columns: [String]?
     /// The strategy that converts keys to column names. By default, keys are used unchanged.
     public var keyEncodingStrategy: KeyEncodingStrategy = .useDefaultKeys
@@ -24,7 +24,7 @@ public struct CSVParameterEncoder: ParameterEncoder {
     ///
     /// - Parameters:
     ///   - format: The format of the rows. The default is RFC 4180, with a header.
-    ///   - columns: The columns in their order. The default is nil, which uses the keys of all rows in the order in which they are
+    ///   - columns: The columns in order. The default is nil, which uses the keys of all rows in the order in which they are
     ///     encoded. A dictionary's keys are sorted.
     public init(format: CSVFormat = CSVFormat(), columns: [String]? = nil) {
         self.format = format
@@ -165,7 +165,7 @@ extension ParameterEncoder where Self == CSVParameterEncoder {
     ///
     /// - Parameters:
     ///   - format: The format of the rows. The default is RFC 4180, with a header.
-    ///   - columns: The columns in their order. The default is nil, which uses the keys of all rows in the order in which they are
+    ///   - columns: The columns in order. The default is nil, which uses the keys of all rows in the order in which they are
     ///     encoded. A dictionary's keys are sorted.
     public static func csv(format: CSVFormat = CSVFormat(), columns: [String]? = nil) -> CSVParameterEncoder {
         CSVParameterEncoder(format: format, columns: columns)

@@ -140,11 +140,11 @@ extension CSVRecord {
 
 // MARK: - Encodings
 
-/// Converts a body to UTF-8. The encoding is the first one available: the given one, that of a byte-order mark, the Content-Type's charset,
-/// UTF-8. The bytes of a UTF-8 body don't change, except that a byte-order mark is removed.
+/// Converts a body to UTF-8. The encoding is the first available of these: the given one, that of a byte-order mark, the Content-Type's
+/// charset, and UTF-8. The bytes of a UTF-8 body don't change, except that a byte-order mark is removed.
 struct CSVInput: Sendable {
     private enum State {
-        /// The first bytes, until there are enough to detect a byte-order mark.
+        /// The first bytes, until enough have arrived to detect a byte-order mark.
         case beginning([UInt8])
         case utf8
         case decoding(TextDecoder)
@@ -153,7 +153,7 @@ struct CSVInput: Sendable {
     private let rules: TextDecoding
     private let contentType: String?
     private var state = State.beginning([])
-    /// The body's encoding, as far as it's known.
+    /// The body's encoding, once it's known.
     private(set) var encoding = TextEncoding.utf8
 
     init(encoding: TextEncoding?, contentType: String?) {

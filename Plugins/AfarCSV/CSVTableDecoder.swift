@@ -27,8 +27,8 @@ final class CSVTableDecoder: Decoder {
 
     /// Decodes the next row, and advances to the following row on success.
     ///
-    /// After a failure, the row can be decoded as another type, as with `JSONDecoder`. Another attempt with the same type would fail again.
-    /// Therefore, it skips the row, so that a loop with `try?` ends.
+    /// After a failure, the row can be decoded as another type, as with `JSONDecoder`. A second attempt with the same type would fail
+    /// again, so it skips the row. This ensures that a loop with `try?` ends.
     func takeRow<Value>(as type: Any.Type, _ make: (CSVRow) throws -> Value) throws -> Value {
         if failures.contains(ObjectIdentifier(type)) { advance() }
         guard !isAtEnd, let result = upcoming else {

@@ -209,7 +209,7 @@ struct CSVWriter {
 
     /// Writes a row. A nil field is empty and has no quotation marks.
     ///
-    /// - Throws: A ``CSVEncodingError`` if a text requires quotation marks and the format has none.
+    /// - Throws: A ``CSVEncodingError`` if a field requires quotation marks and the format has none.
     mutating func write(_ fields: [String?], row: Int?) throws(CSVEncodingError) {
         // A single nil field must be quoted, because the line would be empty.
         let isAlone = fields.count == 1

@@ -161,7 +161,7 @@ extension CSVTokenizer {
             state = .afterQuoted
             return nil
         }
-        // Copies the first of the two quotation marks only.
+        // Copies only the first of the two quotation marks.
         copy(chunk, start..<position)
         position += 1
         start = position

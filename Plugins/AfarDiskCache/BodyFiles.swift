@@ -32,7 +32,7 @@ struct BodyFiles: Sendable {
 
     /// Returns the body in a file, or nil if the file doesn't exist or its contents have changed.
     ///
-    /// - Throws: The system's error if the file can't be read now.
+    /// - Throws: The system's error if the file exists but can't be read at the moment.
     func read(_ name: String, byteCount: Int, checksum: Int) throws -> Data? {
         guard UUID(uuidString: name) != nil else { return nil }
         do {

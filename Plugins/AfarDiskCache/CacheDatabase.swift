@@ -206,7 +206,7 @@ struct CacheDatabase: Sendable {
         try remove("url = ?", [url], and: removeFiles)
     }
 
-    /// Removes all responses, their files first.
+    /// Removes all responses, beginning with their files.
     func removeAll(and removeFiles: ([String]) -> Void) throws { try remove("TRUE", [], and: removeFiles) }
 
     /// Removes responses. If that fails, the next store gets an empty database, so that the responses don't reappear.
@@ -269,7 +269,7 @@ extension Row {
     }
 }
 
-/// A lock on a database's file between processes. It's a file next to the database, which isn't removed.
+/// A lock on a database's file between processes. It's a file next to the database that is never removed.
 private struct CacheFileLock {
     /// The maximum time to wait for another process.
     private static let longestWait = Duration.seconds(5)

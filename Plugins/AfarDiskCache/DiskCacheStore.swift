@@ -33,8 +33,8 @@ public final class DiskCacheStore: CacheStore {
     /// The maximum number of bytes that wait for writing.
     private static let longestQueue = 64 * 1024 * 1024
 
-    /// Creates a store for a folder. If the folder doesn't exist, it's created with access for its owner only. A database that is
-    /// damaged or has another format is replaced by an empty one.
+    /// Creates a store for a folder. If the folder doesn't exist, it's created with access for its owner only. If the database is
+    /// damaged or has another format, an empty one replaces it.
     ///
     /// - Parameters:
     ///   - directory: The folder.
@@ -121,7 +121,7 @@ public final class DiskCacheStore: CacheStore {
         write(about: response.url, noting: { $0.store(response) }) { [self] in try insert(response) }
     }
 
-    /// Replaces a response by one with the same body, which isn't written again.
+    /// Replaces a response with one that has the same body. The body isn't written again.
     public func update(_ response: CachedResponse, inPlaceOf old: CachedResponse) {
         write(about: response.url, noting: { $0.store(response) }) { [self] in
             if mustRemoveOthers(of: response.url) { return try insert(response) }

@@ -26,7 +26,7 @@ public final class ImageResponseSerializer: ResponseSerializer {
     /// - Parameters:
     ///   - dataPreprocessor: The preprocessor that is applied to the body before decoding.
     ///   - imageScale: The ``Image/scale`` of images. The default is ``defaultImageScale``, 1.
-    ///   - targetSize: The size in pixels in which images will be shown. See ``ImageDecodingOptions/targetSize``. The default is nil,
+    ///   - targetSize: The size in pixels at which images will be shown. See ``ImageDecodingOptions/targetSize``. The default is nil,
     ///     which uses the file's size.
     ///   - limits: The limits on images.
     ///   - acceptableContentTypes: The accepted media types. The default is nil, which accepts ``acceptableImageContentTypes`` and
@@ -60,7 +60,7 @@ public final class ImageResponseSerializer: ResponseSerializer {
         return "\(options) \(ownContentTypes?.sorted() ?? []) \(emptyResponseCodes.sorted()) \(ownContentTypes == nil)"
     }
 
-    /// The accepted media types, in lower case.
+    /// The accepted media types, in lowercase.
     public var acceptableContentTypes: Set<String> { ownContentTypes ?? Self.acceptableImageContentTypes }
 
     /// Returns the image.
@@ -126,7 +126,7 @@ extension ResponseSerializer where Self == ImageResponseSerializer {
     ///
     /// - Parameters:
     ///   - imageScale: The ``Image/scale`` of the image. The default is 1.
-    ///   - targetSize: The size in pixels in which the image will be shown. See ``ImageDecodingOptions/targetSize``. The default is nil,
+    ///   - targetSize: The size in pixels at which the image will be shown. See ``ImageDecodingOptions/targetSize``. The default is nil,
     ///     which uses the file's size.
     ///   - limits: The limits on the image.
     ///   - acceptableContentTypes: The accepted media types. The default is nil, which accepts

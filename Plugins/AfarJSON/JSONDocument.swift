@@ -63,7 +63,7 @@ struct JSONDocument {
     /// Whether names that are equal in Swift have equal bytes.
     var namesAreEqualByBytes: Bool { contents.pointee.index.keys_are_ascii }
 
-    /// Whether the stack has room for further nesting. Avoids the slow system call for the stack's end if possible.
+    /// Whether the stack has room for another level of nesting. Avoids the slow system call for the stack's end if possible.
     var hasStack: Bool {
         let position = UInt(afar_stack_position())
         return contents.pointee.stackStart &- position < 32 << 10 || details.hasStack(at: position)
@@ -219,7 +219,7 @@ final class JSONDocumentDetails {
     var indexes: [UInt32: [UInt32: UInt32]] = [:]
     /// The nodes of keys by converted name, for each object if names depend on the path.
     var namedIndexes: [UInt32: [String: UInt32]] = [:]
-    /// The names of missing members that a decoder was requested for.
+    /// The names of missing members for which a decoder was requested.
     var absentNames: [String] = []
     var locations = JSONLocations()
     /// The last computed path of an array or object. The next one is usually that of a sibling, which has a common prefix.
@@ -231,7 +231,7 @@ final class JSONDocumentDetails {
         self.names = names
     }
 
-    /// Returns whether the stack has room for further nesting, including the code of decoded types.
+    /// Returns whether the stack has room for another level of nesting, including the code of decoded types.
     func hasStack(at position: UInt) -> Bool {
         let end = stackEnd ?? UInt(afar_stack_end())
         stackEnd = end
@@ -249,12 +249,12 @@ struct DecodedTypes {
     private struct Entry {
         let type: ObjectIdentifier
         let direct: (any DirectlyDecodable.Type)?
-        /// For a type of keys, the numbers in the document of the generation.
+        /// For a type of keys, the numbers of its keys in the document that has this generation.
         var numbers: KeyNumbers?
         var generation: UInt32 = 0
     }
 
-    /// A hash table that is at most half full. Further types aren't cached.
+    /// A hash table that is at most half full. Additional types aren't cached.
     private let entries: UnsafeMutablePointer<Entry?>
     private var count = 0
 

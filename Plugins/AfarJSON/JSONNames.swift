@@ -7,7 +7,7 @@ final class JSONNames {
     let numbers: [String: UInt32]?
     /// Whether different keys have the same converted name.
     var areAmbiguous: Bool { firsts != nil }
-    /// Whether names depend on the path, so that keys have no common numbers.
+    /// Whether names depend on the path, so that equal names don't have a common number.
     var dependOnPath: Bool { convert != nil }
     private let keys: UnsafeBufferPointer<afar_json_key>
     private let converted: [String]?

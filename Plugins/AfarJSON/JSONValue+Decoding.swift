@@ -228,7 +228,7 @@ extension JSONValue {
 
 // MARK: - Exact numbers
 
-/// A number in its written form, for types whose values a conversion to `Double` would round.
+/// A number in its written form, for types whose values would be rounded by a conversion to `Double`.
 struct DecimalText {
     private let isNegative: Bool
     /// The digits without leading and trailing zeros; empty for zero.

@@ -23,14 +23,14 @@ import HTTPTypes
 /// | `http.client.active_requests` | meter | requests that have been resumed and haven't ended |
 /// | `http.client.request.duration` | timer | the duration of an attempt |
 /// | `http.client.request.phase.duration` | timer | a phase: `phase` is `dns`, `connect`, `tls`, `send`, `wait` or `receive` |
-/// | `http.client.request.body.size` | recorder | the sent bytes of the request body |
-/// | `http.client.response.body.size` | recorder | the received bytes of the response body, before decoding |
-/// | `http.client.connections` | counter | the used connections; the dimension `state` is `opened` or `reused` |
-/// | `http.client.retries` | counter | the started retries |
+/// | `http.client.request.body.size` | recorder | the number of request body bytes sent |
+/// | `http.client.response.body.size` | recorder | the number of response body bytes received, before decoding |
+/// | `http.client.connections` | counter | the connections used; the dimension `state` is `opened` or `reused` |
+/// | `http.client.retries` | counter | the retries started |
 ///
-/// Each sent request is an attempt: each hop of a redirect, each response to a challenge, each retry. An attempt has the dimensions
-/// `server.address` (the host), `http.request.method`, and `http.response.status_class` (`2xx`) or, without a response, `error.type`
-/// (the code of the ``TransportError``). The meter and the retries have no dimensions.
+/// Each request that is sent is an attempt. This includes each hop of a redirect, each response to a challenge and each retry. An
+/// attempt has the dimensions `server.address` (the host), `http.request.method`, and `http.response.status_class` (`2xx`) or,
+/// without a response, `error.type` (the code of the ``TransportError``). The meter and the retries have no dimensions.
 public final class MetricsMonitor: EventMonitor {
     /// The queue on which the monitor is notified.
     public let queue = DispatchQueue(label: "afar.metrics")

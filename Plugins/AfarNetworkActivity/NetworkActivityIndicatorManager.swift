@@ -3,8 +3,8 @@ public import Foundation
 
 /// A manager that determines when to show a network activity indicator, such as one in a status bar, a spinner or a cursor.
 ///
-/// It observes Afar's notifications to count the active requests of all sessions. The indicator becomes visible once requests have been
-/// active for ``startDelay``, and hidden once no request has been active for ``completionDelay``. Therefore, it doesn't appear for short
+/// It observes Afar's notifications to count the active requests of all sessions. The indicator is shown once requests have been active
+/// for ``startDelay``, and hidden once no request has been active for ``completionDelay``. Therefore, it doesn't appear for short
 /// requests or flicker between requests.
 ///
 /// ```swift

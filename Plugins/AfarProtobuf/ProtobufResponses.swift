@@ -11,7 +11,7 @@ public import SwiftProtobuf
 ///
 /// The Content-Type of the response determines the format. `application/json`, `text/json` and types that end in `+json` mean JSON.
 /// Other types and a missing Content-Type mean the binary format (`application/x-protobuf`, `application/protobuf`,
-/// `application/vnd.google.protobuf`), in which an empty body is a message without set fields.
+/// `application/vnd.google.protobuf`), in which an empty body is a message with no fields set.
 public final class ProtobufResponseSerializer<M: Message>: ResponseSerializer {
     /// The preprocessor that is applied to the body before decoding.
     public let dataPreprocessor: any DataPreprocessor
@@ -79,8 +79,8 @@ extension ResponseSerializer {
 /// A parser that decodes each message of a stream in the binary format. Chunks can end anywhere. Each message is preceded by its length
 /// as a varint, as written by functions such as `writeDelimitedTo`.
 ///
-/// A message that can't be decoded or is too large is a failure, and parsing continues with the next message. An invalid length ends
-/// the parsing.
+/// A message that can't be decoded or is too large results in a failure, and parsing continues with the next message. An invalid
+/// length ends the parsing.
 public struct ProtobufMessagesParser<M: Message>: DataStreamParser {
     /// The options and limits for each message.
     public let options: ProtobufDecodingOptions

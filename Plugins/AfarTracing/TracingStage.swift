@@ -18,7 +18,7 @@ public import Tracing
 /// A span is a child of the current span of the task in which the request was created. Redirects, responses to challenges and retries have
 /// their own spans (`http.request.resend_count` counts the first two). A span ends when the response and its body have arrived or, for a
 /// streamed body, when the head has arrived. The span has an error status if the response's status is 400 or higher or if there is no
-/// response. In this case, `error.type` is the response's status or the code of the ``TransportError``. Secrets in URLs are hidden.
+/// response. In these cases, `error.type` is the response's status or the code of the ``TransportError``. Secrets in URLs are hidden.
 public struct TracingStage: ExchangeStage {
     private let tracer: (any Tracer)?
 

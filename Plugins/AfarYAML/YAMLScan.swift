@@ -2,8 +2,8 @@ import CYaml
 
 /// Scans a document without decoding it, and rejects documents that exceed the limits.
 ///
-/// It reads the events of the C library that Yams uses. Yams doesn't expose these events, and its nodes would be created too late for
-/// the limits.
+/// It reads the events of the C library that Yams uses. Yams doesn't expose these events, and checking its nodes instead would be
+/// too late, because creating them is already expensive.
 struct YAMLScan {
     private let limits: YAMLLimits
     private var open: [Collection] = []

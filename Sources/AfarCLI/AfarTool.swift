@@ -47,7 +47,7 @@ struct AfarTool: AsyncParsableCommand {
 
     /// Runs the tool and exits. Replaces ArgumentParser's `main()` to use the exit codes of ``ExitReason`` and one-line errors.
     static func main() async {
-        // If the reader closes the pipe, as "| head" does, writes fail and the process isn't terminated.
+        // If the reader closes the pipe, as "| head" does, writes fail instead of terminating the process.
         signal(SIGPIPE, SIG_IGN)
         StandardOutput.reserveStandardStreams()
         do {

@@ -41,7 +41,7 @@ struct Failure: Error, Equatable {
 
     static func systemReason(of code: Int32) -> String { String(cString: strerror(code)).lowercased() }
 
-    /// Writes the message to the standard error stream and returns the exit code.
+    /// Writes the message to standard error and returns the exit code.
     func reported() -> ExitReason {
         StandardError.write("afar: \(message)\n\(excerpt)")
         return status
@@ -55,7 +55,7 @@ struct Failure: Error, Equatable {
 
 // MARK: - Exit codes
 
-/// The tool's exit codes, which `afar --help` lists too.
+/// The tool's exit codes, which `afar --help` also lists.
 ///
 /// - 0: success
 /// - 1: nothing matches the XPath expression of `afar xml`

@@ -14,11 +14,11 @@ import HTTPTypes
 public final class ReplayTransport: Transport {
     /// The rules that determine whether an entry matches a request. Redacted values are excluded from the comparison.
     public struct Matching: Sendable, Hashable {
-        /// The method, the URL and the body must be equal, and each entry responds to one request. If several entries
-        /// match, they respond in order. The order of JSON keys and multipart boundaries are ignored.
+        /// The method, the URL and the body must be equal, and each entry responds to one request. If several entries match,
+        /// they respond in order. Multipart boundaries and the order of JSON keys are ignored.
         public static let strict = Matching(isStrict: true)
-        /// The method and the URL must be equal. The order of query parameters and the body are ignored. The last
-        /// matching entry can respond repeatedly.
+        /// The method and the URL must be equal. The body and the order of query parameters are ignored. The last matching
+        /// entry can respond repeatedly.
         public static let lenient = Matching(isStrict: false)
 
         let isStrict: Bool
@@ -35,7 +35,7 @@ public final class ReplayTransport: Transport {
         }
     }
 
-    /// The capabilities of replaying. Exchanges that require others fail.
+    /// The capabilities of replaying. Exchanges that require other capabilities fail.
     public let capabilities = TransportCapabilities.withoutNetwork(name: "replay")
     private let entries: [HAR.Entry]
     private let keys: [RequestKey]
@@ -49,7 +49,7 @@ public final class ReplayTransport: Transport {
     /// - Parameters:
     ///   - archive: The recorded requests and responses.
     ///   - matching: The rules that match entries to requests. The default is ``Matching/strict``.
-    ///   - redaction: The redaction with which the archive was written. The default is ``HAR/Redaction/secrets``.
+    ///   - redaction: The redaction that was used to write the archive. The default is ``HAR/Redaction/secrets``.
     public init(_ archive: HAR, matching: Matching = .strict, redaction: HAR.Redaction = .secrets) {
         // If a browser serves a request locally, it records the request without a response.
         entries = archive.entries.filter { $0.response.status > 0 || $0.failure != nil }
@@ -81,8 +81,7 @@ public final class ReplayTransport: Transport {
     /// Descriptions of the requests without a matching entry.
     public var unansweredRequests: [String] { unanswered.withLock { $0 } }
 
-    /// Responds to a request. Cancellation and the total timeout also stop the wait for a request body that is still
-    /// being produced.
+    /// Responds to a request. Waiting for a request body that is still being produced also ends on cancellation or after the total timeout.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         try capabilities.check(exchange)
         typealias Outcome = Result<TransportResponse, any Error>
@@ -178,7 +177,7 @@ extension HAR.Entry {
     }
 }
 
-/// The compared parts of a request.
+/// The parts of a request that are compared.
 private struct RequestKey: Sendable, CustomStringConvertible {
     private let method: String
     private let url: String
@@ -220,7 +219,7 @@ private struct RequestKey: Sendable, CustomStringConvertible {
 }
 
 extension Data {
-    /// Returns whether both texts contain the same JSON value, regardless of the order of keys.
+    /// Returns whether both texts represent the same JSON value, regardless of the order of keys.
     fileprivate func isSameJSON(as other: Data) -> Bool {
         func value(_ data: Data) -> NSObject? {
             try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) as? NSObject

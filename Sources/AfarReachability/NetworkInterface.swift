@@ -1,4 +1,4 @@
-/// A network interface, in the state in which its ``NetworkPath`` was created.
+/// A network interface, in the state that it had when its ``NetworkPath`` was created.
 public struct NetworkInterface: Sendable, Hashable {
     /// The name of the interface, such as `eth0`.
     public let name: String
@@ -58,7 +58,7 @@ extension NetworkInterface {
         case wifi
         /// A wired network.
         case ethernet
-        /// A mobile network. PPP links count as one, because today most of them are mobile modems.
+        /// A mobile network. This includes PPP links, because most of them are mobile modems today.
         case cellular
         /// A tunnel such as WireGuard, TUN, IPsec or GRE.
         case vpn

@@ -1,6 +1,6 @@
 public import Dispatch
 
-/// Reports network reachability with the API that Alamofire users know. ``NetworkMonitor`` provides more detail.
+/// Reports network reachability with the same API as Alamofire. ``NetworkMonitor`` provides more detail.
 ///
 /// ```swift
 /// NetworkReachabilityManager.default?.startListening { status in

@@ -3,7 +3,7 @@
     import Dispatch
     import Network
 
-    /// Reports the paths of the system's own monitor, from ``start()`` to ``stop()``. Each instance runs once.
+    /// Reports the paths of the system's own monitor between ``start()`` and ``stop()``. Each instance runs only once.
     ///
     /// The system only evaluates the path to the internet. This path is used for every target except this machine.
     final class PathSource: Sendable {
@@ -59,8 +59,7 @@
     }
 
     extension NWPathMonitor {
-        /// Starts the monitor and waits for its first path, because no path is available before. This takes far less
-        /// than one second.
+        /// Starts the monitor and waits for its first path, because no path is available until then. This takes far less than one second.
         fileprivate func startAndWait(
             on queue: DispatchQueue, _ update: @escaping @Sendable (NetworkPath) -> Void
         ) -> NetworkPath {

@@ -36,7 +36,7 @@ public struct ReachabilityError: Error, Sendable, Hashable, CustomStringConverti
         /// The delay before a retry after a temporary error.
         static let retryDelay = Duration.seconds(5)
 
-        /// Whether the error is temporary and a retry can succeed, unlike after a denied permission.
+        /// Whether the error is temporary, so that a retry can succeed. A denied permission isn't temporary.
         var isTemporary: Bool { isLackingDescriptors || [ENOBUFS, ENOMEM, EAGAIN, ETIMEDOUT].contains(errorNumber) }
 
         /// Whether the process or the machine has no file descriptor left.

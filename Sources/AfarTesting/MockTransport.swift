@@ -22,7 +22,7 @@ public final class MockTransport: CallbackTransport {
     /// A closure that returns the response to a request.
     public typealias Handler = @Sendable (MockRequest) async throws -> MockResponse
 
-    /// The capabilities that the mock declares. Exchanges that require others fail.
+    /// The capabilities that the mock declares. Exchanges that require other capabilities fail.
     public let capabilities: TransportCapabilities
     private let handler: Handler
     private let received = Guarded<[(request: MockRequest, isAnswered: Bool)]>([])

@@ -13,7 +13,7 @@ public struct StubTrait: TestTrait, SuiteTrait, TestScoping {
     let allowsUnused: Bool
     let allowsUnmatched: Bool
 
-    /// The value is `true`: in a suite, each test has separate stubs.
+    /// The value is `true`, so each test of a suite has separate stubs.
     public var isRecursive: Bool { true }
 
     /// Runs a test with its stubs and reports unused stubs and unmatched requests.
@@ -64,7 +64,7 @@ extension Trait where Self == StubTrait {
 }
 
 extension MockTransport {
-    /// The mock of the current test, if it has the trait ``Testing/Trait/stubs(_:allowsUnused:allowsUnmatched:)``.
+    /// The mock of the current test, if the test has the trait ``Testing/Trait/stubs(_:allowsUnused:allowsUnmatched:)``.
     @TaskLocal public static var current: MockTransport?
 }
 
@@ -94,7 +94,7 @@ public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
         }
     }
 
-    /// The value is `true`: in a suite, each test replays the recording from its beginning.
+    /// The value is `true`, so each test of a suite replays the recording from its beginning.
     public var isRecursive: Bool { true }
 
     /// Runs a test with its recording, or records it.
@@ -171,8 +171,8 @@ extension Trait where Self == ReplayTrait {
     /// only happens if the environment variable `AFAR_RECORD` enables it: `once` creates missing recordings, and `all`
     /// replaces existing ones. Secrets are redacted.
     ///
-    /// Tests and test cases that share a recording are recorded together. A test that throws writes nothing, but a test
-    /// with a failed expectation does. A request without a recorded response fails the test.
+    /// Tests and test cases that share a recording are recorded together. If a test throws, nothing is written. If only an
+    /// expectation fails, the recording is still written. A request without a recorded response fails the test.
     ///
     /// - Parameters:
     ///   - name: The name of the recording, optionally with folders, without `.har`.

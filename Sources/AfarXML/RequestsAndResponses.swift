@@ -49,8 +49,8 @@ public final class XMLResponseSerializer: ResponseSerializer {
         self.options = options
     }
 
-    /// Returns the document. The encoding is that of a byte-order mark, the charset of the `Content-Type`, or the one
-    /// that the document declares, in this order.
+    /// Returns the document. A byte-order mark, the charset of the `Content-Type` or the document's own declaration determines
+    /// the encoding, in this order of precedence.
     ///
     /// An empty body is an error even if it is allowed, because it contains no document. Validate the status first, or
     /// use `serializingData`.

@@ -77,7 +77,7 @@ extension XML.Error {
 }
 
 extension XML.Error: LocalizedError, CustomStringConvertible {
-    /// The message and its position in one line. Control characters of the document are escaped as `\u001B`.
+    /// The message and the position on one line. Control characters of the document are escaped as `\u001B`.
     public var description: String {
         var place: [String] = []
         if let line { place.append("line \(line)") }
@@ -95,7 +95,7 @@ extension XML.Error: LocalizedError, CustomStringConvertible {
 
 /// Names without a colon (Namespaces in XML 1.0, section 3; XML 1.0, fifth edition, section 2.3).
 enum XMLName {
-    /// Returns whether a text is a valid name.
+    /// Returns whether a string is a valid name.
     static func isValid(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, isStart(first) else { return false }
         return text.unicodeScalars.dropFirst().allSatisfy { isStart($0) || isPart($0) }

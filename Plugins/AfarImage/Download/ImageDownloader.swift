@@ -45,7 +45,7 @@ public final class ImageDownloader: Sendable {
     ///   - session: The session that sends the requests, such as `AF`.
     ///   - downloadPrioritization: The order in which waiting requests are sent. By default, the oldest is sent first.
     ///   - maximumActiveDownloads: The maximum number of concurrent requests, at least 1. The default is 4.
-    ///   - imageCache: The cache for images. The default holds 100 MB in memory; nil turns caching off.
+    ///   - imageCache: The cache for images. The default cache holds 100 MB in memory. Nil turns caching off.
     ///   - imageResponseSerializer: The serializer for downloads that don't specify one.
     public init(
         session: Session,
@@ -62,13 +62,12 @@ public final class ImageDownloader: Sendable {
         fetches = Guarded(ImageFetches(downloadPrioritization, maximumActive: maximumActiveDownloads))
     }
 
-    /// Sets the credential with which subsequent requests respond to challenges, like `authenticate(with:)`.
+    /// Sets the credential that subsequent requests use to respond to challenges, like `authenticate(with:)`.
     public func addAuthentication(usingCredential credential: URLCredential) {
         self.credential.withLock { $0 = credential }
     }
 
-    /// Sets the user name and password with which subsequent requests respond to challenges, like
-    /// `authenticate(username:password:)`.
+    /// Sets the user name and password that subsequent requests use to respond to challenges, like `authenticate(username:password:)`.
     ///
     /// - Parameters:
     ///   - user: The user name.
@@ -90,8 +89,8 @@ extension ImageDownloader {
     ///
     /// - Parameters:
     ///   - urlRequest: The request for the image.
-    ///   - cacheKey: The identifier of the filtered image in the cache. The default is nil, which derives it from the request, the
-    ///     serializer's options and the filter's identifier.
+    ///   - cacheKey: The identifier of the filtered image in the cache. If it's nil (the default), the identifier is derived from
+    ///     the request, the serializer's options and the filter's identifier.
     ///   - receiptID: The identifier of the receipt. The default is a new UUID.
     ///   - serializer: The serializer that decodes the image. The default is ``imageResponseSerializer``.
     ///   - filter: The filter for the image. It runs once for all waiting downloads whose filter has the same identifier. The default
@@ -195,7 +194,7 @@ extension URLRequest {
 }
 
 extension DataResponse where Success == Image, Failure == AFIError {
-    /// Returns a response without a request to a server.
+    /// Returns a response that is created without sending a request.
     fileprivate static func made(_ request: URLRequest?, _ result: Result<Image, AFIError>) -> Self {
         Self(request: request, response: nil, data: nil, metrics: nil, serializationDuration: 0, result: result)
     }
@@ -209,8 +208,8 @@ extension ImageDownloader {
     ///
     /// - Parameters:
     ///   - urlRequest: The request for the image.
-    ///   - cacheKey: The identifier of the filtered image in the cache. The default is nil, which derives it from the request, the
-    ///     serializer's options and the filter's identifier.
+    ///   - cacheKey: The identifier of the filtered image in the cache. If it's nil (the default), the identifier is derived from
+    ///     the request, the serializer's options and the filter's identifier.
     ///   - serializer: The serializer that decodes the image. The default is ``imageResponseSerializer``.
     ///   - filter: The filter for the image. The default is none.
     /// - Returns: The filtered image.

@@ -3,7 +3,7 @@ import CPixman
 public import Foundation
 
 extension Image {
-    // The limits for decoding apply to drawing, too.
+    // The limits for decoding also apply to drawing.
     private static let limits = ImageLimits()
 
     /// Returns the image with each of its frames redrawn, or the unchanged image if there isn't enough memory.
@@ -94,7 +94,7 @@ private struct RoundCorner {
         extent = Int(radius.rounded(.up))
     }
 
-    /// Returns the fraction of a pixel outside the circle, from 0 to 1. It's the average over narrow columns of the pixel.
+    /// Returns the fraction of a pixel outside the circle, from 0 to 1. It's computed as the average over narrow columns of the pixel.
     func outside(_ x: Int, _ y: Int) -> CGFloat {
         guard x < extent, y < extent else { return 0 }
         let (left, top) = (CGFloat(x), CGFloat(y))
@@ -114,8 +114,8 @@ private struct RoundCorner {
 // MARK: - Blurring
 
 extension Image {
-    /// Returns the image with a Gaussian blur, approximated by three running means. The pixels at the edges are repeated outside the
-    /// image.
+    /// Returns the image with a Gaussian blur, approximated by three running means. Outside the image, the pixels at the edges are
+    /// repeated.
     ///
     /// - Parameter radius: The standard deviation in pixels. If it's NaN or not greater than 0, the image is returned unchanged.
     public func imageBlurred(radius: CGFloat) -> Image {
@@ -128,7 +128,7 @@ extension Image {
 }
 
 extension PixelBuffer {
-    /// Returns the pixels with their rows blurred, and then rows and columns exchanged. Two calls blur both directions.
+    /// Blurs the rows and then transposes the pixels. Two calls blur in both directions.
     fileprivate func averagedAndTurned(_ means: RunningMeans) throws -> PixelBuffer {
         try PixelBuffer(width: height, height: width, isOpaque: isOpaque) { bytes in
             let target = bytes.assumingMemoryBound(to: SIMD4<UInt8>.self)

@@ -60,8 +60,9 @@ extension PixelBuffer {
 
     /// Returns a part of the pixels scaled to a size.
     ///
-    /// Rows and columns are resampled separately, so the time grows with the filter's width and not with its square. The direction that
-    /// produces fewer intermediate pixels comes first, so there are never more of them than pixels in the larger image.
+    /// Rows and columns are resampled separately, so the time grows linearly with the filter's width, not with its square. The
+    /// direction that produces fewer intermediate pixels comes first, so there are never more intermediate pixels than pixels in the
+    /// larger image.
     ///
     /// - Parameters:
     ///   - part: The part, which must be within the image.
@@ -175,10 +176,10 @@ struct PixmanImage {
             Int32(size.width), Int32(size.height))
     }
 
-    /// Sets the scaling with which a part of the image is drawn.
+    /// Sets how a part of the image is scaled when it's drawn.
     ///
     /// Each resulting pixel is a sum weighted by a Lanczos kernel with three lobes. When scaling down, the kernel is widened by the
-    /// ratio and covers all source pixels; when scaling up, it covers the adjacent ones.
+    /// ratio and covers all source pixels; when scaling up, it covers the adjacent pixels.
     ///
     /// - Parameters:
     ///   - ratioX: The number of source columns per resulting column.

@@ -4,9 +4,9 @@ public import Foundation
 public struct ImageFormat: Hashable, Sendable {
     /// The name of the format.
     public let name: String
-    /// The media type, in lower case.
+    /// The media type, in lowercase.
     public let mediaType: String
-    /// The file extensions in lower case, with the usual one first.
+    /// The file extensions in lowercase, with the most common one first.
     public let fileExtensions: [String]
 
     /// Creates a format.
@@ -32,7 +32,7 @@ public protocol ImageDecoder: Sendable {
     /// The format.
     var format: ImageFormat { get }
 
-    /// Returns whether data begins like a file of this format, independent of its content type or file name.
+    /// Returns whether data begins like a file of this format, regardless of its content type and file name.
     func canDecode(_ data: Data) -> Bool
 
     /// Decodes an image.
@@ -52,9 +52,9 @@ public protocol ImageDecoder: Sendable {
 public struct ImageDecodingOptions: Equatable, Sendable {
     /// The ``Image/scale`` of the image. The default is 1.
     public var scale: CGFloat
-    /// The size in pixels in which the image will be shown or to which it will be scaled. To save time or memory, a decoder can return
-    /// an image smaller than the file's, but not narrower or lower than this size. A width or height that isn't greater than 0 sets no
-    /// minimum. If the size is nil (the default) or sets no minimum in either direction, the image has the file's size.
+    /// The size in pixels at which the image will be shown or to which it will be scaled. To save time or memory, a decoder can return
+    /// an image smaller than the file's, but not narrower or shorter than this size. A width or height that isn't greater than 0 sets
+    /// no minimum. If the size is nil (the default) or sets no minimum in either direction, the image has the file's size.
     public var targetSize: CGSize?
     /// The limits on the image.
     public var limits: ImageLimits

@@ -4,11 +4,11 @@ import Foundation
 /// Limits on images from untrusted sources. A file of a few kilobytes can expand to gigabytes of pixels.
 ///
 /// An image that exceeds a limit fails with an ``ImageError`` with the code ``ImageError/Code-swift.struct/limitExceeded``, before
-/// memory for its pixels is allocated. No image is wider or higher than ``Image/maximumDimension``.
+/// memory for its pixels is allocated. No image can be wider or taller than ``Image/maximumDimension``.
 public struct ImageLimits: Hashable, Sendable {
     /// The maximum size of the file in bytes. The default is 64 MiB.
     public var maximumBytes: Int
-    /// The maximum number of pixels in the file, even if the image is decoded in a smaller size. The default is 50 million, which
+    /// The maximum number of pixels in the file, even if the image is decoded at a smaller size. The default is 50 million, which
     /// require 200 MB. Decoding a progressive JPEG requires up to 300 MB more.
     public var maximumPixels: Int
     /// The maximum number of frames in an animation. The default is 1,000.
@@ -76,7 +76,7 @@ extension Data {
             let handle = try FileHandle(forReadingFrom: file)
             defer { try? handle.close() }
             let limit = Swift.max(0, limits.maximumBytes)
-            // One more byte than allowed detects an oversized file, even if it grows while it's read.
+            // Reading one more byte than allowed detects an oversized file, even if the file grows at the same time.
             data = try handle.read(upToCount: limit == .max ? limit : limit + 1) ?? Data()
         } catch {
             throw AFError.responseSerializationFailed(reason: .inputFileReadFailed(at: file))

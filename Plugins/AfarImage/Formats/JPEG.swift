@@ -5,7 +5,7 @@ public import Foundation
 
 /// A decoder for JPEG (ITU-T T.81) that uses TurboJPEG. It supports baseline and progressive JPEG in gray, YCbCr, RGB, CMYK and YCCK.
 public struct JPEGDecoder: ImageDecoder {
-    /// The maximum number of scans of an image with the maximum number of pixels.
+    /// The maximum number of scans for an image with the maximum number of pixels.
     private static let scansOfLargest = 32
 
     /// Creates a decoder.
@@ -18,7 +18,7 @@ public struct JPEGDecoder: ImageDecoder {
     public func canDecode(_ data: Data) -> Bool { data.starts(with: [0xFF, 0xD8, 0xFF]) }
 
     /// Decodes an image and applies its Exif orientation. With a target size, it's decoded at a half, a quarter or an eighth of its
-    /// size if possible, which saves most of the time and memory.
+    /// size if possible, which saves most of the decoding time and memory.
     ///
     /// Decoding fails if TurboJPEG reports a warning, because missing parts would be gray.
     ///
@@ -207,7 +207,7 @@ struct JPEGHeader {
             place = UnsafeRawPointer(found) - base + 1
             guard place < bytes.count else { return nil }
             let code = bytes[place]
-            // FF 00 is a byte FF in a scan's data, and FF FF is padding.
+            // FF 00 represents the byte FF in a scan's data, and FF FF is padding.
             if code != 0x00, code != 0xFF { return (code, place + 1) }
         }
         return nil
@@ -228,7 +228,7 @@ public struct JPEGEncoder: ImageEncoder {
     /// Creates an encoder.
     ///
     /// - Parameters:
-    ///   - quality: The quality, from 0 to 100. The default is 85. From 90, colors are stored in the full resolution.
+    ///   - quality: The quality, from 0 to 100. The default is 85. From 90, colors are stored at full resolution.
     ///   - background: The background color behind transparent pixels, which JPEG doesn't support. The default is white.
     ///   - isProgressive: Whether the image appears in passes while it's loaded. The default is false.
     public init(quality: Int = 85, background: Image.Pixel = .white, isProgressive: Bool = false) {

@@ -3,14 +3,14 @@ enum Orientation: UInt16 {
     case up = 1
     case upMirrored, down, downMirrored, leftMirrored, right, rightMirrored, left
 
-    /// Whether width and height are exchanged.
+    /// Whether width and height are swapped.
     var swapsSides: Bool { rawValue >= Self.leftMirrored.rawValue }
 
     /// Returns the pixels in upright orientation.
     func upright(_ source: PixelBuffer) throws -> PixelBuffer {
         guard self != .up else { return source }
         let (width, height) = (source.width, source.height)
-        // The source position of the first pixel, and the distances to the source of the next pixel to the right and below.
+        // The source position of the first pixel, and the offsets from there to the sources of the next pixels to the right and below.
         let (first, right, below) =
             switch self {
             case .up: (0, 1, width)

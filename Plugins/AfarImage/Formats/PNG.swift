@@ -6,7 +6,7 @@ public import Foundation
 /// A decoder for PNG (ISO/IEC 15948) that uses libspng. It returns the default image of an animation.
 public struct PNGDecoder: ImageDecoder {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-    // The limits on chunks without pixels: color profiles, texts, Exif data.
+    // The limits on chunks without pixels: color profiles, text, Exif data.
     private static let maximumChunkSize = 8 << 20
     private static let maximumChunksSize = 16 << 20
 

@@ -3,8 +3,8 @@ public import Foundation
 /// An image in memory: its pixels, and the frames of an animation.
 ///
 /// A pixel has four bytes: red, green, blue and alpha. Colors are premultiplied by alpha. Rows are stored from top to bottom without
-/// padding. Images are immutable, and copies share their memory. Colors are those in the file, usually sRGB, because color profiles
-/// aren't applied.
+/// padding. Images are immutable, and copies share their memory. Colors are in the color space of the file, usually sRGB, because
+/// color profiles aren't applied.
 public struct Image: Sendable {
     /// The maximum width and height of an image in pixels.
     public static let maximumDimension = 30_000
@@ -163,7 +163,8 @@ extension Image {
     public struct Frame: Sendable, Equatable {
         /// The complete image of the frame. All frames have the same size.
         public let image: Image
-        /// The duration for which the frame is shown, as stored in the file. Browsers show a frame of 10 milliseconds or less for 100.
+        /// The duration for which the frame is shown, as stored in the file. Browsers show a frame of 10 milliseconds or less for 100
+        /// milliseconds.
         public let duration: Duration
 
         /// Creates a frame.

@@ -175,7 +175,7 @@ struct PixelSize: Hashable {
         return Int(length)
     }
 
-    /// Returns the smallest size with the same proportions that is at least as wide and as high as a target, up to this size.
+    /// Returns the smallest size with the same proportions that is at least as wide and as tall as a target, up to this size.
     ///
     /// - Parameters:
     ///   - target: The target in pixels; nil for this size.

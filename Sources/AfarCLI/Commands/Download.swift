@@ -210,7 +210,7 @@ struct DownloadTarget {
 
     var options: DownloadRequest.Options { isForced ? .removePreviousFile : [] }
 
-    /// Throws a ``Failure`` if the path has an item that the download can't replace.
+    /// Throws a ``Failure`` if an item exists at the path and the download can't replace it.
     func checkOverwrite(of path: String) throws {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }

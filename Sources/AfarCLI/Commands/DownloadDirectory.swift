@@ -92,7 +92,7 @@ final class ResumableDownloadDirectory: DownloadDirectory {
         }
     }
 
-    /// Saves the data needed to resume, or removes it if it's nil.
+    /// Saves the data needed to resume, or removes the saved data if `data` is nil.
     func record(_ data: ResumeData?) {
         guard var data, let url = Self.redacted(data.url) else { return directory.remove(Self.recordName) }
         // The next run sends its own headers; these could contain secrets.

@@ -154,7 +154,7 @@ struct XPathQuery {
         }
         self.expression = expression
         self.namespaces = namespaces
-        // An invalid expression fails with any document, so the check needs no request.
+        // An invalid expression fails with every document, so it can be checked without a request.
         if let document = try? XML.Document("<x/>") { _ = try result(in: document) }
     }
 

@@ -109,7 +109,7 @@ struct OpenWebSocket: AsyncParsableCommand, RequestSending {
     }
 }
 
-/// Sends the lines of the standard input in order, then closes the WebSocket once no more messages arrive.
+/// Sends the lines of standard input in order, then closes the WebSocket once no more messages arrive.
 private struct LineSender {
     private let socket: WebSocketRequest
     private let lastMessage: Locked<ContinuousClock.Instant>
@@ -203,7 +203,7 @@ struct Connect: AsyncParsableCommand {
     }
 }
 
-/// Sends the standard input unchanged, then closes the sending side.
+/// Sends standard input unchanged, then closes the sending side.
 private struct InputSender {
     private let stream: StreamRequest
 

@@ -97,7 +97,7 @@ enum StreamFormat {
 
 // MARK: - Output
 
-/// Writes a response to the standard output in pieces, until a write fails.
+/// Writes a response to standard output in pieces, until a write fails.
 final class StreamOutput: Sendable {
     /// The queue for all writes, which can block.
     let queue = DispatchQueue(label: "afar.output")
@@ -173,8 +173,8 @@ final class StreamOutput: Sendable {
         }
     }
 
-    /// Writes text, with control characters made visible on a terminal. There, a final CR is held back, because the next
-    /// piece can begin with its LF.
+    /// Writes text. On a terminal, control characters are made visible, and a final CR is held back because the next piece can
+    /// begin with the matching LF.
     private func write(_ text: String) throws {
         guard style.isPretty else { return try write(Data(text.utf8)) }
         let whole = pendingCarriageReturn.withLock { held in
@@ -212,7 +212,7 @@ struct CharsetTextParser: DataStreamParser {
     mutating func finish() -> [Result<String, AFError>] { [.success(decoder.finish())] }
 }
 
-/// Formats server-sent events for the standard output.
+/// Formats server-sent events for standard output.
 struct EventPrinter {
     let style: Style
     let isJSON: Bool

@@ -152,7 +152,7 @@ struct HalfBlocks {
 
     private static let levels = [0, 95, 135, 175, 215, 255]
 
-    /// Returns the nearest of the xterm colors that are the same everywhere: a cube of six levels, and 24 grays.
+    /// Returns the nearest of the xterm colors that are the same on all terminals: a cube of six levels, and 24 grays.
     static func index(_ pixel: Image.Pixel) -> Int {
         let channels = [pixel.red, pixel.green, pixel.blue].map(Int.init)
         let cube = channels.map { channel in

@@ -37,7 +37,7 @@ struct DemoRunner {
     let style: Style
     let write: (String) throws -> Void
 
-    /// Runs the steps and returns the number of failed ones.
+    /// Runs the steps and returns the number of steps that failed.
     func run(_ steps: [DemoStep], server: TestServer) async throws -> Int {
         try write(
             """

@@ -139,7 +139,7 @@ enum UploadContent {
         }
     }
 
-    /// The content type; nil for a form, for which the library sets it.
+    /// The content type; nil for a form, because the library sets it.
     var type: String? {
         if case .file(_, let type) = self { type } else { nil }
     }
@@ -175,10 +175,10 @@ enum UploadContent {
 enum InputFile {
     /// A regular file, which has a length and can be read again.
     case plain(path: String)
-    /// The standard input, a pipe or a device.
+    /// Standard input, a pipe or a device.
     case stream(ByteStream)
 
-    /// Opens the file; `-` is the standard input.
+    /// Opens the file; `-` is standard input.
     init(path: String) throws {
         var status = stat()
         guard path != "-" else {

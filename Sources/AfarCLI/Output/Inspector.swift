@@ -231,7 +231,7 @@ extension CurlCommand {
             + (security.skipsVerification(of: url) ? ["--insecure"] : [])
     }
 
-    /// Formats a timeout for curl, which doesn't accept exponents and for which 0 means no limit.
+    /// Formats a timeout for curl, which doesn't accept exponents and interprets 0 as no limit.
     private static func seconds(_ seconds: Double) -> String {
         seconds.rounded() == seconds ? String(Int(seconds)) : String(format: "%.3f", max(0.001, seconds))
     }

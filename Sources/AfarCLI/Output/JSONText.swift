@@ -1,7 +1,7 @@
 import AfarCore
 import Foundation
 
-/// Checks, quotes and indents JSON text (RFC 8259), and preserves the order, numbers and escapes.
+/// Checks, quotes and indents JSON text (RFC 8259). Preserves the order of members, and numbers and escapes as written.
 enum JSONText {
     /// The maximum nesting depth. Indenting deeper text isn't useful.
     static let depthLimit = 200
@@ -14,7 +14,7 @@ enum JSONText {
         return try? reader.read()
     }
 
-    /// Returns the JSON string for a text.
+    /// Returns text as a JSON string.
     static func string(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {

@@ -46,7 +46,7 @@ final class ProgressMeter: Sendable {
 
     private var isFinished: Bool { state.withLock { $0.isFinished } }
 
-    /// Sets the number of bytes that earlier runs have received.
+    /// Sets the number of bytes that earlier runs received.
     func begin(at bytes: Int64) {
         state.withLock { state in
             (state.shown.completed, state.shown.before) = (bytes, bytes)
@@ -79,7 +79,7 @@ final class ProgressMeter: Sendable {
         }
     }
 
-    /// Erases the line for good.
+    /// Erases the line permanently.
     func abandon() {
         state.withLock { state in
             Self.erase(&state)
@@ -110,7 +110,7 @@ final class ProgressMeter: Sendable {
 }
 
 extension ProgressMeter? {
-    /// Writes text to the standard error stream, in place of the meter's line if there is a meter.
+    /// Writes text to standard error, in place of the meter's line if there is a meter.
     func write(_ text: String) {
         if let self { self.write(text) } else { StandardError.write(text) }
     }
@@ -124,7 +124,7 @@ struct ProgressBar {
     /// The values to show.
     struct State: Equatable {
         var completed: Int64 = 0
-        /// The part of `completed` that earlier runs have received.
+        /// The part of `completed` that earlier runs received.
         var before: Int64 = 0
         /// Nil if it's unknown.
         var total: Int64?
@@ -208,14 +208,14 @@ struct ProgressBar {
 
 /// An estimate of a transfer's rate: an average that gives recent seconds more weight.
 struct RateEstimate {
-    /// The number of seconds in which the weight of a measurement drops to about a third.
+    /// The number of seconds after which the weight of a measurement has dropped to about a third.
     private static let memory = 3.0
     private var time = 0.0
     private var bytes: Int64
     private var sum = 0.0
     private var weight = 0.0
 
-    /// - Parameter bytes: The number of bytes that earlier runs have received.
+    /// - Parameter bytes: The number of bytes that earlier runs received.
     init(bytes: Int64 = 0) { self.bytes = bytes }
 
     /// The rate in bytes per second; nil before the first measurement.
@@ -224,7 +224,7 @@ struct RateEstimate {
     /// Adds a measurement.
     ///
     /// - Parameters:
-    ///   - bytes: The total number of bytes. A lower number than before means a new attempt.
+    ///   - bytes: The total number of bytes. If the number is lower than before, a new attempt has begun.
     ///   - time: The time in seconds since the start.
     mutating func update(bytes: Int64, at time: Double) {
         let elapsed = time - self.time
@@ -236,7 +236,7 @@ struct RateEstimate {
         (self.time, self.bytes) = (time, bytes)
     }
 
-    /// Returns the estimated seconds for this many more bytes, or nil if there is no estimate.
+    /// Returns the estimated number of seconds to transfer this many more bytes, or nil if there is no estimate.
     func seconds(for rest: Int64) -> Double? {
         guard let value, value > 0 else { return nil }
         return Double(max(0, rest)) / value
@@ -258,7 +258,7 @@ final class Spinner: Sendable {
     private let manager = NetworkActivityIndicatorManager(queue: DispatchQueue(label: "afar.spinner"))
     private let state = Locked(State())
 
-    /// Creates a spinner, or returns nil if the standard error stream isn't a terminal or receives logs too.
+    /// Creates a spinner, or returns nil if standard error isn't a terminal or also receives logs.
     convenience init?(waitingFor host: String, isVerbose: Bool) {
         let output = OutputFacts.standardError
         let others = isVerbose || ProcessInfo.processInfo.environment["AFAR_LOG"] != nil
@@ -279,7 +279,7 @@ final class Spinner: Sendable {
         }
     }
 
-    /// Erases the spinner immediately and for good.
+    /// Erases the spinner immediately and permanently.
     func stop() {
         state.withLock { state in
             erase(&state)

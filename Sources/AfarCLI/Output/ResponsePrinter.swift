@@ -49,7 +49,7 @@ struct ResponsePrinter: BodyPrinter {
         return readable.hasSuffix("\n") ? readable : readable + "\n"
     }
 
-    /// Returns the body as text, or nil if it isn't text. With `--charset`, every body is.
+    /// Returns the body as text, or nil if it isn't text. With `--charset`, every body counts as text.
     private func text(of body: Data, _ head: ResponseHead) -> String? {
         let decoding = charset.map { TextDecoding(encoding: $0, malformedBytes: .replace) } ?? .automatic
         return try? decoding.decode(body, as: head.mediaType).text
@@ -65,7 +65,7 @@ struct ResponsePrinter: BodyPrinter {
     }
 }
 
-/// A type that formats responses for the standard output.
+/// A type that formats responses for standard output.
 protocol BodyPrinter {
     /// Returns the output for a response.
     ///
@@ -102,8 +102,8 @@ enum XMLText {
     /// Returns whether a type is XML. XHTML is excluded, because indenting would change its white space.
     static func isXML(_ type: MediaType) -> Bool { type.isXML && type.essence != "application/xhtml+xml" }
 
-    /// Returns the text indented by two spaces per level, or nil if it isn't XML or has a document type, parts of which would
-    /// be lost.
+    /// Returns the text indented by two spaces per level, or nil if it isn't XML, or if it has a document type, because
+    /// indenting would lose parts of the document type.
     static func indented(_ text: String) -> String? {
         try? XML.Document(text).xmlString(prettyPrinted: true)
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The standard output. A write either writes every byte or throws an error.
+/// Standard output. A write either writes every byte or throws an error.
 enum StandardOutput {
     /// Thrown when the reader has closed the pipe, as `head` does.
     struct Closed: Error {}
@@ -37,7 +37,7 @@ enum StandardOutput {
         }
     }
 
-    /// Calls a closure when the reader closes the pipe, even while nothing is written. A thread waits for it.
+    /// Calls a closure when the reader closes the pipe, even if nothing is being written. A separate thread waits for this.
     static func onClose(_ act: @escaping @Sendable () -> Void) {
         Thread.detachNewThread {
             // poll() always reports a missing reader, even if no events are requested.

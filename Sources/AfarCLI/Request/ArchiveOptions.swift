@@ -92,10 +92,10 @@ enum ArchiveFile {
 
     /// Writes the scheduled archives once.
     ///
-    /// - Returns: Whether all were written.
+    /// - Returns: Whether all archives were written.
     @discardableResult
     static func save() -> Bool {
-        // A second caller must wait for the first one, because it can end the process afterward.
+        // A second caller must wait for the first one to finish, because the second caller can end the process afterward.
         saving.withLock { _ in
             let files = scheduled.withLock { scheduled in
                 defer { scheduled = [] }

@@ -50,7 +50,8 @@ struct NetworkOptions: ParsableArguments {
             "Send TCP keep-alive probes when a connection has been idle for this time.", valueName: "seconds"))
     var keepaliveTime: Int?
 
-    /// - Parameter readsEnvironment: Whether to read proxies from the environment, because the transport doesn't.
+    /// - Parameter readsEnvironment: Whether to read proxies from the environment. It must be true for a transport that doesn't
+    ///   read them itself.
     func settings(readsEnvironment: Bool) throws -> NetworkSettings? {
         var settings = readsEnvironment ? NetworkSettings.environment : NetworkSettings()
         do {

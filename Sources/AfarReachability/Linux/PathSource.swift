@@ -7,8 +7,8 @@
         import Musl
     #endif
 
-    /// Reports the paths to a target, computed from the kernel's tables, from ``start()`` to ``stop()``. Each instance
-    /// runs once.
+    /// Reports the paths to a target between ``start()`` and ``stop()``. Computes them from the kernel's tables. Each instance
+    /// runs only once.
     final class PathSource: Sendable {
         typealias Handler = NetworkMonitor.Handler
 
@@ -111,7 +111,7 @@
     final class KernelWatch: @unchecked Sendable {
         // Sendable because only the thread accesses the mutable state once it runs.
 
-        /// The delay before the tables are read again if they kept changing or the event socket failed.
+        /// The delay before the tables are read again if they kept changing during a read or if the event socket failed.
         private static let retryDelay = Duration.seconds(1)
 
         private let target: PathTarget
@@ -202,8 +202,8 @@
             let (before, destinationsBefore) = (table, destinations)
             do throws(ReachabilityError) {
                 let path = try readSettledTable()
-                // New destinations also change the table. With a name server that varies its responses, lookups would
-                // never end.
+                // New destinations also change the table. If they triggered lookups and a name server varied its responses,
+                // lookups would never end.
                 if destinations == destinationsBefore, table != before { target.resolver?.refresh() }
                 deliver(path)
             } catch {
@@ -245,8 +245,8 @@
             due = due.map { min($0, instant) } ?? instant
         }
 
-        /// Returns the timeout for `poll`, rounded up so that it doesn't wake too early. Without a scheduled read, it
-        /// waits forever.
+        /// Returns the timeout for `poll`, rounded up so that it doesn't wake too early. Without a scheduled read, `poll` waits
+        /// indefinitely.
         private func milliseconds(until due: ContinuousClock.Instant?) -> Int32 {
             guard let due else { return -1 }
             let rest = due - .now

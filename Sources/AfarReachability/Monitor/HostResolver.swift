@@ -89,7 +89,7 @@ final class HostResolver: Sendable {
 
     private func scheduleRetry(of generation: Int, after seconds: Int) {
         #if os(Linux)
-            // The lookup may have failed for lack of file descriptors, which Dispatch timers need too.
+            // The lookup may have failed for lack of file descriptors, which Dispatch timers also need.
             try? Thread.start(after: seconds) { [weak self] in self?.retry(generation) }
         #else
             DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(seconds)) { [weak self] in

@@ -46,7 +46,7 @@
                 NetworkTable.Link(message.payload)
             }
             table.links = Dictionary(links.map { ($0.index, $0) }) { _, last in last }
-            // The link type of wireless interfaces is Ethernet too.
+            // The link type of wireless interfaces is also Ethernet.
             let candidates = links.filter { $0.type == HardwareType.ethernet && $0.driverKind == nil }
             guard !candidates.isEmpty else { return }
             let wireless = WirelessInterfaces(connect: connect, family: wirelessFamily)

@@ -198,7 +198,7 @@
                 default: read(attribute)
                 }
             }
-            // A mark without a mask must match completely. The kernel includes the mask even then.
+            // If a rule was created without a mask, its mark must match completely. The kernel includes a mask in the message even then.
             switch Int(action) {
             case FR_ACT_TO_TBL: self.action = .lookUp(table: table)
             case FR_ACT_GOTO: self.action = next.map { .goTo(priority: $0) } ?? .nothing

@@ -220,7 +220,7 @@ extension NetworkTable {
 }
 
 extension NetworkTable.Link {
-    /// The kind of the interface, without regard to other interfaces.
+    /// The kind of the interface, regardless of other interfaces.
     var ownKind: NetworkInterface.Kind {
         if isLoopback || type == HardwareType.loopback { return .loopback }
         if isWireless { return .wifi }

@@ -61,7 +61,7 @@ public struct JSONLocation: Error, Hashable, Sendable, CustomStringConvertible {
     /// The zero-based byte offset in the UTF-8 text without a byte-order mark.
     public private(set) var byteOffset = 0
 
-    /// Creates the location of a text's first byte.
+    /// Creates the location of the first byte of a text.
     public init() {}
 
     /// Creates the location of a byte.
@@ -97,8 +97,7 @@ public struct JSONLocation: Error, Hashable, Sendable, CustomStringConvertible {
 
 // MARK: - Finding problems
 
-/// Finds the position at which a text isn't valid JSON (RFC 8259). It runs after a parser has failed without reporting
-/// a position.
+/// Finds the position at which text stops being valid JSON (RFC 8259). It runs after a parser has failed without reporting a position.
 struct JSONFaultFinder {
     /// The maximum nesting depth of arrays and objects, which is the limit of Foundation's parsers.
     static let maximumDepth = 512

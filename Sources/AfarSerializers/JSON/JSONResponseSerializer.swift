@@ -64,7 +64,7 @@ extension ResponseSerializer where Self == JSONResponseSerializer {
 // MARK: - Requests
 
 extension DataRequest {
-    /// Adds a handler for the response as Foundation's JSON values.
+    /// Adds a handler that receives the response as Foundation's JSON values.
     ///
     /// - Parameters:
     ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
@@ -116,7 +116,7 @@ extension DataRequest {
 }
 
 extension DownloadRequest {
-    /// Adds a handler for the file as Foundation's JSON values.
+    /// Adds a handler that receives the file's contents as Foundation's JSON values.
     ///
     /// The whole file is read into memory.
     ///
@@ -145,7 +145,7 @@ extension DownloadRequest {
             completionHandler: completionHandler)
     }
 
-    /// Returns a task that serializes the file as Foundation's JSON values.
+    /// Returns a task that serializes the file's contents as Foundation's JSON values.
     ///
     /// The whole file is read into memory.
     ///

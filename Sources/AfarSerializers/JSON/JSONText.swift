@@ -2,10 +2,10 @@ public import Foundation
 
 /// The encoding rules of JSON, for use in custom parsers.
 ///
-/// JSON is UTF-8 (RFC 8259, section 8.1). Older texts in UTF-16 or UTF-32 are recognized by the NUL bytes among their
-/// first bytes (RFC 4627, section 3).
+/// JSON is UTF-8 (RFC 8259, section 8.1). Older documents in UTF-16 or UTF-32 are recognized by the NUL bytes among their first
+/// bytes (RFC 4627, section 3).
 public enum JSONText {
-    /// Returns the encoding of a text without a byte-order mark.
+    /// Returns the encoding of text that has no byte-order mark.
     static func encoding(of bytes: Data) -> TextEncoding {
         let start = bytes.prefix(4).map { $0 == 0 }
         switch start {
@@ -83,8 +83,8 @@ public enum JSONText {
         TrailingComma.isAcceptedByFoundation && TrailingComma.isIn(text) ? fault(in: text) : nil
     }
 
-    /// Foundation on Linux traps if a text ends in deeply nested arrays or objects. A text that ends in an opening
-    /// bracket is never valid JSON, so it isn't passed to Foundation.
+    /// Foundation on Linux traps if the text ends in deeply nested arrays or objects. Text that ends in an opening bracket is
+    /// never valid JSON, so it isn't passed to Foundation.
     private static func faultThatCrashes(_ text: Data) -> InvalidJSON? {
         text.last == UInt8(ascii: "[") || text.last == UInt8(ascii: "{") ? fault(in: text) : nil
     }
@@ -102,7 +102,7 @@ extension DecodingError {
 
 /// Detects commas after the last value of an array or object, which JSON doesn't allow (RFC 8259, sections 4 and 5).
 enum TrailingComma {
-    /// Whether `JSONSerialization` accepts trailing commas, which it only does on Linux.
+    /// Whether `JSONSerialization` accepts trailing commas, which it does only on Linux.
     static let isAcceptedByFoundation: Bool = {
         #if canImport(Darwin)
             false
@@ -114,7 +114,7 @@ enum TrailingComma {
     /// Returns whether an otherwise valid UTF-8 text contains a trailing comma.
     static func isIn(_ text: Data) -> Bool {
         text.withUnsafeBytes { bytes in
-            // Most texts contain no candidate, even in strings.
+            // Most documents contain no candidate at all, not even inside a string.
             hasCandidate(bytes) && hasOneOutsideStrings(bytes)
         }
     }

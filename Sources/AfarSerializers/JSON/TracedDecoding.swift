@@ -7,7 +7,7 @@ struct TracedDecoding<Value: Decodable>: Decodable {
 
     init(from decoder: any Decoder) throws { value = try Value(from: TracedDecoder(base: decoder)) }
 
-    /// Returns the `DecodingError` of decoding a text, or `nil` if it succeeds or fails with another error.
+    /// Decodes text and returns the resulting `DecodingError`, or `nil` if decoding succeeds or fails with another error.
     static func error(in text: Data, _ decoder: JSONDecoder) -> DecodingError? {
         do {
             _ = try decoder.decode(Self.self, from: text)
@@ -18,7 +18,7 @@ struct TracedDecoding<Value: Decodable>: Decodable {
     }
 }
 
-/// A type with special treatment in `JSONDecoder`. Its own `init(from:)` would ignore the decoder's strategies.
+/// A type that `JSONDecoder` treats specially. Its own `init(from:)` would ignore the decoder's strategies.
 private protocol JSONLeaf {}
 
 extension Bool: JSONLeaf {}
@@ -44,7 +44,7 @@ extension URL: JSONLeaf {}
 
 /// Decodes a leaf.
 ///
-/// - Throws: `DecodingError`. Inside `JSONDecoder`, Foundation's error for a number that doesn't fit has another type.
+/// - Throws: `DecodingError`. Inside `JSONDecoder`, Foundation throws an error of another type for a number that doesn't fit.
 private func decodingLeaf<T>(at path: [any CodingKey], _ decode: () throws -> T) throws -> T {
     do {
         return try decode()

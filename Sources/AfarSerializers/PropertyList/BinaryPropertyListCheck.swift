@@ -3,11 +3,11 @@ import Foundation
 /// Validates the structure of a binary property list: all offsets are in bounds, no object contains itself, the nesting
 /// depth is limited, and repeated references don't expand to an excessive size.
 struct BinaryPropertyListCheck {
-    /// The size of an object with all objects that it references, counted once for each reference.
+    /// The total size of an object and all objects that it references. An object counts once for each reference to it.
     private struct Extent {
         var depth = 0
         var objects = 1
-        /// The number of bytes of numbers, texts and data.
+        /// The number of bytes in numbers, strings and data.
         var bytes = 0
     }
 
@@ -104,11 +104,11 @@ struct BinaryPropertyListCheck {
 /// The layout of a binary property list: a magic number, the objects, a table of their offsets, and a 32-byte trailer
 /// that describes the table.
 struct BinaryPropertyListLayout {
-    /// The properties of an object that the check requires.
+    /// The properties of an object that the check uses.
     enum Object {
         /// A number, date, text or data value with its size in bytes.
         case scalar(bytes: Int, isText: Bool)
-        /// References to other objects at a position. In a dictionary, the keys come first.
+        /// References to other objects, starting at a position. In a dictionary, the keys come first.
         case container(place: Int, references: Int, keys: Int)
     }
 
@@ -136,7 +136,7 @@ struct BinaryPropertyListLayout {
         self.table = table
     }
 
-    /// Returns the number of the object to which the reference at a position refers.
+    /// Returns the number of the object that is referenced at a position.
     func reference(at place: Int) -> Int? {
         Self.integer(in: bytes, at: place, size: referenceSize)
     }

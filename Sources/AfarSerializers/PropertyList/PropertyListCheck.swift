@@ -19,8 +19,7 @@ enum PropertyListCheck {
         default: break
         }
         if let format, !allowedFormats.contains(format) { throw PropertyListError(.formatNotAllowed(format)) }
-        // A bare word is valid OpenStep too. If OpenStep isn't allowed, the error contains the data instead of the
-        // format.
+        // A bare word is also valid OpenStep. If OpenStep isn't allowed, the error contains the data instead of the format.
         if format == nil, !allowedFormats.contains(.openStep) {
             throw unknownFormat(of: data)
         }
@@ -71,8 +70,8 @@ struct XMLPropertyListCheck {
         }
     }
 
-    /// Returns the bytes as Foundation could read them. Foundation's decoders differ from Afar's and can use another
-    /// encoding for the same name, so the check must cover both readings. Invalid bytes are rejected because
+    /// Returns the bytes in every way that Foundation could read them. Foundation's decoders differ from Afar's and can use
+    /// another encoding for the same name, so the check must cover both readings. Invalid bytes are rejected because
     /// Foundation's number reader terminates the process on them.
     private static func readings(of data: Data, in encoding: TextEncoding) throws(PropertyListError) -> [[UInt8]] {
         guard encoding.kind != .replacement, encoding != .iso2022JP else {

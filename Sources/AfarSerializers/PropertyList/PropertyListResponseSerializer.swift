@@ -78,7 +78,7 @@ extension ResponseSerializer where Self == PropertyListResponseSerializer {
 // MARK: - Requests
 
 extension DataRequest {
-    /// Adds a handler for the response as Foundation's property list values.
+    /// Adds a handler that receives the response as Foundation's property list values.
     ///
     /// - Parameters:
     ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
@@ -134,7 +134,7 @@ extension DataRequest {
 }
 
 extension DownloadRequest {
-    /// Adds a handler for the file as Foundation's property list values.
+    /// Adds a handler that receives the file's contents as Foundation's property list values.
     ///
     /// The whole file is read into memory.
     ///
@@ -165,7 +165,7 @@ extension DownloadRequest {
             completionHandler: completionHandler)
     }
 
-    /// Returns a task that serializes the file as Foundation's property list values.
+    /// Returns a task that serializes the file's contents as Foundation's property list values.
     ///
     /// The whole file is read into memory.
     ///

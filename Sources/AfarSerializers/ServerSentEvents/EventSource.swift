@@ -218,7 +218,7 @@ extension EventSource {
 
         /// One year, which prevents overflow in calculations.
         private static let longest = Duration.seconds(31_536_000)
-        /// The initial value to increase if the delay is zero, so that failed connections don't repeat without a pause.
+        /// The value from which a delay of zero increases, so that failed connections don't repeat without a pause.
         private static let shortestGrown = Duration.milliseconds(100)
     }
 }
@@ -244,8 +244,8 @@ extension Session {
     ///   - convertible: The URL.
     ///   - method: The HTTP method. The default is GET.
     ///   - headers: The headers to add to those of the session.
-    ///   - lastEventID: The ID of the last event received earlier, from which the server can resume. The default is an
-    ///     empty string, which means none.
+    ///   - lastEventID: The ID of the last event received earlier, from which the server can resume. The default is an empty
+    ///     string, which means no ID.
     ///   - reconnection: The rules for reconnecting.
     ///   - maximumEventSize: The maximum size of an event in bytes. A larger event ends the sequence with
     ///     ``ServerSentEventTooLarge``. The default is 1 MiB.
@@ -282,8 +282,8 @@ extension Session {
     ///
     /// - Parameters:
     ///   - convertible: The value that creates the request of each connection.
-    ///   - lastEventID: The ID of the last event received earlier, from which the server can resume. The default is an
-    ///     empty string, which means none.
+    ///   - lastEventID: The ID of the last event received earlier, from which the server can resume. The default is an empty
+    ///     string, which means no ID.
     ///   - reconnection: The rules for reconnecting.
     ///   - maximumEventSize: The maximum size of an event in bytes. A larger event ends the sequence with
     ///     ``ServerSentEventTooLarge``. The default is 1 MiB.
@@ -322,7 +322,7 @@ final class EventSourceMemory: Sendable {
     /// The reconnection delay that the server specified, if any.
     var reconnectionTime: Duration? { state.withLock { $0.reconnectionTime } }
 
-    /// Stores the server's values. Of the IDs, only the last one that a header can contain is stored.
+    /// Stores the server's values. Stores only the last of the IDs that can be sent in a header.
     ///
     /// - Parameter ids: The IDs that the server sent, in order.
     func store(ids: [String], reconnectionTime: Duration?) {

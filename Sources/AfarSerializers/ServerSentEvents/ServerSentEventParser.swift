@@ -128,8 +128,8 @@ public struct ServerSentEventParser: DataStreamParser {
             data: String(decoding: event.data.dropLast(), as: UTF8.self), id: id)
     }
 
-    /// Returns the duration that ASCII digits specify, limited to one day, or `nil` if they aren't all digits or are
-    /// empty.
+    /// Returns the duration that ASCII digits specify in milliseconds, limited to one day, or `nil` if the data is empty or
+    /// contains other bytes.
     private static func milliseconds(in digits: Data) -> Duration? {
         guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
             return nil

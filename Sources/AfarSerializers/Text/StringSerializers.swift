@@ -65,10 +65,9 @@ public final class StringResponseSerializer: ResponseSerializer {
     /// Returns the decoded text.
     ///
     /// - Throws: ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)`` with a
-    ///   ``TextDecodingError`` if the bytes don't match the encoding or the charset is unknown. For the few encodings
-    ///   that only Foundation supports, it is
-    ///   ``AFError/ResponseSerializationFailureReason/stringSerializationFailed(encoding:)``. Also throws the errors of
-    ///   ``ResponseSerializer/bytes(of:)``.
+    ///   ``TextDecodingError`` if the bytes don't match the encoding or the charset is unknown. For the few encodings that only
+    ///   Foundation supports, the error is ``AFError/ResponseSerializationFailureReason/stringSerializationFailed(encoding:)``.
+    ///   Also throws the errors of ``ResponseSerializer/bytes(of:)``.
     public func serialize(_ input: SerializationInput) throws -> String {
         guard let data = try bytes(of: input) else { return "" }
         guard let encoding, decoding.encoding == nil else { return try decoding.decode(data, of: input.head).text }
@@ -169,7 +168,7 @@ extension ResponseSerializer where Self == TextResponseSerializer {
 // MARK: - Requests
 
 extension DataRequest {
-    /// Adds a handler for the response as text.
+    /// Adds a handler that receives the response as text.
     ///
     /// - Parameters:
     ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
@@ -220,7 +219,7 @@ extension DataRequest {
 }
 
 extension DownloadRequest {
-    /// Adds a handler for the file as text.
+    /// Adds a handler that receives the file's contents as text.
     ///
     /// The whole file is read into memory.
     ///
@@ -249,7 +248,7 @@ extension DownloadRequest {
             completionHandler: completionHandler)
     }
 
-    /// Returns a task that serializes the file as text.
+    /// Returns a task that serializes the file's contents as text.
     ///
     /// The whole file is read into memory.
     ///
@@ -294,7 +293,7 @@ extension DataStreamSerializer where Self == StringStreamSerializer {
 }
 
 extension DataStreamRequest {
-    /// Adds a handler for the body as text, which is decoded as it arrives.
+    /// Adds a handler that receives the body as text. The text is decoded as it arrives.
     ///
     /// The encoding is that of a byte-order mark or the charset of the `Content-Type`. Otherwise, it is UTF-8.
     /// Characters are never split between calls, and malformed bytes become U+FFFD.

@@ -9,14 +9,14 @@ public import Foundation
 /// show(decoder.finish())
 /// ```
 ///
-/// As the Encoding Standard specifies, malformed bytes become U+FFFD. The position of the first ones is in
-/// ``malformedOffset``. A byte-order mark at the beginning is removed.
+/// As the Encoding Standard specifies, malformed bytes become U+FFFD. ``malformedOffset`` is the position of the first
+/// malformed bytes. A byte-order mark at the beginning is removed.
 public struct TextDecoder: Sendable {
     /// The encoding. A byte-order mark can change it if `findsByteOrderMarks` is `true`.
     public private(set) var encoding: TextEncoding
     private let findsByteOrderMarks: Bool
     private var decoder: any ChunkDecoder
-    /// The first bytes as long as they could be part of a byte-order mark, and `nil` afterward.
+    /// The first bytes while they could still be part of a byte-order mark, and `nil` afterward.
     private var beginning: [UInt8]? = []
     private var lengthOfMark = 0
 

@@ -103,8 +103,7 @@ public struct TextDecoding: Sendable, Hashable {
         }
     }
 
-    /// Returns the encoding of a text. The beginning of the text is sufficient, but it must have at least 1,024 bytes
-    /// if the text is that long.
+    /// Returns the encoding of a text. Its beginning is sufficient, but must have at least 1,024 bytes if the text is that long.
     ///
     /// - Throws: ``TextDecodingError`` if the charset is unknown.
     public func encoding(of bytes: Data, as type: MediaType) throws(TextDecodingError) -> TextEncoding {

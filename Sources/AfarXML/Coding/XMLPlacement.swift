@@ -240,7 +240,7 @@ extension KeyedDecodingContainer {
     }
 }
 
-/// A property wrapper for a value that is its element's own text, next to attributes: `@XMLText var amount: Decimal`.
+/// A property wrapper for a value that is its element's own text, for elements that also have attributes: `@XMLText var amount: Decimal`.
 ///
 /// The text of nested elements isn't included.
 ///
@@ -288,7 +288,7 @@ extension KeyedDecodingContainer {
     }
 }
 
-/// A property wrapper for an array with an enclosing element: `@XMLWrapped var items: [Item]` is
+/// A property wrapper for an array with an enclosing element: `@XMLWrapped var items: [Item]` corresponds to
 /// `<items><item/><item/></items>`.
 ///
 /// When reading, elements with any name are accepted. When writing, their name is ``XMLEncoder/itemName``. To use

@@ -23,7 +23,7 @@ extension XML.Element {
         chain(from: xmlFirstElementChild(pointer)) { xmlNextElementSibling($0) }.map(XML.Element.init)
     }
 
-    /// All child nodes: elements, texts, comments and others.
+    /// All child nodes: elements, text, comments and others.
     public var nodes: [XML.Node] { Array(chain(from: pointer.pointee.children) { $0.pointee.next }) }
 
     /// Returns the child elements with a name.

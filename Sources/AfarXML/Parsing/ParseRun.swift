@@ -63,9 +63,9 @@ final class ParseRun {
         rules.deallocate()
     }
 
-    /// The libxml2 options for XML: don't load external resources, count lines beyond 65,535, ignore the declared
-    /// encoding because the bytes have already been converted to UTF-8, and store short texts in their nodes because
-    /// trees aren't modified.
+    /// The libxml2 options for XML: don't load external resources, count lines beyond 65,535, ignore the declared encoding
+    /// because the bytes have already been converted to UTF-8, and store short text inside its node because trees aren't
+    /// modified.
     static let flags = Int32(
         XML_PARSE_NONET.rawValue | XML_PARSE_BIG_LINES.rawValue | XML_PARSE_IGNORE_ENC.rawValue
             | XML_PARSE_COMPACT.rawValue)
@@ -207,7 +207,7 @@ extension XML.Error.Kind {
     /// Creates the kind of a parser error.
     init(_ problem: xmlError) {
         switch xmlParserErrors(UInt32(bitPattern: problem.code)) {
-        // libxml2 uses this code for texts beyond its limit.
+        // libxml2 also uses this code for text that exceeds its limit.
         case XML_ERR_NO_MEMORY: self = problem.text.contains("huge text") ? .limitExceeded : .outOfMemory
         case XML_ERR_DOCUMENT_EMPTY: self = .emptyDocument
         case XML_ERR_INVALID_ENCODING: self = .invalidBytes

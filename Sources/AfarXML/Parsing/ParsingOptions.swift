@@ -3,27 +3,27 @@ public import AfarSerializers
 extension XML {
     /// The options and limits for parsing a document.
     ///
-    /// Some rules can't be changed: files and URLs are never loaded, entities that a document declares are never
-    /// expanded, and the following limits always apply: 50,000 bytes for a name, 9 million bytes for all distinct
-    /// names, 9 million bytes for a tag with its attributes, 10 million bytes for a text or a comment, and 65,536 bytes
-    /// for the declarations in a document type.
+    /// Some rules can't be changed: files and URLs are never loaded, entities that a document declares are never expanded, and
+    /// the following limits always apply: 50,000 bytes for a name, 9 million bytes for all distinct names, 9 million bytes for
+    /// a tag with its attributes, 10 million bytes for a piece of text or a comment, and 65,536 bytes for the declarations in a
+    /// document type.
     public struct ParsingOptions: Hashable, Sendable {
-        /// The maximum size of a document in bytes. The default is 64 MiB. Stream larger documents instead. For a
-        /// stream, the limit applies approximately, to within one chunk, to each element that is created.
+        /// The maximum size of a document in bytes. The default is 64 MiB. Stream larger documents instead. For a stream, the
+        /// limit applies to each element that is created, and is accurate to within one chunk.
         public var maximumBytes: Int
         /// The maximum nesting depth of elements. The default and upper limit is 256.
         public var maximumDepth: Int {
             didSet { maximumDepth = min(maximumDepth, Self.greatestDepth) }
         }
-        /// The maximum number of attributes of an element. The default is 256. The processing time grows quadratically
-        /// with it. In HTML, the limit can be slightly exceeded.
+        /// The maximum number of attributes of an element. The default is 256. The processing time grows quadratically with
+        /// this number. In HTML, the limit can be slightly exceeded.
         public var maximumAttributes: Int
         /// The maximum number of elements in a document or, for a stream, in each element that is created. The default
         /// is one million, which uses several hundred megabytes of memory.
         public var maximumElements: Int
-        /// The maximum number of nodes in a document or, for a stream, in each element that is created. Elements,
-        /// attributes, comments, processing instructions and CDATA sections count as nodes. The default is 4 million,
-        /// which use up to about one gigabyte of memory in addition to their text.
+        /// The maximum number of nodes in a document or, for a stream, in each element that is created. Elements, attributes,
+        /// comments, processing instructions and CDATA sections count as nodes. The default is 4 million, which uses up to
+        /// about one gigabyte of memory in addition to the text.
         public var maximumNodes: Int
         /// The maximum number of distinct names in a document or in an entire stream. Names of elements, attributes,
         /// prefixes, namespaces and processing instructions count. The default is 50,000. Above about 100,000, the

@@ -35,8 +35,8 @@ final class DocumentStream<Value> {
 
 /// The common implementation of stream parsers.
 ///
-/// Like them, it is a value. The libxml2 parser is created with the first chunk, so copies of a parser that hasn't
-/// started are independent.
+/// Like them, it is a value type. The libxml2 parser is created with the first chunk, so copies of a parser that hasn't started
+/// are independent.
 struct DocumentStreaming<Value: Sendable>: Sendable {
     /// Creates a stream for bytes with a `Content-Type`.
     private let begin: @Sendable (_ contentType: String?) throws(XML.Error) -> DocumentStream<Value>

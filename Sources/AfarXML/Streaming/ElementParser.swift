@@ -6,7 +6,7 @@ extension XML {
     /// A parser that converts selected elements of a streamed document to values. Each value is delivered as soon as
     /// its element is complete.
     ///
-    /// Nothing else is kept, so memory use doesn't grow with the document.
+    /// The parser keeps nothing else, so memory use doesn't grow with the document.
     ///
     /// ```swift
     /// for await stream in AF.streamRequest(url).serializing(.xmlElements(matching: "/feed/entry", as: Entry.self)) { … }
@@ -15,9 +15,9 @@ extension XML {
     /// If the document isn't well-formed, the last result is a failure with an ``XML/Error``. If an element can't be
     /// converted, its result is a failure, and parsing continues with the next element.
     ///
-    /// A path of names selects elements: `entry` (at any depth), `feed/entry`, `/feed/entry` (from the outermost
-    /// element), `//entry/link`, `*`, joined by `|`. A name without a prefix refers to an element without a namespace.
-    /// Elements inside a selected element are part of it and aren't selected again.
+    /// A path of names selects elements: `entry` (at any depth), `feed/entry`, `/feed/entry` (from the outermost element),
+    /// `//entry/link` or `*`. Several paths can be joined by `|`. A name without a prefix refers to an element without a
+    /// namespace. Elements inside a selected element are part of it and aren't selected again.
     public struct ElementParser<Value: Sendable>: DataStreamParser {
         private var streaming: DocumentStreaming<Value>
 

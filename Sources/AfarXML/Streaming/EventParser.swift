@@ -3,8 +3,8 @@ import CLibxml2
 public import Foundation
 
 extension XML {
-    /// A parser that reports the elements and texts of a streamed document as they arrive. Memory use doesn't depend on
-    /// the document's length.
+    /// A parser that reports the elements and text of a streamed document as they arrive. Memory use doesn't depend on the
+    /// document's length.
     ///
     /// ```swift
     /// for await stream in AF.streamRequest(url).streamTask().streamingResponses(parsedUsing: XML.EventParser()) { … }
@@ -47,7 +47,7 @@ extension XML {
         case startElement(StartTag)
         /// The end of an element.
         case endElement(Name)
-        /// Text or CDATA. A text can be split into several events.
+        /// Text or CDATA. A run of text can be split into several events.
         case text(String)
         /// A comment.
         case comment(String)

@@ -63,8 +63,8 @@ extension XPathEvaluation {
         }
     }
 
-    /// Returns the first position of a text in another. Comparisons count as steps because their number can be the
-    /// product of both lengths.
+    /// Returns the first position of one text in another. Comparisons count as steps because their number can be the product of
+    /// both lengths.
     private func find(_ wanted: [UInt8], in text: [UInt8]) throws(XML.Error) -> Int? {
         guard let first = wanted.first else { return 0 }
         var start = 0
@@ -175,7 +175,7 @@ extension XPathEvaluation {
 // MARK: Numbers and characters
 
 extension [UInt8] {
-    /// The text without surrounding white space, and with each inner run of it replaced by one space (section 4.2).
+    /// The text without surrounding white space, and with each run of white space inside it replaced by one space (section 4.2).
     fileprivate var withSpaceNormalized: [UInt8] {
         var result: [UInt8] = []
         var endsWord = false

@@ -50,7 +50,7 @@ extension XPathEvaluation {
         return try sorted(found)
     }
 
-    /// Returns the nodes of one axis, in its order, that pass predicates that depend on positions.
+    /// Performs a step whose predicates depend on positions. Returns the nodes that pass the predicates, in the order of the axis.
     private func positioned(_ step: XPathStep, from origin: xmlNodePtr) throws(XML.Error) -> [xmlNodePtr] {
         var nodes: [xmlNodePtr] = []
         var predicates = step.predicates[...]
@@ -95,8 +95,8 @@ extension XPathEvaluation {
         return try number(predicate.expression, context) == Double(context.position)
     }
 
-    /// Returns a subset of nodes from which an axis reaches the same nodes as from all of them. This avoids quadratic
-    /// time.
+    /// Returns a subset of the nodes that is sufficient: from it, the axis reaches the same nodes as from the complete set.
+    /// This avoids quadratic time.
     private func necessary(_ origins: [xmlNodePtr], _ axis: XPathAxis) throws(XML.Error) -> [xmlNodePtr] {
         guard origins.count > 1 else { return origins }
         switch axis {
@@ -180,8 +180,7 @@ extension UnsafeMutablePointer<xmlNode> {
 // MARK: - Axes
 
 extension XPathEvaluation {
-    /// Calls a closure with each node of an axis, in the order of the axis, until it returns `false`. Each node is a
-    /// step.
+    /// Calls a closure with each node of an axis, in the order of the axis, until it returns `false`. Each node counts as a step.
     func visit(
         _ axis: XPathAxis, _ origin: xmlNodePtr, _ work: (xmlNodePtr) throws(XML.Error) -> Bool
     ) throws(XML.Error) {

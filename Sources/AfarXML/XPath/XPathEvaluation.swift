@@ -3,8 +3,8 @@ import Foundation
 
 /// An evaluation that limits its number of steps. It isn't thread-safe.
 ///
-/// libxml2's evaluator can't be limited. It doesn't count all comparisons: it compares each node of a step with all
-/// earlier ones, and all pairs of two node sets. It also copies texts repeatedly.
+/// libxml2's evaluator can't be limited. It doesn't count all comparisons: it compares each node of a step with all earlier
+/// ones, and all pairs of two node sets. It also copies text repeatedly.
 final class XPathEvaluation {
     let document: XML.Document
     private let maximumSteps: Int
@@ -140,7 +140,7 @@ final class XPathEvaluation {
         try text(of: evaluate(expression, context))
     }
 
-    /// Returns the nodes of an expression that results in nodes.
+    /// Evaluates an expression whose result is nodes, and returns the nodes.
     func nodes(_ expression: XPathExpression, _ context: Context) throws(XML.Error) -> [xmlNodePtr] {
         guard case .nodes(let nodes) = try evaluate(expression, context) else { return [] }
         return nodes
@@ -296,7 +296,7 @@ extension XPathEvaluation {
         return comparison.holds(try number(of: left), try number(of: right))
     }
 
-    /// Returns whether the comparison holds for any node and a number or a text.
+    /// Returns whether the comparison with a number or a text is true for any of the nodes.
     private func hasNode(
         _ nodes: [xmlNodePtr], _ comparison: XPathComparison, _ other: XPathValue
     ) throws(XML.Error) -> Bool {

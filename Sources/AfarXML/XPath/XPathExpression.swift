@@ -84,7 +84,7 @@ enum XPathAxis: String {
 enum XPathNodeTest {
     case node, text, comment
     case instruction(XPathName?)
-    /// A node of the axis' principal type: any, or with a name, a namespace or both. `nil` means no namespace.
+    /// Any node of the axis's principal type, or only those with a namespace or a name. The namespace `nil` means no namespace.
     case any
     case anyIn(XPathName)
     case named(XPathName, namespace: XPathName?)

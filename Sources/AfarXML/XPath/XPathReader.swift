@@ -48,8 +48,8 @@ struct XPathReader {
         return false
     }
 
-    /// Reads a number, if one comes next: digits with a point, and an exponent, which libxml2 and most other
-    /// implementations accept.
+    /// Reads a number, if one comes next: digits, optionally with a point and an exponent. libxml2 and most other
+    /// implementations accept exponents too.
     mutating func number() -> Double? {
         skipSpace()
         let start = position
@@ -75,7 +75,7 @@ struct XPathReader {
         return XML.XPathResult.number(in: String(decoding: bytes[start..<position], as: UTF8.self))
     }
 
-    /// Reads a quoted text, if one comes next.
+    /// Reads a quoted string, if one comes next.
     mutating func literal() throws(XML.Error) -> [UInt8]? {
         skipSpace()
         guard isNext("'") || isNext("\"") else { return nil }

@@ -118,7 +118,7 @@ enum DecodingStep {
     case scalars(UInt32, UInt32)
     /// The bytes since the last character are malformed.
     case malformed
-    /// The bytes before these are malformed, and these must be processed again.
+    /// The bytes before the associated ones are malformed, and the associated bytes must be processed again.
     case malformedBefore(UInt8)
     case malformedBeforeTwo(UInt8, UInt8)
     case malformedBeforeThree(UInt8, UInt8, UInt8)
@@ -176,7 +176,7 @@ struct UTF8Output: ~Copyable {
         }
     }
 
-    /// Moves the output to a text.
+    /// Moves the output to the end of a text.
     mutating func move(to text: inout [UInt8]) {
         text.append(contentsOf: memory.prefix(count))
         count = 0

@@ -1,4 +1,4 @@
-/// A decoder for UTF-8. Valid input costs as much as the standard library's validation.
+/// A decoder for UTF-8. Decoding valid input takes as long as the standard library's validation.
 struct UTF8Decoder: ChunkDecoder {
     private(set) var malformedOffset: Int?
     /// The bytes of an incomplete character.

@@ -6,7 +6,7 @@ import Foundation
 /// The state shared by all decoders of one document. It isn't thread-safe.
 final class Decoding {
     let options: XMLDecoder
-    /// Whether keys equal the names in the document.
+    /// Whether keys are the same as the names in the document.
     let usesDefaultKeys: Bool
     /// Whether only keys and property wrappers specify placements.
     let placesAutomatically: Bool
@@ -142,8 +142,8 @@ extension Decoding {
         }
     }
 
-    /// Decodes a value that is a single text. It isn't inlined because its caller is part of the recursion and must have
-    /// a small stack frame.
+    /// Decodes a value that consists of a single piece of text. It isn't inlined because its caller is part of the recursion
+    /// and must have a small stack frame.
     @inline(never)
     private func leaf<Value: Decodable>(
         _ type: Value.Type, _ kind: DecodedKind, _ part: NodePart, _ decoder: @autoclosure () -> ElementDecoder
@@ -235,7 +235,7 @@ enum DecodedKind {
     case choice
     case placed(XMLPlacement)
 
-    /// Whether values of the type are a single text.
+    /// Whether a value of the type consists of a single piece of text.
     var isLeaf: Bool {
         switch self {
         case .text, .scalar, .date, .data: true
@@ -275,7 +275,7 @@ struct TypeTable<Value> {
 
     @inline(__always)
     private static func slot(of type: ObjectIdentifier) -> Int {
-        // The lowest bits of addresses are always equal.
+        // The lowest bits are the same in all addresses.
         Int(truncatingIfNeeded: (UInt64(UInt(bitPattern: type)) &* 0x9E37_79B9_7F4A_7C15) >> 59)
     }
 }

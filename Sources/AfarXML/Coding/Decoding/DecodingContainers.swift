@@ -34,7 +34,7 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         guard let part = part(of: type, key) else { return nil }
         if part.isNilForOptional {
-            // If there are several elements, only the first one is nil.
+            // If the list has more elements, only its first element is nil and not the entire list.
             guard case .list = element.decoding.kind(of: type), part.hasLaterSiblingWithSameName else { return nil }
         }
         return try element.decoding.value(type, at: part, inside: element, key: key)
@@ -136,7 +136,7 @@ extension KeyedElements {
     }
 }
 
-// The default implementations perform three lookups per type and throw an error for 128-bit integers.
+// The protocol's default implementations perform three lookups per value and throw an error for 128-bit integers.
 
 extension KeyedElements {
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try decodeScalar(key) }
@@ -248,7 +248,7 @@ struct NodeWalker {
         case sameName
         /// The siblings with the same name, taken from the index.
         case indexed([xmlNodePtr])
-        /// The words of a text.
+        /// The words of a piece of text.
         case words(UnsafeBufferPointer<UInt8>)
     }
 

@@ -69,7 +69,7 @@ extension ElementDecoder {
         var name = name
         return name.withUTF8 { name in
             var other: xmlNodePtr?
-            // Search from the end of the last lookup.
+            // Start the search where the last lookup ended.
             var next = cursor
             var passed = passedNames
             while let node = next {
@@ -112,7 +112,7 @@ extension ElementDecoder {
         nodes.first { isPreferred($0, namespace) } ?? (namespace == nil ? nodes.first : nil)
     }
 
-    /// Returns whether a child is in the given namespace or, without one, in this element's namespace.
+    /// Returns whether a child is in the given namespace or, if none is given, in this element's namespace.
     @inline(__always)
     private func isPreferred(_ node: xmlNodePtr, _ namespace: String?) -> Bool {
         if let namespace { return node.isIn(namespace) }
@@ -178,8 +178,8 @@ extension ElementDecoder {
 
 /// An index of an element's children and attributes by key.
 ///
-/// It is created if all keys are requested, as by a dictionary, to make each lookup fast, or if a closure converts the
-/// keys.
+/// It is created if all keys are requested, for example by a dictionary, because it makes each lookup fast. It is also created
+/// if a closure converts the keys.
 struct NodeIndex {
     /// The keys in document order.
     private(set) var keys: [String] = []

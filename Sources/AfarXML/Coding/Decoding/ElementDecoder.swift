@@ -12,7 +12,7 @@ final class ElementDecoder: Decoder {
     var cursor: xmlNodePtr?
     /// A set of bits for the names of the nodes before the cursor.
     var passedNames: UInt64 = 0
-    /// The index of children and attributes by key, if it was required.
+    /// The index of children and attributes by key, if it has been created.
     var index: NodeIndex?
     /// The number of elements of the list, once counted.
     var listCount: Int?
@@ -28,7 +28,7 @@ final class ElementDecoder: Decoder {
 
     deinit { joinedText?.deallocate() }
 
-    /// The text, which remains valid as long as this decoder.
+    /// The text, which remains valid as long as this decoder exists.
     var retainedText: UnsafeBufferPointer<UInt8> {
         if let text = part.onlyText { return text }
         let text =

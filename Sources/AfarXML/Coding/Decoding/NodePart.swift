@@ -72,7 +72,7 @@ extension NodePart {
 }
 
 extension NodePart {
-    /// Whether the part is nil for an optional value. This includes the text of an element without text.
+    /// Whether the part is nil for an optional value. An element's own text is also nil if the element contains no text.
     var isNilForOptional: Bool {
         guard case .ownText = role else { return isNil }
         var next = node.pointee.children
@@ -132,7 +132,7 @@ extension NodePart {
         return withOwnText { text, isAlone in isAlone ? work(text.trimmed) : nil }
     }
 
-    /// Calls a closure with the text directly inside the node, and with whether the node contains no elements.
+    /// Calls a closure with the text directly inside the node and a Boolean value that indicates whether the node contains no elements.
     func withOwnText<Result>(_ work: (UnsafeBufferPointer<UInt8>, _ isAlone: Bool) -> Result) -> Result {
         if case .word(let word) = role { return work(word, true) }
         var joined: [UInt8] = []

@@ -30,7 +30,7 @@ public struct XMLDecoder: Sendable {
     public var rootName: String?
     /// The options for parsing documents, if they are decoded from data.
     public var parsingOptions: XML.ParsingOptions
-    /// The `userInfo` of the decoder that each value receives.
+    /// The `userInfo` of the decoder that is passed to each value.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
     /// Creates a decoder.

@@ -8,7 +8,7 @@ final class ElementEncoder: Encoder {
 
     /// The destination of a value.
     enum Target {
-        /// An element. For a list, one element for each of its elements or one that contains them.
+        /// An element. For a list, one element for each item, or one element that contains all items.
         case element(in: OutputElement, name: String, namespace: String?, list: ListForm)
         /// The content of an existing element.
         case content(OutputElement, items: String)

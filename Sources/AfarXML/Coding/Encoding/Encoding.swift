@@ -52,8 +52,8 @@ final class Encoding {
         try check()
     }
 
-    /// Encodes a value that is a single text. Returns `false` if the value must encode itself. It isn't inlined because
-    /// its caller is part of the recursion and must have a small stack frame.
+    /// Encodes a value that consists of a single piece of text. Returns `false` if the value must encode itself. It isn't
+    /// inlined because its caller is part of the recursion and must have a small stack frame.
     @inline(never)
     private func writeLeaf(_ value: some Encodable, _ encoder: ElementEncoder) throws -> Bool {
         if let text = try text(of: value, encoder) {
@@ -84,7 +84,7 @@ final class Encoding {
                 codingPath: codingPath, debugDescription: description + (path.isEmpty ? "." : " (at \(path)).")))
     }
 
-    /// Returns the text of a value that is a single text, or `nil` if the value must encode itself.
+    /// Returns the text of a value that consists of a single piece of text, or `nil` if the value must encode itself.
     private func text(of value: some Encodable, _ encoder: ElementEncoder) throws -> String? {
         switch value {
         case let value as String: return value

@@ -7,8 +7,8 @@ public import Foundation
 ///
 /// - A key is a child element. ``XMLAttribute``, ``XMLChild``, ``XMLText``, ``XMLWrapped``, ``XMLCodingKey`` and
 ///   ``placementStrategy`` specify other placements. The key `#text` is the element's own text.
-/// - An array is written as one element with its name for each of its elements. An empty array is omitted. A top-level
-///   or nested array is an element that contains elements with the name ``itemName``.
+/// - Each element of an array is written as an XML element with the array's name. An empty array is omitted. A top-level or
+///   nested array is an XML element that contains elements with the name ``itemName``.
 /// - A nil value is omitted. In arrays, it is an element with `xsi:nil="true"`.
 /// - An enum with associated values is an element that contains the element of its case. See ``XMLChoice``.
 /// - The values that a superclass encodes with `superEncoder()` are in the same element as those of the subclass.
@@ -38,7 +38,7 @@ public struct XMLEncoder: Sendable {
     public var itemName: String
     /// The layout of the document.
     public var outputFormatting: OutputFormatting
-    /// The `userInfo` of the encoder that each value receives.
+    /// The `userInfo` of the encoder that is passed to each value.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
     /// Creates an encoder.

@@ -1,7 +1,7 @@
 import AfarCore
 import Foundation
 
-/// A value that is a single text in XML and ignores surrounding white space.
+/// A value that consists of a single piece of text in XML. Surrounding white space is ignored.
 ///
 /// The formats are those of the XML Schema data types (XML Schema Part 2, section 3).
 protocol XMLScalar: Codable, Sendable {
@@ -246,7 +246,7 @@ enum XMLBinary {
         }
     }
 
-    /// Returns two uppercase digits per byte, which is the canonical form of XML Schema.
+    /// Returns two uppercase digits per byte, the canonical form in XML Schema.
     static func hexadecimalText(_ data: Data) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         return String(decoding: data.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
