@@ -192,7 +192,7 @@ public final class URLCacheStore: CacheStore, @unchecked Sendable {
     /// Returns the responses to a URL, the newest first.
     public func responses(for url: String) -> [CachedResponse] {
         guard let request = Self.request(for: url), let entry = cache.cachedResponse(for: request) else { return [] }
-        // Ignores entries of other code, which don't record the requests for which they are valid.
+        // Ignores entries from other code, because they don't record the requests for which they are valid.
         guard let response = entry.userInfo?[Self.key] as? CachedResponse, response.url == url else { return [] }
         return [response]
     }

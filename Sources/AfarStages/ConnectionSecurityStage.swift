@@ -49,8 +49,8 @@ package struct ConnectionSecurityStage: ExchangeStage {
     }
 
     private final class Run: StageRun {
-        /// The maximum number of certificate chains that are decided on for one request. A host can have many, but a server that
-        /// uses a different chain for each connection must not keep evaluators busy for long.
+        /// The maximum number of certificate chains for which one request obtains decisions. A host can have many, but a server
+        /// that uses a different chain for each connection must not keep evaluators busy for long.
         private static let decisionLimit = 64
 
         private struct State {

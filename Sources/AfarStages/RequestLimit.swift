@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// A stage that limits the number of requests to a host that are in flight. Further requests wait in the order of their arrival.
+/// A stage that limits the number of in-flight requests to each host. Further requests wait in the order in which they arrive.
 ///
 /// ```swift
 /// let session = Session(stages: [RequestLimit(perHost: 4)])
@@ -14,7 +14,7 @@ public struct RequestLimit: ExchangeStage {
 
     /// Creates a stage. Sessions that use the same stage share its limit.
     ///
-    /// - Parameter limit: The maximum number of requests to one origin (scheme, host, and port) in flight. The minimum is 1.
+    /// - Parameter limit: The maximum number of in-flight requests to one origin (scheme, host, and port). The minimum is 1.
     public init(perHost limit: Int) { slots = Slots(limit: max(1, limit)) }
 
     /// Returns a run for each exchange.

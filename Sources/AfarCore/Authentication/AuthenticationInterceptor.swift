@@ -8,8 +8,8 @@ public import Foundation
 ///
 /// Requests are sent with the current credential. When the credential requires a refresh, or a server has refused it, the
 /// interceptor refreshes it once. Requests that need the new credential wait for it, and refused requests are retried. If the
-/// refresh fails, the waiting requests fail with its error. Requests in flight that are then refused fail with it too. If a
-/// request was refused but its credential has since been replaced, it is retried immediately.
+/// refresh fails, the waiting requests fail with its error. Requests in flight that are refused after that also fail with this
+/// error. If a request was refused but its credential has since been replaced, it is retried immediately.
 ///
 /// Canceling a waiting request ends only that request; the refresh continues for the others. Several sessions and requests can
 /// share an interceptor. You can call all its methods from any thread.
@@ -44,8 +44,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
 
     /// The credential that authenticates requests.
     ///
-    /// If requests are waiting for a refresh when you set it, they continue with the new credential, or fail if it is nil. The
-    /// result of the refresh in progress is then ignored.
+    /// If requests are waiting for a refresh when you set this property, they continue with the new credential, or fail if it
+    /// is nil. The result of the refresh in progress is then ignored.
     public var credential: Credential? {
         get { state.withLock { $0.credential } }
         set {
@@ -159,7 +159,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
 extension AuthenticationInterceptor {
     /// The maximum number of refreshes in a period of time.
     public struct RefreshWindow: Sendable {
-        /// The length of the window up to the current time, in seconds.
+        /// The length of the window, in seconds. The window ends at the current time.
         public let interval: TimeInterval
         /// The maximum number of refreshes in the window.
         public let maximumAttempts: Int
@@ -376,7 +376,7 @@ struct CredentialState<Credential: Sendable> {
 
 /// An ``AuthenticationInterceptor``'s record for one request. It doesn't include retries by other interceptors.
 struct AuthenticationRecord {
-    /// The time at which the request began, or last received the result of a refresh.
+    /// The time at which the request last received the result of a refresh, or began if it has received none.
     var began: TimeInterval
     /// The latest version of the credential with which the interceptor retried the request.
     var version: Int?

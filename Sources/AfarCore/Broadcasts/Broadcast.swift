@@ -137,7 +137,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         var prepared = 0
         var notifyFirst = {}
         var id: Int?
-        // Repeats until no newer value was sent, so that none is missed or delivered twice.
+        // Repeats until no newer value has been sent, so that no value is missed or delivered twice.
         while let newValue = state.withLock({
             $0.newerValue(than: &prepared, orAdd: listener, notifying: notifyFirst, &id)
         }) {

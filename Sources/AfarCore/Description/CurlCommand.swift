@@ -196,7 +196,7 @@ package struct CurlCommand {
         case file(path: String)
         /// Standard input, which the user of the command provides.
         case standardInput
-        /// A multipart form, as curl's options for its parts.
+        /// A multipart form, as the curl options for its parts.
         case form(words: [String])
     }
 
@@ -210,7 +210,7 @@ package struct CurlCommand {
     package var suppressedHeaders: [String] = []
     /// The body, if there is one.
     package var body: Body?
-    /// Whether curl decodes compressed responses. It requests compression unless the headers do.
+    /// Whether curl decodes compressed responses. If it does, it also requests compression, unless the headers already do.
     package var isDecoding = true
     /// The user and password with which curl answers an authentication challenge, if any.
     package var credential: (user: String, password: String)?

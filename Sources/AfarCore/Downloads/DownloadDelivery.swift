@@ -71,7 +71,7 @@ final class DownloadDelivery: Sendable {
     /// The file that receives the body.
     var url: URL { state.withLock { $0.otherFile ?? file }.url }
 
-    /// The resume data for an interruption at this moment.
+    /// The resume data to use if the download is interrupted now.
     var resumable: ResumeData? { state.withLock { $0.resumable } }
 
     // MARK: Response head
@@ -178,7 +178,7 @@ final class DownloadDelivery: Sendable {
 
     // MARK: Completion
 
-    /// Ends writing after a complete body.
+    /// Ends writing after the body is complete.
     ///
     /// - Returns: The file with the body, and the resume data of a part that the response didn't affect.
     func finish() throws(TransportError) -> (TemporaryFile, ResumeData?) {

@@ -77,7 +77,7 @@ struct DownloadStorage: Sendable {
             state.fileURL = nil
             return state.file.take()
         }
-        // It was kept because it couldn't be moved.
+        // The file was kept because it couldn't be moved.
         file?.reclaim()
     }
 
@@ -124,7 +124,7 @@ struct DownloadStorage: Sendable {
 
     // MARK: Completion
 
-    /// Ends writing after a complete body.
+    /// Ends writing after the body is complete.
     ///
     /// - Returns: The file with the body, or nil if none was opened.
     func finish() throws(TransportError) -> URL? {

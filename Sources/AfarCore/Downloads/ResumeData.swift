@@ -76,7 +76,7 @@ package struct ResumeData: Sendable, Equatable {
         ["Range": "bytes=\(offset)-", "If-Range": validator.text, "Accept-Encoding": "identity"]
     }
 
-    /// Returns the URL in the form in which it is stored and compared.
+    /// Returns the URL without user name and password. It is stored and compared in this form.
     package static func withoutUserinfo(_ url: URL) -> URL? {
         guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
         (components.user, components.password) = (nil, nil)

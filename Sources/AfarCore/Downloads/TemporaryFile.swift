@@ -98,7 +98,7 @@ package final class TemporaryFile: Sendable {
     func publish() {
         let whole = url.deletingLastPathComponent().appending(path: Self.wholeName)
         if rename(url.path, whole.path) == 0 { state.withLock { $0.url = whole } }
-        // The system doesn't report the default permissions; a new file has them.
+        // The system doesn't report the default permissions, but a new file has them.
         let sample = url.deletingLastPathComponent().appending(path: Self.sampleName).path
         let descriptor = open(sample, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { return }

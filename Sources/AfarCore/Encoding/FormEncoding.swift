@@ -244,7 +244,7 @@ extension FormKeyedContainer {
 
 // MARK: - Nodes and text
 
-/// A node in the tree that a value encodes itself into. Containers write it; the serializer reads it.
+/// A node in the tree that represents an encoded value. Containers write it; the serializer reads it.
 ///
 /// This is a class because several containers and super encoders can write to the same node.
 final class FormNode {
@@ -364,7 +364,7 @@ extension FormSingleValueContainer {
     }
 }
 
-/// Serializes the tree that a value has encoded itself into.
+/// Serializes the tree that represents an encoded value.
 struct FormSerializer {
     private let options: URLEncodedFormEncoder
     private let unescaped: CharacterSet

@@ -49,7 +49,7 @@ extension Error {
         self as? AFError
     }
 
-    /// Returns this error as an `AFError`. It never traps: any other error is wrapped in `AFError.sessionTaskFailed`.
+    /// Returns this error as an `AFError`. This method never traps: any other error is wrapped in `AFError.sessionTaskFailed`.
     ///
     /// - Parameters:
     ///   - message: Unused. Code written for Alamofire, where this method traps, can pass it.

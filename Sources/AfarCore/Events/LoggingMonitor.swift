@@ -4,8 +4,8 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// A monitor that logs the events of requests: at ``Level/info`` one line per finished request, at ``Level/debug`` also each
-/// step.
+/// A monitor that logs the events of requests. At ``Level/info``, it logs one line per finished request. At ``Level/debug``, it
+/// also logs each step.
 ///
 /// ```swift
 /// let session = Session(eventMonitors: [LoggingMonitor(.debug)])

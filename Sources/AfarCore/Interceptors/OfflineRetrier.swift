@@ -10,9 +10,10 @@ public import Foundation
 /// original error. While the provider reports that no network is available, failed lookups of host names are handled the same
 /// way, regardless of ``isOfflineError``, because no name server can be reached.
 ///
-/// If the provider reports a network despite the error, it might not have detected the loss yet, so the retrier waits 0.3
-/// seconds for it to do so. Then the request is sent again, but only once per network. If it fails again, it waits until that
-/// network is lost or another one becomes available. An unreachable host is therefore never retried in a loop.
+/// If the provider reports a network despite the error, it might not have detected the loss yet. The retrier therefore waits
+/// 0.3 seconds for the provider to report it. Then the request is sent again, but only once per network. If the request fails
+/// again, it waits until that network is lost or another one becomes available. An unreachable host is therefore never retried
+/// in a loop.
 ///
 /// If the provider can't determine whether a network is available, the request is immediately sent again once. Requests with any
 /// method are retried, because nothing was sent. A request whose body was already read isn't retried. If neither the retrier nor

@@ -53,7 +53,7 @@ struct MultipartEncoder: Sendable {
 }
 
 extension UInt64 {
-    /// Returns the sum, or the maximum on overflow: callers can specify any length.
+    /// Returns the sum, or the maximum on overflow, because callers can specify any length.
     func addingClamped(_ other: UInt64) -> UInt64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum
@@ -233,7 +233,7 @@ enum MultipartContent: Sendable {
     }
 }
 
-/// A stream that can be read by only one encoding.
+/// A stream that only one encoding can read.
 final class SingleUseStream: @unchecked Sendable {
     // @unchecked because only one caller receives the stream.
     private let stream: InputStream

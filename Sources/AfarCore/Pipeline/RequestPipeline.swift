@@ -332,8 +332,8 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - canRetry: Whether a serializer's failure can lead to another attempt.
-    ///   - hadEnded: Whether the request had already been ended from outside. If it is ended during this call, all handlers
-    ///     receive that error.
+    ///   - hadEnded: Whether the request had already been ended from outside. If the request is ended during this call, all
+    ///     handlers receive the error with which it was ended.
     /// - Returns: The serializer's failure if another attempt follows, or nil if the request has finished.
     nonisolated(nonsending) private func callHandlers(canRetry: Bool, hadEnded: Bool) async -> AFError? {
         while true {

@@ -47,8 +47,8 @@ extension DataRequest {
     /// Adds a handler that receives the response with its unserialized bytes.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects. If the program
-    ///     blocks its main thread, the handler is never called.
+    ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default. If the program blocks
+    ///     its main thread, the handler is never called.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -68,7 +68,7 @@ extension DataRequest {
     ///
     /// - Parameters:
     ///   - serializer: Creates the value. Use the factory method of a format. It never runs on `queue`.
-    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects.
+    ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -83,7 +83,7 @@ extension DataRequest {
     /// Adds a handler that receives the response with the value from a serializer.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects.
+    ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
     ///   - responseSerializer: Creates the value, on the session's serialization queue if it has one, otherwise in the request's
     ///     task. It never runs on `queue`.
     ///   - completionHandler: Called once.
@@ -101,7 +101,7 @@ extension DataRequest {
     /// factory methods, as in `.response(responseSerializer: .string) { … }`.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects.
+    ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
     ///   - responseSerializer: Creates the value. It never runs on `queue`.
     ///   - completionHandler: Called once.
     @preconcurrency

@@ -110,7 +110,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// The data that would resume the download if the process ended now. The command-line tool stores it on disk.
     package var resumableInFlight: ResumeData? { file.storage.resumableInFlight }
 
-    /// Sets the partial file with which the download begins, as resume data does. Must be called before the download starts.
+    /// Sets the partial file with which the download begins, in the same way as resume data. Must be called before the download starts.
     package func resume(from data: ResumeData) { file.storage.resume(from: data) }
 
     /// Cancels the download and discards its partial content.
@@ -191,8 +191,8 @@ extension DownloadRequest {
     /// Adds a handler that receives the response with the location of its file.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects. If the program
-    ///     blocks its main thread, the handler is never called.
+    ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default. If the program blocks
+    ///     its main thread, the handler is never called.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -212,7 +212,7 @@ extension DownloadRequest {
     /// Adds a handler that receives the location of the file. A response without a file is an error.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects.
+    ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -227,7 +227,7 @@ extension DownloadRequest {
     ///
     /// - Parameters:
     ///   - serializer: Creates the value from the file. Use the factory method of a format. It never runs on `queue`.
-    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects.
+    ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -243,7 +243,7 @@ extension DownloadRequest {
     /// Adds a handler that receives the response with the value from a serializer.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects.
+    ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
     ///   - responseSerializer: Creates the value, on the session's serialization queue if it has one, otherwise in the request's
     ///     task. It never runs on `queue`.
     ///   - completionHandler: Called once.
@@ -262,7 +262,7 @@ extension DownloadRequest {
     /// factory methods, as in `.response(responseSerializer: .string) { … }`.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the handler is called. The default is the main queue, which nil also selects.
+    ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
     ///   - responseSerializer: Creates the value. It never runs on `queue`.
     ///   - completionHandler: Called once.
     @preconcurrency

@@ -122,7 +122,7 @@ extension Request {
         return self
     }
 
-    /// Decides on a response whose head has arrived. Called on the thread on which the transport reads from the network.
+    /// Decides how to handle a response whose head has arrived. Called on the thread on which the transport reads from the network.
     ///
     /// - Parameter control: The control of the exchange. A late decision must not affect the next attempt.
     /// - Returns: The decision, and the work that calls the listeners, if the request has any.

@@ -47,7 +47,7 @@ struct RequestState {
         var requests: [URLRequest] = []
         /// The value of `requests.count` when the last request to send was broadcast.
         var finalRequestCount = 0
-        /// The last `URLRequest` to send whose body has been created.
+        /// The last `URLRequest` that is ready to send: its body has been created.
         var finalRequest: URLRequest? { requests.prefix(finalRequestCount).last }
         var performedRequests: [URLRequest] = []
         var attempts: [AttemptReport] = []

@@ -20,8 +20,8 @@ extension Request {
     /// The current task; the same as ``lastTask``.
     public var task: URLSessionTask? { lastTask }
 
-    /// Sets a closure that is called with each of ``tasks``, once for each attempt, immediately before it is sent. Only the
-    /// closure that was set last is called.
+    /// Sets a closure that is called with each of ``tasks``, once for each attempt, immediately before the attempt is sent.
+    /// Only the closure that was set last is called.
     ///
     /// If an attempt has already begun, the closure is immediately called with the last task. If this method is called before the
     /// request starts, the tasks report the number of bytes while they run.
@@ -38,7 +38,7 @@ extension Request {
         return self
     }
 
-    /// Returns an asynchronous sequence of ``tasks``, one for each attempt, immediately before it is sent.
+    /// Returns an asynchronous sequence of ``tasks``. It delivers one task for each attempt, immediately before the attempt is sent.
     ///
     /// A late iteration first receives the last task. The sequence ends when the request finishes or is canceled. Ending the
     /// iteration doesn't affect the request. If this method is called before the request starts, the tasks report the number of

@@ -13,8 +13,8 @@ public import Foundation
 /// connection.close()
 /// ```
 ///
-/// The connection uses the session's proxies, server trust evaluators and client identities. Reads run in the order of their
-/// calls, and writes in the order of theirs. The first read or write starts the request, unless requests must be started
+/// The connection uses the session's proxies, server trust evaluators and client identities. Reads run in the order in which
+/// you call them. The same applies to writes. The first read or write starts the request, unless requests must be started
 /// explicitly. The request finishes when ``close()`` or `cancel()` is called, or when the connection is lost.
 public final class StreamRequest: Request, @unchecked Sendable {
     // Sendable: locks protect its state.
@@ -254,7 +254,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         try await connection.startTLS(to: target)
     }
 
-    /// Notifies the peer after all earlier writes that no more data follows. Reads continue.
+    /// After all earlier writes, notifies the peer that no more data follows. Reads continue.
     public func closeWrite() {
         let turn = Turn(writing)
         Task { try await perform([turn]) { try await $0.finishWriting() } }

@@ -95,11 +95,11 @@ open class Session: @unchecked Sendable {
     public var startRequestsImmediately: Bool { state.startRequestsImmediately }
     /// The time at which a request's `URLRequest` is created.
     public var requestSetup: RequestSetup { state.requestSetup }
-    /// The queue on which `URLRequest`s are created, if one was passed to the initializer. Otherwise, an unused queue that
-    /// targets ``rootQueue``, because each request's own task creates its `URLRequest`s.
+    /// The queue on which `URLRequest`s are created, if one was passed to the initializer. Otherwise, each request's own task
+    /// creates its `URLRequest`s, and this is an unused queue that targets ``rootQueue``.
     public var requestQueue: DispatchQueue { state.queues.exposedRequest }
-    /// The queue on which serializers run, if one was passed to the initializer. Otherwise, an unused queue that targets
-    /// ``rootQueue``, because each request's own task runs its serializers.
+    /// The queue on which serializers run, if one was passed to the initializer. Otherwise, each request's own task runs its
+    /// serializers, and this is an unused queue that targets ``rootQueue``.
     public var serializationQueue: DispatchQueue { state.queues.exposedSerialization }
     /// The interceptor that adapts and retries every request, before the request's own interceptor.
     public var interceptor: (any RequestInterceptor)? { state.interceptor }
@@ -111,7 +111,7 @@ open class Session: @unchecked Sendable {
     /// The handler that decides which responses the configuration's cache stores, or nil to store every cacheable response. A
     /// request's own handler takes precedence.
     public var cachedResponseHandler: (any CachedResponseHandler)? { state.cachedResponseHandler }
-    /// The monitor of the events of every request. It contains the monitors that were passed to the initializer.
+    /// The monitor that observes the events of every request. It contains the monitors that were passed to the initializer.
     public var eventMonitor: CompositeEventMonitor { state.customMonitors }
     /// The provider that reports whether a network is available, or nil if connectivity isn't observed.
     public var connectivity: (any ConnectivityProvider)? { state.connectivity }
@@ -344,7 +344,7 @@ open class Session: @unchecked Sendable {
     ///     time. If it can't be used, the request fails with ``AFError/createURLRequestFailed(error:)``, which contains a
     ///     ``ResumeDataError``.
     ///   - interceptor: Adapts and retries the request. Use it to add credentials, which resume data doesn't contain.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. nil uses ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. Nil uses ``startRequestsImmediately``.
     ///   - destination: Determines the final location of the file, which resume data doesn't contain.
     open func download(
         resumingWith data: Data,
@@ -470,7 +470,7 @@ open class Session: @unchecked Sendable {
     ///   - method: The method. The default is POST.
     ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. nil uses ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. Nil uses ``startRequestsImmediately``.
     ///   - fileManager: Removes the temporary file if the body has one.
     ///   - requestModifier: Changes the `URLRequest`. The default is none.
     public func upload(
@@ -524,7 +524,7 @@ open class Session: @unchecked Sendable {
     ///   - method: The method. The default is POST.
     ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. nil uses ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. Nil uses ``startRequestsImmediately``.
     ///   - requestModifier: Changes the `URLRequest`. The default is none.
     open func upload<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
@@ -557,7 +557,7 @@ open class Session: @unchecked Sendable {
     ///   - length: The total number of bytes. The default is nil, which sends the body with chunked transfer coding.
     ///   - convertible: Creates the `URLRequest`.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. nil uses ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. Nil uses ``startRequestsImmediately``.
     open func upload<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
         length: Int64? = nil,
@@ -634,7 +634,7 @@ open class Session: @unchecked Sendable {
     ///   - method: The method. The default is POST.
     ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. nil uses ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. Nil uses ``startRequestsImmediately``.
     ///   - fileManager: Determines the sizes of files, and removes the temporary file.
     ///   - requestModifier: Changes the `URLRequest`. The default is none.
     public func upload(
@@ -692,7 +692,7 @@ open class Session: @unchecked Sendable {
     ///   - convertible: Creates the `URLRequest`.
     ///   - encodingMemoryThreshold: The maximum size of a form that is encoded in memory, in bytes.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. nil uses ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. Nil uses ``startRequestsImmediately``.
     ///   - fileManager: Determines the sizes of files, and removes the temporary file.
     public func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void,
@@ -727,7 +727,7 @@ open class Session: @unchecked Sendable {
     ///   - method: The method. The default is POST.
     ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. nil uses ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. Nil uses ``startRequestsImmediately``.
     ///   - fileManager: Removes the temporary file.
     ///   - requestModifier: Changes the `URLRequest`. The default is none.
     open func upload(

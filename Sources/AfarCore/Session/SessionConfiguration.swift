@@ -5,10 +5,10 @@ import HTTPTypes
     public import FoundationNetworking
 #endif
 
-/// The settings of a session. Properties that mean the same as in `URLSessionConfiguration` have the same names.
+/// The settings of a session. Properties with the same meaning as in `URLSessionConfiguration` have the same names.
 public struct SessionConfiguration: Sendable {
     /// The options of every exchange. Properties with the names of `URLSessionConfiguration`, such as
-    /// ``timeoutIntervalForRequest``, are aliases for some of them. ``headers`` replace the option `defaultFields`. If
+    /// ``timeoutIntervalForRequest``, are aliases for some of them. ``headers`` replaces the option `defaultFields`. If
     /// ``network`` isn't nil, it replaces the option `network`.
     public var exchangeOptions = ExchangeOptions()
 
@@ -26,9 +26,9 @@ public struct SessionConfiguration: Sendable {
     }
     /// The transfer rate up to which a server counts as idle, in bytes per second, measured over ``timeoutIntervalForRequest``.
     ///
-    /// Without it, a server that sends one byte per second could hold a request for as long as ``timeoutIntervalForResource``.
-    /// Stream requests are exempt because their events can be rare. The default is 1. With 0, any byte counts as activity. This
-    /// property has an effect only if the transport's capabilities include it.
+    /// Without this limit, a server that sends one byte per second could hold a request for as long as
+    /// ``timeoutIntervalForResource``. Stream requests are exempt because their events can be rare. The default is 1. With 0,
+    /// any byte counts as activity. This property has an effect only if the transport's capabilities include it.
     public var minimumTransferRate: Double {
         get { exchangeOptions.minimumTransferRate }
         set { exchangeOptions.minimumTransferRate = newValue }
@@ -100,7 +100,7 @@ public struct SessionConfiguration: Sendable {
     /// instead of ``clientIdentity``. The default is none.
     public var clientIdentities: [String: ClientIdentity] = [:]
     /// The maximum size of a response in memory after decoding, in bytes. A larger response fails the request. The default is
-    /// 256 MiB. nil means no limit.
+    /// 256 MiB. Nil means no limit.
     public var maximumResponseBodySize: Int64? = 256 * 1024 * 1024
     /// A Boolean value that indicates whether compressed bodies are decoded (`Content-Encoding`). The default is true.
     ///
@@ -116,7 +116,7 @@ public struct SessionConfiguration: Sendable {
     }
     /// The maximum growth of a compressed body during decoding. A body that exceeds it fails its request with
     /// ``TransportError/Code-swift.struct/responseTooLarge``, whether it is received in memory, in a file or as a stream. By
-    /// default, a body exceeds the limit if it is larger than 1 GiB and more than 1,000 times the size of the received data. nil
+    /// default, a body exceeds the limit if it is larger than 1 GiB and more than 1,000 times the size of the received data. Nil
     /// means no limit.
     public var decompressionLimit: DecompressionLimit? {
         get { exchangeOptions.decompressionLimit }
@@ -146,8 +146,8 @@ public struct SessionConfiguration: Sendable {
     /// The authentication schemes that requests use, from strongest to weakest. The default is
     /// `StandardAuthentication.allCases`: Negotiate, Digest, NTLM and Basic.
     ///
-    /// The first of these schemes that the server offers uses the credential. If a credential is a key for your own scheme, leave
-    /// out ``StandardAuthentication/basic``, which would send the key as a password.
+    /// The credential is used with the first of these schemes that the server offers. If a credential is a key for your own
+    /// scheme, leave out ``StandardAuthentication/basic``, which would send the key as a password.
     public var authenticationSchemes: [any AuthenticationScheme] = StandardAuthentication.allCases
 
     /// The store for the session's cookies, or nil if the session doesn't store or send cookies. The default is a new
@@ -165,7 +165,7 @@ public struct SessionConfiguration: Sendable {
     /// The list of domain names for which cookies aren't allowed, such as `co.uk`. The default is nil: `Afar`'s own sessions
     /// use the system's list; other sessions reject only names without a dot.
     public var publicSuffixList: (any PublicSuffixList)?
-    /// The store of the hosts that require https (HSTS, RFC 6797). http requests to them are sent with https. The default is
+    /// The store of the hosts that require https (HSTS, RFC 6797). http requests to them are sent over https. The default is
     /// nil, which ignores this requirement.
     public var hstsStore: (any HSTSStore)?
     /// The store of responses that are reused for later requests (RFC 9111). The default is nil, which stores nothing.

@@ -79,18 +79,18 @@ extension SessionDelegate {
         taskWillPerformHTTPRedirection != nil || taskWillPerformHTTPRedirectionWithCompletion != nil
     }
 
-    /// Returns a handler that calls the closures for redirects, or nil if no closure decides on them.
+    /// Returns a handler that calls the closures for redirects, or nil if there are no such closures.
     func redirectHandler(on queue: DispatchQueue) -> (any RedirectHandler)? {
         isListening && handlesRedirects ? DelegateRedirects(delegate: self, queue: queue) : nil
     }
 
-    /// Whether the delegate has a closure that decides on challenges.
+    /// Whether the delegate has a closure that handles challenges.
     var handlesChallenges: Bool {
         isListening && (taskDidReceiveChallenge != nil || taskDidReceiveChallengeWithCompletion != nil)
     }
 
-    /// Returns whether the delegate has a closure that decides on servers' certificates. Because task closures also handle
-    /// credentials, they count only if the transport supports this decision.
+    /// Returns whether the delegate has a closure that decides whether to trust servers' certificates. Because task closures
+    /// also handle credentials, they count only if the transport supports this decision.
     func handlesServerTrust(over features: TransportCapabilities.Features) -> Bool {
         guard isListening else { return false }
         return sessionDidReceiveChallenge != nil || sessionDidReceiveChallengeWithCompletion != nil

@@ -147,9 +147,9 @@ open class SessionDelegate: @unchecked Sendable {
     /// ``Request/authenticate(with:)`` or of the session's provider. `.rejectProtectionSpace` continues with the next scheme that
     /// the server offers. After the last one, the response is delivered unchanged.
     ///
-    /// If ``sessionDidReceiveChallenge`` is nil and the transport supports it, as the default on Linux does, the closure also
-    /// decides on servers' certificates, as described there. To keep the default validation, return `.performDefaultHandling` for
-    /// those challenges.
+    /// If ``sessionDidReceiveChallenge`` is nil, the closure also decides whether servers' certificates are trusted, as described
+    /// there. The transport must support this decision, as the default transport on Linux does. To keep the default validation,
+    /// return `.performDefaultHandling` for those challenges.
     open var taskDidReceiveChallenge:
         (
             (URLSession, URLSessionTask, URLAuthenticationChallenge) -> (

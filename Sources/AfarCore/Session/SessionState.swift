@@ -98,7 +98,7 @@ final class SessionState: Sendable {
     /// The requests that have started and haven't finished.
     var running: [Request] { mutable.withLock { $0.running.all } }
 
-    /// Registers a starting request.
+    /// Registers a request that is about to start.
     ///
     /// - Returns: The error that prevents it from running, or nil if the session accepts requests.
     func start(_ request: Request) -> AFError? {

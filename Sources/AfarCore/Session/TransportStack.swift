@@ -23,7 +23,7 @@ final class TransportStack: Sendable {
 
     /// - Parameters:
     ///   - customStages: The user's stages.
-    ///   - connectivity: Notifies requests that wait for a network.
+    ///   - connectivity: Notifies the requests that wait for a network.
     init(
         _ configuration: SessionConfiguration, over transport: any Transport, customStages: [any ExchangeStage],
         connectivity: (any ConnectivityProvider)?, serverTrustManager: ServerTrustManager?
@@ -158,8 +158,8 @@ extension Session {
     /// Sessions keep their configuration, but use separate cookies, cached responses and hosts that require https.
     ///
     /// - Parameters:
-    ///   - replacement: Returns the transport to use instead of a session's own transport. It can wrap the original, and is
-    ///     called for each session, on any thread.
+    ///   - replacement: Returns the transport to use instead of a session's own transport. That transport can wrap the original
+    ///     one. Called for each session, on any thread.
     ///   - isolation: The actor that the operation runs on. The default is the caller's.
     ///   - operation: The closure that creates the requests.
     public static func replacingTransports<Value>(

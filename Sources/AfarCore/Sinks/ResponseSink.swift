@@ -37,7 +37,7 @@ protocol ResponseSink: Sendable {
     /// Uses a streamed body or a connection until it ends. An error fails the attempt.
     func read(_ response: TransportResponse, for request: Request) async throws
 
-    /// Receives a response after its end.
+    /// Receives a response after it has ended.
     func receive(_ response: TransportResponse, for request: Request) throws
 
     /// Receives the error of a failed exchange, which can contain a partial body.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A type that maps hosts to the evaluators that evaluate their certificates.
+/// A type that provides the evaluator for each host's certificates.
 ///
 /// For a host without an evaluator, the transport performs its default validation, or the request fails if all hosts must be
 /// evaluated. Pass a manager to ``Session``.

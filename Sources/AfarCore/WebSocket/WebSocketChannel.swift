@@ -145,7 +145,7 @@ final class WebSocketChannel: Sendable {
             message: "the server closed the connection without a close frame")
     }
 
-    /// Sends a close frame for a protocol violation of the server, and closes the connection.
+    /// Sends a close frame because the server violated the protocol, and closes the connection.
     private func refuse(_ violation: WebSocketViolation) async -> TransportError {
         await sendClose(violation.closeCode, reason: violation.description)
         connection.close()

@@ -6,7 +6,8 @@ import HTTPTypes
 ///
 /// Implement ``accepts(_:)`` and ``answer(_:user:password:in:)``. The other requirements have default implementations. The methods can be
 /// called on any thread, concurrently for several requests, and more than once for a challenge. All methods must return quickly, because
-/// they are called on the thread that drives the transport's connections. The only exceptions are answers that take time.
+/// they are called on the thread that drives the transport's connections. The only exception is ``answer(_:user:password:in:)``, if
+/// ``takesTime(toAnswer:)`` returns true.
 public protocol AuthenticationScheme: Sendable {
     /// Returns a Boolean value that indicates whether a challenge is for this scheme and requires only supported features.
     func accepts(_ challenge: AuthenticationChallenge) -> Bool
@@ -19,7 +20,7 @@ public protocol AuthenticationScheme: Sendable {
     /// If the scheme doesn't support it, the next weaker scheme is used.
     func accepts(user: String, password: String) -> Bool
 
-    /// Returns a Boolean value that indicates whether answering a challenge can take long. The default is true.
+    /// Returns a Boolean value that indicates whether answering a challenge can take a long time. The default is true.
     ///
     /// For example, an answer can require hashing the file of the request's body, or reading a key. If the method returns false, the
     /// challenge is answered on the thread that drives the transport's connections, which saves time.
@@ -35,10 +36,10 @@ public protocol AuthenticationScheme: Sendable {
     ///   - challenge: The challenge in the response to that answer.
     func renews(_ answered: AuthenticationChallenge, by challenge: AuthenticationChallenge) -> Bool
 
-    /// Adds the answer to a challenge to the exchange that is sent next, usually as its `Authorization` field. The user name and the
-    /// password have no control characters, but can have quotation marks.
+    /// Answers a challenge in the exchange that is sent next, usually with an `Authorization` field. The user name and the password
+    /// don't contain control characters, but can contain quotation marks.
     ///
-    /// - Throws: An error if this scheme can't represent the credential, for example. The request fails with a ``TransportError``: either
+    /// - Throws: An error, for example if this scheme can't represent the credential. The request fails with a ``TransportError``: either
     ///   the thrown one, or one with the code ``TransportError/Code-swift.struct/invalidCredential`` whose cause is the thrown error. The
     ///   error must not contain any part of the credential.
     func answer(
@@ -124,7 +125,7 @@ public enum StandardAuthentication: AuthenticationScheme, CaseIterable {
         scheme.renews(answered, by: challenge)
     }
 
-    /// Adds the answer to a challenge to the exchange that is sent next.
+    /// Answers a challenge in the exchange that is sent next.
     public func answer(
         _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange
     ) throws {

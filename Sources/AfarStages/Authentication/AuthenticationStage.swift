@@ -8,7 +8,7 @@ import HTTPTypes
 ///
 /// If a request's body can't be sent again, the stage doesn't answer, and the exchange ends with the 401.
 package struct AuthenticationStage: ExchangeStage {
-    /// Returns the credential for a challenge to a request for this URL, or nil if it has none.
+    /// Returns the credential for a challenge to a request for this URL, or nil if no credential is available.
     package typealias Provider =
         @Sendable (_ url: String, AuthenticationChallenge) async throws -> (user: String, password: String)?
 
@@ -78,8 +78,8 @@ package struct AuthenticationStage: ExchangeStage {
             }
         }
 
-        /// Answers a challenge that renews the answered one. Passes if there is no such challenge, or if a renewal has already
-        /// been answered.
+        /// Answers a challenge that renews the answered one. Returns `pass` if there is no such challenge, or if a renewal has
+        /// already been answered.
         private func renewal(after head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             guard let answered = hop.policies.answeredChallenge, !answered.isRenewal else {
                 return .now(.pass)
@@ -146,7 +146,7 @@ package struct AuthenticationStage: ExchangeStage {
 }
 
 extension [AuthenticationStage.Choice] {
-    /// Answers the first challenge whose scheme supports the credential; passes if there is no such challenge.
+    /// Answers the first challenge whose scheme supports the credential. Returns `pass` if there is no such challenge.
     fileprivate func reply(
         user: String, password: String, to hop: Hop, isRenewal: Bool = false
     ) -> Reply<ResponseAction> {
@@ -225,7 +225,7 @@ package enum ChallengeAnswer: Sendable {
     case cancel
 }
 
-/// Decides on a challenge. It receives the exchange's credential if the credential applies to the origin of the challenge.
+/// Decides how to answer a challenge. It receives the exchange's credential if the credential applies to the origin of the challenge.
 package typealias ChallengeHandler =
     @Sendable (ResponseHead, AuthenticationChallenge, Credential?) async -> ChallengeAnswer
 

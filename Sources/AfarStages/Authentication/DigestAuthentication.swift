@@ -222,7 +222,7 @@ struct DigestResponse {
 extension HashFunction {
     /// Returns the hash of a request's body, or nil if the body is a stream or the function fails.
     ///
-    /// This method reads the file of a body, which can take long. It throws an error when the task is canceled.
+    /// This method reads the file of a body, which can take a long time. It throws an error when the task is canceled.
     fileprivate func hash(of body: RequestBody) throws -> [UInt8]? {
         guard var hash = IncrementalHash(self) else { return nil }
         switch body {

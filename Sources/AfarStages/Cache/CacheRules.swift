@@ -53,8 +53,8 @@ package enum CacheRules {
             && variant(of: request, for: response.terms) == response.variant
     }
 
-    /// Returns whether the cache can store such a response for the request and deliver it later. Encoded bodies are stored
-    /// decoded.
+    /// Returns whether the cache can store a response with these fields for the request, and deliver it later. Encoded bodies
+    /// are stored decoded.
     private static func isDelivered(_ fields: HTTPFields, to request: CacheRequest) -> Bool {
         request.decodesContent || !fields.contains(.contentEncoding)
     }
@@ -111,7 +111,7 @@ package enum CacheRules {
         return response.variant(variant(of: request, for: response.terms))
     }
 
-    /// Returns whether a response that a 304 has updated can still be stored for such requests.
+    /// Returns whether a response that a 304 has updated can still be stored for requests like this one.
     package static func canStoreUpdated(_ response: CachedResponse, for request: CacheRequest) -> Bool {
         canStore(response.terms, status: response.status, fields: response.fields, request, isNew: false)
             && matches(request, response)
@@ -133,8 +133,8 @@ package enum CacheRules {
         return isExplicit || CacheTerms.heuristicStatuses.contains(status)
     }
 
-    /// Fields that control caching or describe the body. They are stored even if `Connection` lists them: it must not list fields
-    /// that are meant for all recipients (RFC 9110, section 7.6.1).
+    /// Fields that control caching or describe the body. They are stored even if `Connection` lists them, which isn't allowed for
+    /// fields that are meant for all recipients (RFC 9110, section 7.6.1).
     private static let alwaysStoredFields: Set<String> = [
         "age", "cache-control", "content-encoding", "content-language", "content-length", "content-location",
         "content-range", "content-type", "date", "etag", "expires", "last-modified", "pragma", "vary",
@@ -262,9 +262,9 @@ package struct CacheRequest: Sendable {
     package let decodesContent: Bool
     /// The caller's cache directives.
     package let control: CacheControl
-    /// The origin that the caller's `Host` field names. Nil without such a field, or if it names the URL's own origin. The
-    /// field is part of the target URI (RFC 9110, section 7.1). It doesn't replace the URL's host, because the server at that
-    /// host may be a different one.
+    /// The origin that the caller's `Host` field names. Nil if there is no such field, or if the field names the URL's own
+    /// origin. The field is part of the target URI (RFC 9110, section 7.1). It doesn't replace the URL's host, because the
+    /// server at that host may be a different one.
     package let otherHost: String?
     private let client: ClientIdentity?
     private let headerFields: HTTPFields

@@ -14,7 +14,7 @@ package struct CacheStage: ExchangeStage {
     static let longestBody = 16 * 1024 * 1024
 
     /// - Parameters:
-    ///   - revalidation: Revalidates stale responses in the background. Nil validates them before they are used.
+    ///   - revalidation: Revalidates stale responses in the background. If nil, they are validated before they are used.
     ///   - coalesces: Whether a request waits for the response to an identical request that is in progress.
     ///   - sensitiveHeaders: The names of headers that contain credentials, in addition to those with well-known names.
     ///   - security: Provides the client's identity for each host. A response for one identity isn't used for another.
@@ -96,8 +96,8 @@ package struct CacheStage: ExchangeStage {
             return .wait { [self] in action(of: hop) }
         }
 
-        /// The maximum time to wait for another request, because that request can be suspended. It equals the time to wait for
-        /// the server's next byte.
+        /// The maximum time to wait for another request. The wait is limited because that request can be suspended. The limit
+        /// equals the time to wait for the server's next byte.
         private func longestWait(of hop: Hop) -> Duration {
             min(hop.timeLeft, Duration(timeout: hop.exchange.options.idleTimeout))
         }
@@ -316,7 +316,7 @@ extension TransportError.Code {
 
 // MARK: - Coalesced requests
 
-/// A cache's requests in progress. Identical requests aren't sent, and wait for these responses.
+/// A cache's requests in progress. Identical requests aren't sent. They wait for the responses to these.
 final class CoalescedFetches: Sendable {
     /// The outcome of a fetch, as reported to the requests that waited for it.
     enum Outcome: Sendable {

@@ -5,7 +5,7 @@ public import HTTPTypes
 ///
 /// A store doesn't implement the rules of caching. The cache decides which responses are stored and when they are used.
 public protocol CacheStore: Sendable {
-    /// A Boolean value that indicates whether ``responses(for:)`` can take long, for example because it reads a file.
+    /// A Boolean value that indicates whether ``responses(for:)`` can take a long time, for example because it reads a file.
     ///
     /// If true, the method is called in the request's task. If false, it is called immediately, on any thread.
     var isSlow: Bool { get }
@@ -15,7 +15,7 @@ public protocol CacheStore: Sendable {
     func responses(for url: String) -> [CachedResponse]
 
     /// Stores a response, and replaces the one with the same URL and variant. This method must return quickly and do slow work
-    /// later. A store that is full or can't write can drop this response or others.
+    /// later. If the store is full or can't write, it can drop this response or others.
     func store(_ response: CachedResponse)
 
     /// Replaces a response with an updated one that has the same body, after the server validated it.

@@ -27,8 +27,8 @@ package struct CacheTerms: Sendable {
         varyingFields = Self.names(in: fields[values: .vary])
     }
 
-    /// Returns the age in seconds (section 4.2.3). It is unknown, and therefore infinite, if the clock was set back since the
-    /// response arrived.
+    /// Returns the age in seconds (section 4.2.3). It is unknown, and therefore infinite, if the clock has been set back since
+    /// the response arrived.
     package func age(at now: Date) -> Double {
         let elapsed = now.timeIntervalSince(responseDate)
         return elapsed < -Self.clockTolerance ? .infinity : initialAge + max(0, elapsed)
@@ -148,7 +148,7 @@ package struct CacheControl: Sendable, Equatable {
         }
     }
 
-    /// Parses a number of seconds (section 1.2.2). Larger values count as 2³¹.
+    /// Parses a number of seconds (section 1.2.2). Values larger than 2³¹ count as 2³¹.
     static func seconds(_ text: String?) -> Double? {
         guard let text, !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
         return min(Double(text) ?? .infinity, 2_147_483_648)

@@ -39,7 +39,7 @@ package final class ConnectivityStage: ExchangeStage {
             return .wait { [self] in
                 do throws(TransportError) {
                     let connectivity = try await stage.wait(with: hop, after: failure, differingFrom: tried)
-                    // The same network doesn't count as a change a second time.
+                    // Don't count the same network as a change a second time.
                     state.withLock { $0.tried = connectivity }
                     if let connectivity { await stage.closeConnections(exceptOn: connectivity) }
                     return .send

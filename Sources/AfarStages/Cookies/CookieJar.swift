@@ -10,7 +10,7 @@ public struct CookieJar: Sendable {
     public struct Limits: Sendable, Hashable {
         /// The maximum number of cookies for each domain. Values less than 1 count as 1. The default is 50.
         public var perDomain: Int
-        /// The maximum number of cookies in all. Values less than 1 count as 1. The default is 3,000.
+        /// The maximum number of cookies in total. Values less than 1 count as 1. The default is 3,000.
         public var total: Int
 
         /// Creates limits.
@@ -103,7 +103,7 @@ public struct CookieJar: Sendable {
         for above in domain.matchingDomains where domains[String(above)]?.contains(where: isCovered) == true {
             return true
         }
-        // Finding the domains below requires comparing all names.
+        // Finding the domains below this one requires comparing all names.
         return domains.contains { name, cookies in
             name.utf8.count > cookie.domain.utf8.count && CookieDomain(host: name).matches(cookie.domain)
                 && cookies.contains(where: isCovered)

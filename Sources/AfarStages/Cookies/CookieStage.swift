@@ -50,7 +50,7 @@ package struct CookieStage: ExchangeStage {
             let cookies = store.cookies(for: CookieURL(hop.exchange))
             guard !cookies.isEmpty else { return .now(.send) }
             var exchange = hop.exchange
-            // One field: the subscript would create a field for each cookie (section 5.8.1).
+            // Add a single field. The subscript would create a field for each cookie (section 5.8.1).
             exchange.request.headerFields.append(HTTPField(name: .cookie, value: cookies.headerBytes))
             exchange.policies.cookies.hasStoredCookies = true
             return .now(.change(exchange))

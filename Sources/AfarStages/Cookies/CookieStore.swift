@@ -23,8 +23,8 @@ public import Foundation
 /// }
 /// ```
 ///
-/// All methods can be called on any thread, several at once. A session looks up cookies before it sends each request, and stores
-/// them while it reads a response. The methods must therefore return quickly, without waiting for a disk or a network.
+/// All methods can be called on any thread, including concurrently. A session looks up cookies before it sends each request, and
+/// stores them while it reads a response. The methods must therefore return quickly, without waiting for a disk or a network.
 public protocol CookieStore: Sendable {
     /// A Boolean value that indicates whether the store is empty. A session checks this first, for every request.
     var isEmpty: Bool { get }
@@ -66,7 +66,7 @@ public final class MemoryCookieStore: CookieStore {
 
     /// Creates an empty store.
     ///
-    /// - Parameter limits: The maximum numbers of cookies. The default is 50 for each domain and 3,000 in all.
+    /// - Parameter limits: The maximum numbers of cookies. The default is 50 for each domain and 3,000 in total.
     public init(limits: CookieJar.Limits = .init()) { jar = InlineLocked(CookieJar(limits: limits)) }
 
     /// A Boolean value that indicates whether the store is empty.

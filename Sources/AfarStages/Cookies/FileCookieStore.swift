@@ -23,7 +23,7 @@ public final class FileCookieStore: CookieStore {
     ///
     /// - Parameters:
     ///   - file: The location of the file. Its directory must exist.
-    ///   - limits: The maximum numbers of cookies. The default is 50 for each domain and 3,000 in all.
+    ///   - limits: The maximum numbers of cookies. The default is 50 for each domain and 3,000 in total.
     /// - Throws: An error if the file exists but can't be read, or isn't a regular file: for example a directory, a symbolic link, or a
     ///   pipe.
     public init(file: URL, limits: CookieJar.Limits = .init()) throws(StoreFileError) {

@@ -7,7 +7,7 @@ import Foundation
 /// returned.
 struct AwaitedExchange: Sendable {
     private struct State {
-        /// The decisions so far, with the heads that they are about.
+        /// The decisions so far, each with its head.
         var decisions: [(head: ResponseHead, decision: HeadDecision)] = []
         /// Whether the transport has returned. It might still receive responses afterward.
         var hasReturned = false
@@ -55,7 +55,7 @@ struct AwaitedExchange: Sendable {
         }
     }
 
-    /// Decides on a complete response as if its head had just arrived.
+    /// Decides how to handle a complete response, as if its head had just arrived.
     ///
     /// - Parameter isFirst: Whether this is the first decision. In that case, a body at the start of its file isn't copied.
     private func decide(on response: TransportResponse, isFirst: Bool) async throws -> TransportResponse {

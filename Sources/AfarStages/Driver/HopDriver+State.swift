@@ -17,7 +17,7 @@ extension HopDriver {
         var levels: [Level] = []
         /// The number of stages in `levels` that have received the hop.
         private var receivedCount = 0
-        /// The hop as the last of these stages changed it.
+        /// The hop, with the changes that the last of these stages made.
         private(set) var hop: Hop
         /// Whether time has passed since the total timeout started.
         var hasBegun = false
@@ -56,7 +56,7 @@ extension HopDriver {
         }
     }
 
-    /// The data for the last steps of an exchange that has ended.
+    /// The data that the last steps require after an exchange has ended.
     struct End {
         let levels: [Level]
         /// The measurements of the hops before the last one; nil if empty.

@@ -15,7 +15,7 @@ package final class HopDriver: Sendable {
         case ended(Result<TransportResponse, any Error>)
     }
 
-    /// Decides on the response that becomes the exchange's result. It can also return work to run alongside the exchange.
+    /// Decides how to handle the response that becomes the exchange's result. It can also return work to run alongside the exchange.
     package typealias FinalDecision = @Sendable (ResponseHead) -> (HeadDecision, handlerWork: Work?)
 
     /// The maximum size in bytes of a body that is read only to reuse the connection: 64 KiB.
@@ -163,7 +163,7 @@ package final class HopDriver: Sendable {
 
     // MARK: The head
 
-    /// Records a head that has arrived, and decides on its response.
+    /// Records a head that has arrived, and decides how to handle its response.
     private func decide(on head: ResponseHead) -> HeadDecision {
         let levels = state.withLock { state in
             state.note(head)

@@ -136,8 +136,8 @@ protocol StoreContent: Sendable {
 
 /// The changes in a store that its file doesn't contain yet.
 struct StoreChanges<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// The number of pending changes above which changes for entries that the store no longer contains are dropped. It matters
-    /// when a file can't be written.
+    /// If there are more pending changes than this, changes for entries that the store no longer contains are dropped. The
+    /// limit matters when a file can't be written.
     static var limit: Int { 20_000 }
 
     /// Whether all earlier contents were removed.

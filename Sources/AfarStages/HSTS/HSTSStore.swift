@@ -3,8 +3,8 @@ public import Foundation
 /// A type that stores the hosts that require https (RFC 6797).
 ///
 /// Afar provides ``MemoryHSTSStore`` and ``FileHSTSStore``. To implement your own store, use ``HSTSHosts``, which contains the
-/// rules. All methods can be called on any thread, several at once. They must return quickly, without waiting for a disk or a
-/// network.
+/// rules. All methods can be called on any thread, including concurrently. They must return quickly, without waiting for a disk
+/// or a network.
 public protocol HSTSStore: Sendable {
     /// All hosts that haven't expired, in no particular order.
     var all: [HSTSHost] { get }

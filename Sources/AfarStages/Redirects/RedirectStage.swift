@@ -3,7 +3,7 @@ package import HTTPTypes
 
 /// A stage that follows redirects. Only the exchange's redirect policy decides whether a redirect is followed.
 package struct RedirectStage: ExchangeStage {
-    /// The run for all exchanges that use no redirect handler.
+    /// The run that all exchanges without a redirect handler share.
     private let following: Run
 
     package init(rules: RedirectRules = RedirectRules()) {

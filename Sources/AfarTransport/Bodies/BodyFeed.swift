@@ -106,7 +106,7 @@ package final class BodyPump: Sendable {
         var isLoopWaiting = false
         var producer: UnsafeContinuation<Bool, Never>?
         var isCancelled = false
-        /// Nil after cancellation: the reader can continue for a long time, and must not retain the exchange.
+        /// Nil after cancellation, because the reader can continue for a long time and must not retain the exchange.
         var onReady: (@Sendable () -> Void)?
 
         /// Returns the closure to call now, or nil if the loop isn't waiting. Returns it at most once for each wait.
@@ -155,7 +155,7 @@ package final class BodyPump: Sendable {
         if state.withLock({ $0.isCancelled }) { task.cancel() }
     }
 
-    /// For the loop: copies the next bytes. Returns their number, 0 at the end, or nil if the loop must wait.
+    /// Copies the next bytes, for the loop. Returns the number of copied bytes, 0 at the end, or nil if the loop must wait.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int? {
         let (count, fault, producer) = state.withLock { state -> (Int?, Fault?, UnsafeContinuation<Bool, Never>?) in
             guard !state.chunk.isEmpty else {
@@ -192,7 +192,7 @@ package final class BodyPump: Sendable {
         state.withLock { $0.isCancelled ? nil : stream.claim() }
     }
 
-    /// Waits until the loop has consumed the chunk. Returns false if it needs no more chunks.
+    /// Waits until the loop has consumed the chunk. Returns false if the loop needs no more chunks.
     private func put(_ chunk: Data) async -> Bool {
         guard !chunk.isEmpty else { return true }
         return await withUnsafeContinuation { continuation in

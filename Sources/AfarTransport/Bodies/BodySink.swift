@@ -112,7 +112,7 @@ package struct BodySink {
         return .written
     }
 
-    /// Returns the body for the response; nil for a stream. Call it once, because it gives up the memory.
+    /// Returns the body for the response; nil for a stream. Call this method only once, because it gives up the memory.
     package func complete() -> TransportResponse.Body? {
         switch target {
         case .discarded: .data(Data())

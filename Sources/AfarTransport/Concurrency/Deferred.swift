@@ -1,6 +1,6 @@
 package import Dispatch
 
-/// A job of one task that another task or thread runs.
+/// A task's job that another task or a thread runs.
 package struct InlineJob: Sendable {
     private let job: UnownedJob
     private let executor: any TaskExecutor
@@ -113,7 +113,7 @@ package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable 
 
 /// Calls a closure once, after a delay, on a Dispatch queue.
 ///
-/// Unlike `Task.sleep`, it fires even while every thread of the task pool is blocked. Releasing it cancels it.
+/// Unlike `Task.sleep`, it fires even while every thread of the task pool is blocked. Releasing this object cancels the call.
 package final class DelayedCall: @unchecked Sendable {
     // Sendable because a Dispatch source can be used from any thread.
     private let source: any DispatchSourceTimer

@@ -8,7 +8,7 @@ protocol ContentCoding: AnyObject {
 
     /// Decodes until the output is full or all of the input is consumed.
     ///
-    /// - Returns: The number of decoded bytes. If it is less than the output's size, decoding more requires more input.
+    /// - Returns: The number of decoded bytes. If it is less than the output's size, further decoding requires more input.
     func decode(
         _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(ContentCodingFailure) -> Int
@@ -78,8 +78,8 @@ final class ZlibStream {
     }
 }
 
-/// Decodes the `deflate` content coding: a stream in the zlib format (RFC 1950), or a raw one (RFC 1951), which some servers
-/// send.
+/// Decodes the `deflate` content coding: a stream in the zlib format (RFC 1950), or a raw stream (RFC 1951), which some servers
+/// send instead.
 final class DeflateCoding: ContentCoding {
     private enum State {
         case start
@@ -244,7 +244,7 @@ final class BrotliCoding: ContentCoding {
         if !hasEnded {
             switch library.decompress(state, &available, &next, &room, &end, nil) {
             case 1: hasEnded = true
-            // More input or more room required.
+            // The decoder requires more input or more room for output.
             case 2, 3: break
             default: throw .broken("invalid data")
             }

@@ -28,7 +28,7 @@ public final class ContentDecoder {
     /// The maximum number of times that the buffers between codings are filled in one step.
     private static let maximumFillsPerStep = 64
 
-    /// One coding, with the bytes that it has yet to decode.
+    /// One coding, and the bytes that it hasn't decoded yet.
     private final class Layer {
         let name: String
         let coding: any ContentCoding
@@ -88,7 +88,7 @@ public final class ContentDecoder {
     ///
     /// - Parameters:
     ///   - input: Encoded bytes. Consumed bytes are removed.
-    ///   - output: Receives decoded bytes. It needs room for at least one.
+    ///   - output: Receives decoded bytes. It must have room for at least one byte.
     /// - Returns: The number of decoded bytes.
     /// - Throws: ``TransportError/Code-swift.struct/undecodableContent`` for a broken body, and
     ///   ``TransportError/Code-swift.struct/responseTooLarge`` for a body that exceeds ``ExchangeOptions/decompressionLimit``.
@@ -187,11 +187,11 @@ extension UnsafeMutableRawBufferPointer {
 
 // MARK: - Decompression bombs
 
-/// A limit at which a compressed response body (`Content-Encoding`) is treated as a decompression bomb. A body exceeds it if it
-/// has more than ``size`` decoded bytes, and more than ``ratio`` times as many decoded bytes as received bytes.
+/// A limit at which a compressed response body (`Content-Encoding`) is treated as a decompression bomb. A body exceeds the
+/// limit if it has more than ``size`` decoded bytes, and more than ``ratio`` decoded bytes for each received byte.
 ///
 /// Both conditions must be met, so a body never exceeds the limit because of its size alone. The highest possible ratio of gzip
-/// and deflate is about 1,030; brotli and zstd can exceed it by far. A disk image of zeros can exceed both limits: increase
+/// and deflate is about 1,030; brotli and zstd can far exceed it. A disk image of zeros can exceed both limits: increase
 /// ``ratio``, or set the limit to nil.
 public struct DecompressionLimit: Sendable, Hashable {
     /// The number of decoded bytes that any body can have, regardless of its ratio. The default is 1 GiB.

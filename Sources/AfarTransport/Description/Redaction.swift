@@ -25,8 +25,8 @@ public struct Redaction: Sendable {
         self.sensitiveHeaders = SensitiveHeaders(sensitiveHeaders)
     }
 
-    /// Returns a header's value for display. Credentials are hidden except for their scheme. In other values, URLs and tokens after a
-    /// scheme are redacted.
+    /// Returns a header's value for display. If the header is sensitive, everything except a known scheme is hidden. In the values of
+    /// other headers, URLs and tokens after a scheme are redacted.
     public func value(_ value: String, of name: String) -> String {
         guard !showsSecrets else { return value }
         guard sensitiveHeaders.contains(name) else {
@@ -64,14 +64,14 @@ public struct Redaction: Sendable {
         return String(decoding: Self.redactedURL(Array(url.utf8)[...]), as: UTF8.self)
     }
 
-    /// Returns text with each URL in it redacted as by ``url(_:)``. White space, `"`, `<` and `>` end a URL. An apostrophe
+    /// Returns text in which each URL is redacted as in ``url(_:)``. White space, `"`, `<` and `>` end a URL. An apostrophe
     /// doesn't, because a password can contain one.
     public func text(_ text: String) -> String {
         guard !showsSecrets, Self.canContainSecrets(text) else { return text }
         return String(decoding: Self.redactedText(Array(text.utf8)[...]), as: UTF8.self)
     }
 
-    /// Returns text on one line, with URLs redacted as by ``text(_:)`` and terminal control characters made visible.
+    /// Returns text as a single line. URLs are redacted as in ``text(_:)``, and terminal control characters are made visible.
     package func line(_ text: String) -> String { TerminalText.line(self.text(text)) }
 
     private static func canContainSecrets(_ text: String) -> Bool {

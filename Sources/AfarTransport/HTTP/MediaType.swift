@@ -2,9 +2,9 @@ import HTTPTypes
 
 /// A media type (RFC 9110, section 8.3.1) or a media range (section 12.5.1), with the parts that Afar uses.
 public struct MediaType: Sendable, Hashable {
-    /// The type without its parameters, in lowercase, such as "text/html". It isn't validated, and is empty if it is missing.
+    /// The type without its parameters, in lowercase, such as "text/html". It isn't validated, and is empty if the type is missing.
     public let essence: String
-    /// The charset as written, unquoted; nil if it is missing.
+    /// The charset as written, but without quotes; nil if it is missing.
     public let charset: String?
 
     /// Creates a type from its parts.

@@ -13,7 +13,7 @@ public struct NetworkSettings: Sendable, Hashable {
     }
 
     /// Probes on a connection without traffic (RFC 9293, section 3.8.4). They keep firewalls and address translators from dropping a quiet
-    /// connection, and close one whose other end has disappeared.
+    /// connection, and close a connection whose other end has disappeared.
     public struct TCPKeepAlive: Sendable, Hashable {
         /// How long a connection is quiet before the first probe, in seconds: 1 to 32,767. The default is 60.
         public var idle: Int
@@ -37,8 +37,8 @@ public struct NetworkSettings: Sendable, Hashable {
     public var unixSocket: String?
     /// Addresses to connect to instead of certain hosts: `["api.example.com:443": "10.0.0.5:8443"]`. The default is empty.
     ///
-    /// If a key has no host or no port, it matches any. If a value has no host or no port, the original one is used. Write IPv6
-    /// addresses in brackets. The URL, the `Host` field and the name that is checked in the certificate don't change.
+    /// A key without a host or a port matches any host or port. A value without a host or a port keeps the original one. Write
+    /// IPv6 addresses in brackets. The URL, the `Host` field and the name that is checked in the certificate don't change.
     public var connectTo: [String: String] = [:]
     /// The name of the network interface for outgoing connections, such as `eth0`, or nil to let the system choose. The default
     /// is nil.
@@ -165,7 +165,8 @@ package struct InvalidSetting: Error, CustomStringConvertible {
 
 /// One entry of ``NetworkSettings/connectTo``.
 package struct ConnectToEntry: Sendable {
-    /// A host, in brackets if it is an IPv6 address, and a port. Nil matches any in a key, and keeps the original one in a value.
+    /// A host, in brackets if it is an IPv6 address, and a port. In a key, nil matches any host or port. In a value, nil keeps
+    /// the original one.
     package typealias Endpoint = (host: String?, port: Int?)
 
     package let key: Endpoint

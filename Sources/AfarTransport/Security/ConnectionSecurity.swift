@@ -6,7 +6,7 @@ import HTTPTypes
 package final class ConnectionSecurity: Sendable {
     /// Evaluates the certificates that a server presented, and throws an error to reject them.
     ///
-    /// The duration is the longest time to wait before the evaluation starts. If that isn't enough, the evaluation throws
+    /// The duration is the longest time to wait before the evaluation starts. If it can't start within that time, it throws
     /// ``NoTrustDecision``.
     package typealias Evaluation = @Sendable (ServerTrust, _ longestWait: Duration) async throws -> Void
 
@@ -145,7 +145,7 @@ package final class ConnectionSecurity: Sendable {
         return decision
     }
 
-    /// Accepts the chain for new connections: for ten minutes, or until one of its certificates expires.
+    /// Accepts the chain for new connections for ten minutes, or until one of its certificates expires if that is sooner.
     private static func note(
         _ chain: PresentedChain, of trust: ServerTrust, in accepted: inout LeastRecentlyUsed<ContinuousClock.Instant>
     ) {
@@ -189,8 +189,8 @@ private struct RefusedByHandler: Error, CustomStringConvertible {
 package struct PresentedChain: Sendable {
     /// The certificates in DER form, the server's own first.
     package let certificates: [Data]
-    /// The stapled OCSP response. Decisions are remembered without it, because servers renew it often, and the machines of a host
-    /// renew it at different times.
+    /// The stapled OCSP response. Decisions are remembered without this response, because servers renew it often, and the
+    /// machines of a host renew it at different times.
     package let stapledOCSPResponse: Data?
     /// Identifies the chain: a hash of the certificates, or the certificates themselves if the hash can't be computed.
     package let id: String
@@ -245,7 +245,7 @@ package enum ServerTrustAnswer: Sendable {
     case cancel
 }
 
-/// Decides about a server's certificates before they are evaluated.
+/// Decides whether to trust a server's certificates, before they are evaluated.
 package typealias ServerTrustHandler = @Sendable (ServerTrust, _ port: Int) async -> ServerTrustAnswer
 
 /// The handler of an exchange. It often retains the request.

@@ -39,7 +39,8 @@ package struct TLSAgreement: Sendable {
             return PresentedChain(certificates: certificates, stapledOCSPResponse: response)
         }
 
-        /// Whether OpenSSL holds unprocessed bytes. Its own function doesn't count the header of a record whose content hasn't arrived.
+        /// Whether OpenSSL holds unprocessed bytes. OpenSSL's own function doesn't count the header of a record whose content hasn't
+        /// arrived.
         package var hasPendingData: Bool {
             SSL_has_pending(ssl) != 0 || String(cString: SSL_rstate_string(ssl)) == "RB"
         }

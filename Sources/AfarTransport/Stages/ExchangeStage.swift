@@ -21,8 +21,8 @@ public protocol StageRun: Sendable {
 
     /// Called when a response's head has arrived. If the answer is ``ResponseAction/pass``, the previous stage is called next.
     ///
-    /// It can be called more than once for a hop, because a transport that wraps another can send a request several times and
-    /// return any of the responses. The call doesn't mean that the session receives this response.
+    /// This method can be called more than once for a hop, because a transport that wraps another can send a request several
+    /// times and return any of the responses. A call doesn't mean that the session receives this response.
     func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction>
 
     /// Called when a request has failed without a response.

@@ -88,7 +88,7 @@ public final class Hop: @unchecked Sendable {
         return totalTimeout > 0
     }
 
-    /// The time left of the total timeout, which all hops of the exchange share; zero if it has passed.
+    /// The remaining part of the total timeout, which all hops of the exchange share; zero if the timeout has passed.
     public var timeLeft: Duration { max(.zero, ContinuousClock.now.duration(to: deadline)) }
 
     /// Decides what to do with a response whose head has arrived. Called by transports.
@@ -99,7 +99,7 @@ public final class Hop: @unchecked Sendable {
         exchange.options.connectionAuthentication == nil ? nil : exchange.connectionAuthentication
     }
 
-    /// The exchange for a transport to send, with the time that is left of the total timeout, and with the session's head decision and
+    /// The exchange for a transport to send, with the remaining part of the total timeout, and with the session's head decision and
     /// observer. It is large, so copy it only once.
     public var exchangeToSend: Exchange {
         var exchange = exchange

@@ -74,7 +74,7 @@ package enum ExchangeSender: Sendable {
         }
     }
 
-    /// The sender for a hop, which is never ``firstCapable(_:)``. Exchanges are large, so this doesn't copy the hop's.
+    /// The sender for a hop, which is never ``firstCapable(_:)``. Exchanges are large, so this method doesn't copy the hop's exchange.
     package func sender(for hop: Hop) -> ExchangeSender {
         guard case .firstCapable(let candidates) = self, let last = candidates.last else { return self }
         let features = hop.exchange.requiredFeatures

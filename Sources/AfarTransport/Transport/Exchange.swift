@@ -52,9 +52,9 @@ public struct Exchange: Sendable {
 
     /// Decides what to do with a response whose head has arrived.
     ///
-    /// Transports call it for each final response, after they notify the observer of the head and before they deliver any of the
-    /// body. A transport that wraps another, or that returns complete responses, doesn't need to call it: then it is called when
-    /// the response is returned.
+    /// Transports call this method for each final response, after they notify the observer of the head and before they deliver
+    /// any of the body. A transport that wraps another, or that returns complete responses, doesn't need to call it, because it
+    /// is then called when the response is returned.
     @discardableResult
     public func headArrived(_ head: ResponseHead) -> HeadDecision { decide?(head) ?? .take() }
 
@@ -157,7 +157,7 @@ public final class ExchangeControl: Sendable {
     private struct State {
         var isSuspended = false
         var onChange: (@Sendable (Bool) -> Void)?
-        /// The number of changes so far, and the last change that the transport was notified of. Counting is necessary because a
+        /// The number of changes so far, and the last change that the transport was notified of. Changes are counted because a
         /// transport can read the state between two changes that cancel each other out.
         var changeCount = 0
         var notifiedChangeCount = 0

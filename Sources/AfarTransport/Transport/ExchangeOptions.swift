@@ -20,8 +20,8 @@ public struct ExchangeOptions: Sendable {
         case automatic
         /// HTTP/1.1 (RFC 9112).
         case http1
-        /// HTTP/2 (RFC 9113) over TLS if the server supports it (ALPN, RFC 7301). Otherwise HTTP/1.1, which is also used for
-        /// requests for which the transport's HTTP/2 isn't suitable.
+        /// HTTP/2 (RFC 9113) over TLS if the server supports it (ALPN, RFC 7301). Otherwise HTTP/1.1. Requests for which the
+        /// transport's HTTP/2 isn't suitable also use HTTP/1.1.
         ///
         /// In libcurl before 8.1, HTTP/2 has bugs that Afar can't work around. For example, a truncated body without a length can
         /// be treated as complete. The networking guide lists these bugs.
@@ -54,7 +54,7 @@ public struct ExchangeOptions: Sendable {
     /// ``ContentDecoder``.
     public var decodesContent = true
     /// The limit at which decoding a body fails with ``TransportError/Code-swift.struct/responseTooLarge``; nil for no limit. By
-    /// default, a body fails if it has more than 1 GiB decoded and more than 1,000 times as many bytes as were received.
+    /// default, a body fails if it has more than 1 GiB of decoded bytes and more than 1,000 times as many as were received.
     public var decompressionLimit: DecompressionLimit? = DecompressionLimit()
 
     /// The maximum size of the response's head, trailers and informational heads together, in bytes. The default is 256 KiB.

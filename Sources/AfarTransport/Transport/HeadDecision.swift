@@ -67,7 +67,8 @@ public final class PendingHeadDecision: Sendable {
 extension HeadDecision {
     /// For transports: waits for the final decision, which is never ``deferred(_:)``.
     ///
-    /// Returns a refusal if the task is canceled first, or if the owner of a pending decision releases it. This method doesn't retain it.
+    /// Returns a refusal if the task is canceled first, or if the owner of a pending decision releases that decision. This method doesn't
+    /// retain the decision.
     public consuming func settled() async -> HeadDecision {
         let deferred = Deferred<HeadDecision>()
         pass(to: deferred)

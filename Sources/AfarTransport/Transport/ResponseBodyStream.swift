@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A response's body that is read while it arrives, as chunks of decoded bytes, by one reader.
+/// A response's body, which one reader reads as chunks of decoded bytes while it arrives.
 ///
 /// If the reader is slow, the transport stops reading from the network, as far as its capabilities permit. Canceling the reading
 /// task, calling ``cancel()`` or releasing the stream ends the exchange.
@@ -41,7 +41,7 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
     ///
     /// - Parameters:
     ///   - limit: The maximum number of bytes. A longer body isn't copied.
-    ///   - receive: Called once, when the whole body has arrived, and never if it is cut off.
+    ///   - receive: Called once, when the whole body has arrived. Never called if the body is cut off.
     public func copy(upTo limit: Int, to receive: @escaping @Sendable (Data) -> Void) {
         channel.copy(upTo: limit, to: receive)
     }
@@ -104,7 +104,7 @@ extension ResponseBodyStream {
             var waitingBytes = 0
             var wasFull = false
             var isCancelled = false
-            /// Whether the whole body has arrived. The reader receives the end only after the body has been copied.
+            /// Whether the whole body has arrived. The reader reaches the end only after the body has been copied.
             var isComplete = false
             var end: Result<Void, TransportError>?
             var report: TransportReport?
@@ -163,7 +163,7 @@ extension ResponseBodyStream {
         }
 
         func finish(throwing error: TransportError?, report: TransportReport) {
-            // Complete the copy before the reader receives the end.
+            // Complete the copy before the reader reaches the end.
             let copy = state.withLock { state -> BodyCopy? in
                 guard state.end == nil else { return nil }
                 state.isComplete = error == nil

@@ -93,7 +93,7 @@ public final class ResponseHead: Sendable {
         }
     }
 
-    /// Returns whether there is a field with a name.
+    /// Returns whether there is a field with this name.
     package func contains(_ name: HTTPField.Name) -> Bool {
         switch storage {
         case .fields(let fields): fields.contains(name)
@@ -150,7 +150,7 @@ package struct RawHead: Sendable {
         return fields
     }
 
-    /// Returns the values of the lines with a name, which must be in lowercase.
+    /// Returns the values of the lines with this name. The name must be in lowercase.
     package func values(for lowercasedName: String) -> [String] {
         var values: [String] = []
         forEachValue(of: lowercasedName) { values.append(Self.text($0, of: lowercasedName)) }
@@ -173,7 +173,7 @@ package struct RawHead: Sendable {
         }
     }
 
-    /// Returns whether there is a line with a name, which must be in lowercase. Doesn't allocate memory.
+    /// Returns whether there is a line with this name. The name must be in lowercase. Doesn't allocate memory.
     func contains(_ lowercasedName: String) -> Bool {
         let (first, length) = (lowercasedName.utf8.first, lowercasedName.utf8.count)
         return bytes.withUnsafeBytes { buffer in
@@ -189,7 +189,7 @@ package struct RawHead: Sendable {
         }
     }
 
-    /// Calls `body` with the name and value of each field line. Values are trimmed and still contain obsolete folds.
+    /// Calls `body` with the name and value of each field line. Values are trimmed, but obsolete folds remain in them.
     private func forEachLine(_ body: (ArraySlice<UInt8>, ArraySlice<UInt8>) -> Void) {
         var start = bytes.startIndex
         var isStatusLine = true

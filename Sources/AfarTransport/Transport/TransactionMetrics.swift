@@ -196,7 +196,7 @@ extension TransactionMetrics {
             } else if isReusedConnection {
                 phases.append(TransactionPhase(name: name, time: .none("connection reused")))
             } else if name == .tlsHandshake, start == nil, connectStartDate != nil, remoteAddress != nil {
-                // With CurlTransport: libcurl reports connecting and TLS separately only if both succeeded.
+                // libcurl, which CurlTransport uses, reports connecting and TLS separately only if both succeeded.
                 phases.append(TransactionPhase(name: name, time: .none("not negotiated, its time is in Connect")))
             } else {
                 phases.append(phase(name, start, end, isMeasured: isMeasured))

@@ -214,7 +214,7 @@ public struct FirstCapableTransport: Transport {
     /// Closes the connections of all transports that no exchange uses.
     public func closeIdleConnections() { for transport in transports { transport.closeIdleConnections() } }
 
-    /// The total connections of all transports by host; nil if no transport tracks its connections.
+    /// The connections of all transports, added up for each host; nil if no transport tracks its connections.
     public var connectionStatistics: ConnectionStatistics? {
         get async {
             var hosts: [ConnectionStatistics.Host]?

@@ -269,7 +269,7 @@ extension Error {
         if let described = (self as? any LocalizedError)?.errorDescription { return described }
         guard self is any CustomNSError || type(of: self) is NSError.Type else { return String(describing: self) }
         // `String(describing:)` prints an NSError's userInfo, including URLs. The localized description is safe, but often little more than
-        // a number. The underlying error's can be better.
+        // a number. The underlying error's description can be better.
         let underlying = (self as NSError).userInfo[NSUnderlyingErrorKey]
         return (underlying as? any LocalizedError)?.errorDescription ?? localizedDescription
     }

@@ -102,7 +102,7 @@ package struct URLReference: Sendable {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)
         for (number, segment) in segments.enumerated() {
             let isLast = number == segments.count - 1
-            // Never remove the first segment, the empty one before the leading slash.
+            // Never remove the first segment, which is the empty text before the leading slash.
             if segment == "..", kept.count > 1 { kept.removeLast() }
             if segment != ".", segment != ".." { kept.append(segment) } else if isLast { kept.append("") }
         }
@@ -170,7 +170,7 @@ extension URL {
 }
 
 extension Substring {
-    /// The text with all characters percent-encoded that a component of a `URL` can't hold.
+    /// The text, in which all characters that a component of a `URL` can't hold are percent-encoded.
     var encodedForURL: Substring { URLReference.percentEncoded(self) { $0.isValidInURL } }
 }
 
