@@ -65,7 +65,7 @@ extension AlamofireExtension where ExtendedType: Drawer {
     }
 }
 
-extension String: AlamofireExtended {}
+extension String: @retroactive AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType == String {
     fileprivate var isSecure: Bool { type.hasPrefix("https://") }

@@ -44,7 +44,7 @@ import Testing
                 done(response.result)
             }
         }
-        #expect(plain.allSatisfy { $0.value != nil && $0.error == nil })
+        #expect(plain.allSatisfy { (try? $0.get()) != nil })
         await server.stop()
     }
 
@@ -64,7 +64,7 @@ import Testing
                 done($0.result)
             }
         }
-        #expect(echoes.allSatisfy { $0.value?.method == "GET" })
+        #expect(echoes.allSatisfy { (try? $0.get())?.method == "GET" })
         let json: [AFResult<Bool>] = await responses(1) { done in
             request.responseJSON { response in done(response.result.map { $0 is [String: Any] }) }
         }

@@ -47,8 +47,8 @@ import Testing
         #expect(text.value?.isEmpty == false)
         #expect(empty.value == Data())
         #expect(checksum.value == text.value?.reduce(0) { $0 + Int($1) })
-        let refused = await AF.request(server.url("/bytes/0")).serializingBytes(emptyResponseCodes: []).result
-        let allowed = await AF.request(server.url("/bytes/0")).serializingBytes(emptyResponseCodes: [200]).result
+        let refused = await AF.request(server.url("/bytes/0")).serializingBytes(emptyResponseCodes: []).response
+        let allowed = await AF.request(server.url("/bytes/0")).serializingBytes(emptyResponseCodes: [200]).response
         #expect(refused.error?.isResponseSerializationError == true)
         #expect(allowed.value == Data())
         await server.stop()

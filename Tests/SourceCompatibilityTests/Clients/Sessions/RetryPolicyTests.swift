@@ -31,7 +31,7 @@ import Testing
         let state = RequestAdapterState(requestID: UUID(), session: AF)
         let adapted = await withCheckedContinuation { continuation in
             StateAdapter().adapt(URLRequest(url: URL(fileURLWithPath: "/")), using: state) {
-                continuation.resume(returning: $0.value)
+                continuation.resume(returning: try? $0.get())
             }
         }
         #expect(adapted?.headers["X-Identifier"] == state.requestID.uuidString)
