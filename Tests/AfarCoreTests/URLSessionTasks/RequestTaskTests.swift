@@ -161,8 +161,8 @@ import Testing
             task = await tasks.next()
             #expect(await tasks.next() == nil)
         }
-        await session.whenIdle()
-        #expect(weakRequest == nil)
+        // The thread that ended the request can still be releasing it.
+        while weakRequest != nil { await Task.yield() }
         #expect((task?.response as? HTTPURLResponse)?.statusCode == 200)
         #expect(task?.state == .completed)
         #expect(task?.countOfBytesReceived == 10)
