@@ -54,8 +54,6 @@ final class Ledger: Sendable {
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }
 
-    // MARK: Results
-
     var total: Int { pages.withLock { $0.total } }
 
     /// The number of expected completions per outcome, for both ways together.

@@ -72,8 +72,6 @@ public struct CSVDataDecoder: DataDecoder {
     }
 }
 
-// MARK: - Strategies
-
 extension CSVDataDecoder {
     /// A strategy that converts column names to keys, including the keys of dictionaries.
     public enum KeyDecodingStrategy: Sendable {

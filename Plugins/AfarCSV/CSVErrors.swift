@@ -1,8 +1,6 @@
 public import AfarSerializers
 public import Foundation
 
-// MARK: - Reading
-
 /// An error in CSV input, with its position.
 public struct CSVError: Error, Hashable, Sendable {
     /// The cause of an error.
@@ -79,8 +77,6 @@ extension CSVError: LocalizedError, CustomStringConvertible {
         }
     }
 }
-
-// MARK: - Writing
 
 /// An error for a value that can't be encoded as CSV because it isn't a table.
 public struct CSVEncodingError: Error, Hashable, Sendable {

@@ -67,8 +67,6 @@ struct CSVFieldDecoder: Decoder, SingleValueDecodingContainer {
     func decode(_ type: UInt128.Type) throws -> UInt128 { try field.decode(type) }
 }
 
-// MARK: - Values
-
 /// A type that is decoded directly from a field.
 protocol CSVScalar: Decodable {
     /// Creates a value from a field.
@@ -185,8 +183,6 @@ extension Date: CSVScalar {
         self = date
     }
 }
-
-// MARK: Numbers
 
 extension CSVField {
     /// Returns the text of a number, with a full stop as its decimal separator.

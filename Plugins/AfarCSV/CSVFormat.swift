@@ -63,8 +63,6 @@ public struct CSVFormat: Hashable, Sendable {
     public static var semicolonSeparated: CSVFormat { CSVFormat(delimiter: ";", decimalSeparator: ",") }
 }
 
-// MARK: - Limits
-
 /// Limits on CSV from a server. A row that exceeds a limit fails with a ``CSVError`` and is discarded.
 public struct CSVLimits: Hashable, Sendable {
     /// A limit.
@@ -102,8 +100,6 @@ public struct CSVLimits: Hashable, Sendable {
         self.maximumRowCount = maximumRowCount
     }
 }
-
-// MARK: - The format in bytes
 
 /// The bytes of a ``CSVFormat``.
 struct CSVSyntax: Sendable {

@@ -138,8 +138,6 @@ extension CSVRecord {
     }
 }
 
-// MARK: - Encodings
-
 /// Converts a body to UTF-8. The encoding is the first available of these: the given one, that of a byte-order mark, the Content-Type's
 /// charset, and UTF-8. The bytes of a UTF-8 body don't change, except that a byte-order mark is removed.
 struct CSVInput: Sendable {
@@ -206,8 +204,6 @@ struct CSVInput: Sendable {
         first.map { ![0xEF, 0xFE, 0xFF, 0x00].contains($0) } ?? false
     }
 }
-
-// MARK: - Names of columns
 
 /// The names of a table's columns.
 final class CSVColumns: Sendable {

@@ -79,8 +79,6 @@ extension ResponseSerializer {
     }
 }
 
-// MARK: - Streams
-
 /// A parser that decodes each row of a CSV stream. Chunks can end anywhere.
 ///
 /// A row that is invalid, can't be decoded or exceeds a limit results in a failure, and parsing continues with the next row. If

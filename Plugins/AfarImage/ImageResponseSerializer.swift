@@ -116,8 +116,6 @@ public final class ImageResponseSerializer: ResponseSerializer {
     }
 }
 
-// MARK: - Shorthands
-
 extension ResponseSerializer where Self == ImageResponseSerializer {
     /// A serializer that decodes an image.
     public static var image: ImageResponseSerializer { ImageResponseSerializer() }
@@ -142,8 +140,6 @@ extension ResponseSerializer where Self == ImageResponseSerializer {
             acceptableContentTypes: acceptableContentTypes)
     }
 }
-
-// MARK: - Media types
 
 extension ImageResponseSerializer {
     private static let contentTypes = Guarded<Set<String>>([

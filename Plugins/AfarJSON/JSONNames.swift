@@ -71,8 +71,6 @@ final class JSONNames {
     }
 }
 
-// MARK: - Snake case
-
 /// Converts names in snake case like `JSONDecoder`.
 enum SnakeCase {
     /// Converts `user_name` to `userName`. Leading and trailing underscores are preserved.

@@ -104,8 +104,6 @@ extension JSONValue {
     }
 }
 
-// MARK: - Locations
-
 /// A key of a coding path: a name or an index.
 struct JSONKey: CodingKey {
     let stringValue: String

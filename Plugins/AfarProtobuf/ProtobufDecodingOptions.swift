@@ -53,8 +53,6 @@ public struct ProtobufDecodingOptions: Sendable {
     }
 }
 
-// MARK: - Formats
-
 /// A format of messages.
 public enum ProtobufFormat: String, Sendable, Hashable {
     /// The binary wire format.
@@ -77,8 +75,6 @@ public enum ProtobufFormat: String, Sendable, Hashable {
         self = type == "application/json" || type == "text/json" || type.hasSuffix("+json") ? .json : .binary
     }
 }
-
-// MARK: - Errors
 
 /// An error that occurs when a Protocol Buffers message is decoded.
 public struct ProtobufError: Error, Sendable {

@@ -74,8 +74,6 @@ extension ResponseSerializer {
     }
 }
 
-// MARK: - Streams
-
 /// A parser that decodes each message of a stream in the binary format. Chunks can end anywhere. Each message is preceded by its length
 /// as a varint, as written by functions such as `writeDelimitedTo`.
 ///

@@ -59,8 +59,6 @@ public struct DataResponsePublisher<Value: Sendable>: Publisher {
     }
 }
 
-// MARK: - Requests
-
 extension DataRequest {
     /// Returns a publisher for the serialized response.
     ///

@@ -61,8 +61,6 @@ public struct DataStreamPublisher<Value: Sendable>: Publisher {
     }
 }
 
-// MARK: - Requests
-
 extension DataStreamRequest {
     /// Returns a publisher for the serialized chunks.
     ///

@@ -57,8 +57,6 @@ public struct DownloadResponsePublisher<Value: Sendable>: Publisher {
     }
 }
 
-// MARK: - Requests
-
 extension DownloadRequest {
     /// Returns a publisher for the serialized response.
     ///

@@ -31,8 +31,6 @@ public struct YAMLDataDecoder: DataDecoder {
     }
 }
 
-// MARK: - Limits
-
 /// Limits on YAML documents. Small documents from a server can be expensive to decode because of aliases that multiply ("billion
 /// laughs"), deep nesting, or mappings whose keys are searched linearly.
 ///
@@ -115,8 +113,6 @@ extension YAMLLimitExceeded: LocalizedError, CustomStringConvertible {
     /// The same as ``description``.
     public var errorDescription: String? { description }
 }
-
-// MARK: - Encodings
 
 /// Detects the encoding of a YAML document from its first bytes (YAML 1.2.2, section 5.2).
 enum YAMLText {

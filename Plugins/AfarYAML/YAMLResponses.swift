@@ -70,8 +70,6 @@ extension ResponseSerializer {
     }
 }
 
-// MARK: - Streams
-
 /// A parser that decodes a value from each document of a YAML stream. Chunks can end anywhere.
 ///
 /// A document ends before the `---` of the next one, at `...`, or at the end of the body. Documents that contain only comments are

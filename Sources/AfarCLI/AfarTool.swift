@@ -92,8 +92,6 @@ struct AfarTool: AsyncParsableCommand {
     }
 }
 
-// MARK: - Examples in the help
-
 extension CommandConfiguration {
     /// Creates a configuration whose help ends with examples, one per line.
     init(

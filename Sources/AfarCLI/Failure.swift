@@ -53,8 +53,6 @@ struct Failure: Error, Equatable {
     }
 }
 
-// MARK: - Exit codes
-
 /// The tool's exit codes, which `afar --help` also lists.
 ///
 /// - 0: success
@@ -99,8 +97,6 @@ enum ExitReason: Int32, CaseIterable {
         }.joined(separator: "\n")
     }
 }
-
-// MARK: - Errors of the library
 
 extension Failure {
     /// Creates the failure of a request to `url`.

@@ -39,8 +39,6 @@ struct ConformanceTrial: Sendable {
         await server?.stop()
     }
 
-    // MARK: Exchanges
-
     /// Creates a request to the suite's server.
     func exchange(
         _ path: String, _ method: String = "GET", fields: [(String, String)] = [], body: RequestBody = .none,

@@ -51,8 +51,6 @@ extension AlamofireExtended {
     }
 }
 
-// MARK: - Default configurations
-
 extension URLSessionConfiguration: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: URLSessionConfiguration {
@@ -67,8 +65,6 @@ extension AlamofireExtension where ExtendedType: URLSessionConfiguration {
         return configuration
     }
 }
-
-// MARK: - Earlier names
 
 /// The earlier name of ``DisabledTrustEvaluator``.
 @available(*, deprecated, renamed: "DisabledTrustEvaluator")

@@ -93,8 +93,6 @@ extension CachedResponseHandler where Self == ResponseCacher {
     }
 }
 
-// MARK: - Requests
-
 extension Request {
     /// Sets the handler that decides whether this request's response is cached, in place of the session's handler. A later call
     /// replaces it. Set it before the response arrives.
@@ -169,8 +167,6 @@ extension CachePolicy {
         }
     }
 }
-
-// MARK: - URLCache
 
 /// A cache store that keeps responses in the memory of a `URLCache`, one for each URL. On Linux, URLs that differ only in
 /// scheme or query share one entry, because Foundation doesn't distinguish them.

@@ -110,8 +110,6 @@ extension Cookie {
     }
 }
 
-// MARK: - Configuration
-
 extension SessionConfiguration {
     /// The session's cookies as a Foundation storage, or nil if the session has no cookie store.
     ///

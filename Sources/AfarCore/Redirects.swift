@@ -96,8 +96,6 @@ extension RedirectHandler where Self == Redirector {
     }
 }
 
-// MARK: - Requests
-
 extension Request {
     /// Sets the handler for this request's redirects, in place of the session's handler. A later call replaces it.
     ///

@@ -81,8 +81,6 @@ struct AttemptReport {
     }
 }
 
-// MARK: - Transactions
-
 // The nonnumeric properties of `URLSessionTaskTransactionMetrics`, with the same types.
 extension TransactionMetrics {
     /// The request that was sent, without its body. If the metrics were created without a request, its URL is `about:blank`.
@@ -131,8 +129,6 @@ extension TransactionMetrics {
     /// Whether the connection used multiple paths. Always false, because multipath isn't supported.
     public var isMultipath: Bool { false }
 }
-
-// MARK: - Timeline
 
 /// The times of a request's main events. Times are seconds since 1 January 2001; durations are in seconds.
 public struct Timeline: Sendable, Hashable {

@@ -95,8 +95,6 @@ extension HAR.Timings {
     }
 }
 
-// MARK: - Locking
-
 /// State that is protected by a lock.
 final class Guarded<State>: @unchecked Sendable {
     // Sendable because the state is only accessed while the lock is held.

@@ -144,8 +144,6 @@ extension HAR.Redaction {
     }
 }
 
-// MARK: - Multipart bodies
-
 /// The boundary of a multipart body (RFC 2046, section 5.1.1). It differs for each request.
 struct MultipartBoundary {
     private let text: Data

@@ -76,8 +76,6 @@ struct HeadLines {
         return HTTPFields(fields.filter { !$0.name.isForbiddenInTrailers })
     }
 
-    // MARK: Lines
-
     /// Rejects a response that isn't HTTP/1, such as an HTTP/0.9 response, as soon as its first bytes show this.
     private func checkPrefix(_ next: Slice<UnsafeRawBufferPointer>) throws(HTTP1Error) {
         guard bytes.count < Self.prefix.count else { return }

@@ -84,8 +84,6 @@ package struct ResponseParser: ~Copyable {
             allowsLaterVersions: request.allowsLaterVersions)
     }
 
-    // MARK: The result
-
     /// Whether any bytes of a response have been received. If not, a request on a kept connection can be sent again (section
     /// 9.3.1).
     package var hasReceivedBytes: Bool { !lines.isEmpty }
@@ -129,8 +127,6 @@ package struct ResponseParser: ~Copyable {
 
     /// How long the server keeps the idle connection, in seconds, from its `Keep-Alive` field; nil if the field has no timeout.
     package var keepAliveTimeout: Int? { framing?.keepAliveTimeout }
-
-    // MARK: Parsing
 
     /// Returns the next event, or nil if the parser needs more bytes.
     ///

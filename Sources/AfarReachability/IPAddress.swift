@@ -107,8 +107,6 @@ extension IPAddress: LosslessStringConvertible {
     }
 }
 
-// MARK: - Scope
-
 extension IPAddress {
     /// The part of the network in which an address is valid.
     public enum Scope: Sendable, Hashable {
@@ -157,8 +155,6 @@ extension IPAddress {
     /// Whether a connection to this address stays on the machine regardless of its interfaces.
     var isThisMachine: Bool { scope == .loopback || scope == .unspecified }
 }
-
-// MARK: - Socket addresses
 
 extension IPAddress {
     /// Creates an address from a socket address.

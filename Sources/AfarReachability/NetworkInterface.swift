@@ -47,8 +47,6 @@ extension NetworkInterface: CustomStringConvertible {
     }
 }
 
-// MARK: - Kinds
-
 extension NetworkInterface {
     /// A kind of network interface.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -81,8 +79,6 @@ extension NetworkInterface.Kind: CustomStringConvertible {
         }
     }
 }
-
-// MARK: - Addresses
 
 /// An interface's address and the prefix length of its network, such as `192.0.2.7/24`.
 public struct InterfaceAddress: Sendable, Hashable, CustomStringConvertible {

@@ -72,8 +72,6 @@ extension NetworkPath: CustomStringConvertible {
     }
 }
 
-// MARK: - Status and reasons
-
 extension NetworkPath {
     /// The availability of a path.
     public enum Status: Sendable, Hashable {
@@ -125,8 +123,6 @@ extension NetworkPath {
         case onDemand
     }
 }
-
-// MARK: - Descriptions
 
 extension NetworkPath.Status: CustomStringConvertible {
     /// A description of the status and its reason.

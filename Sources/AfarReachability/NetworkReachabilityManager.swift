@@ -148,8 +148,6 @@ extension NetworkReachabilityManager {
     }
 }
 
-// MARK: - Status
-
 extension NetworkReachabilityManager {
     /// The reachability of the network.
     public enum NetworkReachabilityStatus: Sendable, Hashable {

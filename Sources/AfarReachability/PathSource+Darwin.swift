@@ -94,8 +94,6 @@
         }
     }
 
-    // MARK: - System paths
-
     extension NetworkPath {
         init(_ path: NWPath) {
             let isSatisfied = path.status == .satisfied

@@ -67,8 +67,6 @@ extension ResponseSerializer where Self == DataResponseSerializer {
     }
 }
 
-// MARK: - Requests
-
 extension DataRequest {
     /// Adds a handler for the response's bytes.
     ///

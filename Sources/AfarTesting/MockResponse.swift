@@ -48,8 +48,6 @@ public struct MockResponse: Sendable {
         self.body = body
     }
 
-    // MARK: Predefined responses
-
     /// Returns a response without a body.
     public static func status(_ status: Int, fields: HTTPFields = HTTPFields()) -> MockResponse {
         MockResponse(status: status, fields: fields)
@@ -143,8 +141,6 @@ public struct MockResponse: Sendable {
         response.failureMessage = message
         return response
     }
-
-    // MARK: Modified responses
 
     /// Returns a copy of the response with an additional header field.
     ///

@@ -81,8 +81,6 @@ extension TransportCapabilities {
     }
 }
 
-// MARK: - Requests
-
 /// A request that a ``MockTransport`` received.
 public struct MockRequest: Sendable {
     /// The exchange, including its delivery, options and context. It lacks the observer, the head decision and the

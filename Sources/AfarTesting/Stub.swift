@@ -184,8 +184,6 @@ private struct URLPattern: Sendable {
     }
 }
 
-// MARK: - Bodies
-
 /// The requirements of a ``Stub`` for the body of a request.
 public struct BodyPattern: Sendable, CustomStringConvertible {
     /// A description of the required body.
@@ -226,8 +224,6 @@ public struct BodyPattern: Sendable, CustomStringConvertible {
         return first.isEqual(second)
     }
 }
-
-// MARK: - Mocks with stubs
 
 extension MockTransport {
     /// Creates a mock that responds with stubs.

@@ -4,8 +4,6 @@ import Foundation
 import HTTPTypes
 public import Testing
 
-// MARK: - Stubs
-
 /// A test trait that responds to all requests of a test with stubs. See
 /// ``Testing/Trait/stubs(_:allowsUnused:allowsUnmatched:)``.
 public struct StubTrait: TestTrait, SuiteTrait, TestScoping {
@@ -67,8 +65,6 @@ extension MockTransport {
     /// The mock of the current test, if the test has the trait ``Testing/Trait/stubs(_:allowsUnused:allowsUnmatched:)``.
     @TaskLocal public static var current: MockTransport?
 }
-
-// MARK: - Recordings
 
 /// A test trait that responds to all requests of a test with a recording. See
 /// ``Testing/Trait/replay(_:matching:redaction:file:)``.

@@ -91,8 +91,6 @@ public struct ServerTrust: Sendable {
     public var signedCertificates: [Certificate] { ChainValidation(self).signedChain() }
 }
 
-// MARK: - Errors
-
 /// The reason why a server's certificates were rejected.
 public struct ServerTrustError: Error, Sendable, Hashable {
     /// The kind of a problem. Later versions can add codes, so compare a code with those that you handle.
@@ -173,8 +171,6 @@ extension ServerTrustError {
             certificate: certificate)
     }
 }
-
-// MARK: - Certificate authorities
 
 /// The certificates that a transport trusts. The file is read when the certificates are first needed, and its contents stay in memory.
 package final class CertificateAuthorities: @unchecked Sendable {

@@ -124,8 +124,6 @@ extension URLSession {
     }
 }
 
-// MARK: - Events
-
 /// Passes the session's events to their exchanges. The session calls it on a serial queue.
 final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
     private let exchanges = Locked<[Int: RunningExchange]>([:])

@@ -69,8 +69,6 @@ extension FieldScanner {
     }
 }
 
-// MARK: - Compression
-
 /// Compresses messages (RFC 7692, section 7.2.1). Use it on one thread at a time.
 package final class MessageDeflater {
     /// The minimum size of a message to compress, in bytes. Compressing a shorter message wouldn't save anything.
@@ -122,8 +120,6 @@ package final class MessageDeflater {
         }
     }
 }
-
-// MARK: - Decompression
 
 /// Decompresses messages (RFC 7692, section 7.2.2). Use it on one thread at a time.
 final class Inflater: @unchecked Sendable {

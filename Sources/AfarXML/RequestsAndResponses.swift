@@ -101,8 +101,6 @@ extension ResponseSerializer where Self == XMLResponseSerializer {
     }
 }
 
-// MARK: - Decoding responses
-
 extension XMLDecoder: DataDecoder {
     /// Decodes a value from a response. The charset of the `Content-Type` overrides the document's own declaration (RFC
     /// 7303, section 3.2).
@@ -112,8 +110,6 @@ extension XMLDecoder: DataDecoder {
         try decode(type, from: data, contentType: head?.values(for: .contentType).last)
     }
 }
-
-// MARK: - Request bodies
 
 /// A parameter encoder that encodes a value as an XML body.
 // Unchecked because the class is open. Its only property is immutable and Sendable.

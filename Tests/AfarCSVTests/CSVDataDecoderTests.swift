@@ -165,7 +165,6 @@ import Testing
         #expect(
             try decode([Row].self, "a,b\nNULL,\n") { $0.nilDecodingStrategy = .anyOf(["NULL"]) }
                 == [Row(a: nil, b: "")])
-        // A non-optional string is empty.
         #expect(try decode([[String]].self, csv) == [["", ""]])
     }
 
@@ -292,7 +291,6 @@ import Testing
         let numbers = try decode(Lossy<Int>.self, "1\nx\n3\n4\ny\nz\n", .rows)
         #expect(numbers.elements == [1, 3, 4])
         #expect(numbers.errors == 3)
-        // A malformed row can't be decoded as any type. Decoding continues after it.
         #expect(try decode(Lossy<Int>.self, "1\n\"x\"y\n3\n4\n", .rows).elements == [1, 3, 4])
 
         enum Mixed: Decodable, Equatable {
@@ -390,8 +388,6 @@ import Testing
         #expect(try decode(type, Person.csv) is SubTable)
         #expect(try decode(Wrapped.self, Person.csv).table is SubTable)
     }
-
-    // MARK: Encodings
 
     @Test(arguments: ["utf-8", "utf-16le", "utf-16be", "windows-1252", "iso-8859-15"])
     func theResponsesCharsetIsUsed(charset: String) throws {

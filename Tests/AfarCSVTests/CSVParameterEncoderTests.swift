@@ -156,8 +156,6 @@ import Testing
                 == "A CSV field can't contain other values. Encode the value as text. (row 3, column list)")
     }
 
-    // MARK: Keys and lists
-
     @Test func aRowCannotMixKeysAndValues() throws {
         let mixed = CSVEncodingError(.mixedRows, row: 0, column: nil)
         #expect(error([Labelled(superclass: { try $0.encode("x") })]) == mixed)

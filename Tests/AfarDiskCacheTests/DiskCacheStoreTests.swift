@@ -238,7 +238,6 @@ struct DiskCacheStoreTests {
         let found = try #require(store.responses(for: "a").first)
         #expect(found.fields == new.fields && found.responseDate == new.responseDate && found.body == new.body)
         #expect(folder.files("bodies") == files)
-        // The response to replace no longer exists.
         store.update(response("a", body: "other"), inPlaceOf: old)
         await store.flush()
         #expect(store.responses(for: "a").map(\.body) == [Data("other".utf8)])
@@ -312,8 +311,6 @@ struct DiskCacheStoreTests {
         #expect(try second.entries().map(\.url) == ["a"])
     }
 
-    // MARK: A full disk
-
     /// Fills a disk completely, and returns the file that uses the space.
     private func fill(_ disk: TinyDisk) throws -> URL {
         let file = disk.url.appending(path: "filler")
@@ -355,7 +352,6 @@ struct DiskCacheStoreTests {
         func expectNothing(in store: DiskCacheStore?) {
             for number in sizes.indices { #expect(store?.responses(for: "\(number)").isEmpty != false) }
         }
-        // Creating a database can fail.
         expectNothing(in: try? DiskCacheStore(directory: folder))
         try FileManager.default.removeItem(at: filler)
         let store = try DiskCacheStore(directory: folder) { Issue.record($0) }
@@ -391,8 +387,6 @@ struct DiskCacheStoreTests {
         #expect(server.requestCount == 1)
         await server.stop()
     }
-
-    // MARK: Processes
 
     private func probe(_ directory: URL? = nil, seconds: Double, output: URL) throws -> ChildProcess {
         let probe = (Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0]))

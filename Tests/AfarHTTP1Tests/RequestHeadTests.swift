@@ -77,7 +77,6 @@ struct RequestHeadTests {
         #expect(
             try text(request(method), [:], .origin, body)
                 == "\(method.rawValue) /a?b HTTP/1.1\r\nHost: example.org\r\n\(line)\r\n")
-        // Header fields never affect the framing.
         let fields: HTTPFields = [.contentLength: "99", .transferEncoding: "gzip"]
         #expect(
             try text(request(method, fields: fields), fields, .origin, body)

@@ -412,7 +412,6 @@ struct ResponseParserTests {
             #expect(divided == Transcript([bytes[...]], options: options).text)
         }
         options.maximumHeadBytes = 200
-        // The limit includes trailers.
         let chunked = Self.ok + "Transfer-Encoding: chunked\r\n\r\n0\r\n"
         #expect(outcome(chunked + "A: 1\r\nB: 2\r\nC: 3\r\nD: 4\r\n\r\n").hasSuffix("headTooLarge"))
         #expect(outcome(chunked + "A: " + String(repeating: "x", count: 200)).hasSuffix("headTooLarge"))

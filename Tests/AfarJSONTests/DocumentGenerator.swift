@@ -19,8 +19,6 @@ struct DocumentGenerator {
 
     private mutating func isOne(in count: Int) -> Bool { number(below: count) == 0 }
 
-    // MARK: Documents
-
     mutating func document() -> String { space() + value(depth: 0) + space() }
 
     private mutating func value(depth: Int) -> String {
@@ -73,8 +71,6 @@ struct DocumentGenerator {
             ? pick(["e", "E"]) + pick(["", "+", "-"]) + digits(1 + number(below: 2), &self) : ""
         return sign + whole + fraction + exponent
     }
-
-    // MARK: Records
 
     /// Returns an object that resembles a record. Members can have a different type or be missing, and there can be
     /// additional ones.

@@ -7,8 +7,6 @@ import Testing
         try decoder.decode(type, from: Data(text.utf8))
     }
 
-    // MARK: Keys
-
     @Test(arguments: [
         "user_name", "_private_name", "trailing_name_", "__both__sides__", "a", "_", "", "already", "alreadyCamel",
         "ALL_CAPS",
@@ -76,8 +74,6 @@ import Testing
         #expect(try decode(Outer.self, #"{"I":[{"x":5}]}"#, with: decoder).inner.map(\.inner0x) == [5])
     }
 
-    // MARK: Dates
-
     @Test func datesAreDecodedWithEveryStrategy() throws {
         let date = Date(timeIntervalSince1970: 1_700_000_000)
         func decoded(_ text: String, _ strategy: JSONDecoder.DateDecodingStrategy) throws -> Date {
@@ -100,8 +96,6 @@ import Testing
         #expect(throws: DecodingError.self) { try decoded("7", .iso8601) }
         #expect(throws: DecodingError.self) { try decoded("\"7\"", .secondsSince1970) }
     }
-
-    // MARK: Data and floats
 
     @Test func dataIsDecodedWithEveryStrategy() throws {
         let data = Data("Ada".utf8)

@@ -130,8 +130,6 @@ import Testing
         }
     }
 
-    // MARK: Limits
-
     @Test func largeMessagesAreRejected() throws {
         let body: Data = try Google_Protobuf_StringValue(String(repeating: "x", count: 98)).serializedBytes()
         #expect(body.count == 100)

@@ -145,7 +145,6 @@ import Testing
         let publisher = request.publishString(queue: queue)
         #expect(await events(of: publisher) { $0.value ?? "" } == ["hello", "finished"])
         #expect(!request.isCancelled && request.isFinished)
-        // Later subscribers receive the same response.
         #expect(await events(of: publisher) { $0.value ?? "" } == ["hello", "finished"])
         #expect(mock.requests.count == 1)
     }

@@ -20,8 +20,6 @@ import Testing
         let name: String
     }
 
-    // MARK: All serializers
-
     @Test func anEarlierErrorIsForwarded() {
         let failed = input(Data("x".utf8), error: .explicitlyCancelled)
         #expect(throws: AFError.self) { try DataResponseSerializer().serialize(failed) }
@@ -66,8 +64,6 @@ import Testing
         #expect(try serializer.serialize(input(json)) == Named(name: "Ada"))
     }
 
-    // MARK: Text
-
     @Test(arguments: [
         (Data("gr\u{fc}n".utf8), "text/plain; charset=utf-8", "grün"),
         (Data([0x67, 0x72, 0xFC, 0x6E]), "text/plain; charset=\"ISO-8859-1\"", "grün"),
@@ -94,8 +90,6 @@ import Testing
         let serializer = StringResponseSerializer(encoding: .isoLatin1)
         #expect(try serializer.serialize(input(Data([0xFC]), type: "text/plain; charset=utf-8")) == "ü")
     }
-
-    // MARK: Values
 
     @Test func brokenJSONIsATypedError() {
         let error = #expect(throws: AFError.self) { try JSONResponseSerializer().serialize(input(Data("{".utf8))) }

@@ -284,7 +284,6 @@ struct CachingTests {
             #expect(try await text(session, url, ["Host": "Tenant-B"]).hasSuffix(" 2"))
             #expect(try await text(session, url).hasSuffix(" 3"))
         }
-        // A change invalidates the responses of all tenants.
         _ = try await session.request(url, method: .post, headers: ["Host": "tenant-a"]).serializingString().value
         #expect(try await text(session, url, ["Host": "tenant-a"]) == "tenant-a 5")
         await server.stop()
@@ -577,7 +576,6 @@ struct CachingTests {
         await gate.wait(for: 1)
         let others = (0..<5).map { _ in session.request(url) }
         let tasks = others.map { $0.serializingString() }
-        // A waiting request can be canceled, too.
         others[4].cancel()
         #expect(await tasks[4].response.error?.isExplicitlyCancelledError == true)
         first.cancel()
@@ -856,7 +854,6 @@ struct CachingTests {
         for other in ["https://cache.example/a?b=1", "http://cache.example/a?b=2", "http://cache.example/a"] {
             #expect(store.responses(for: other).isEmpty, "\(other)")
         }
-        // A response that was stored several times is evicted once.
         for _ in 0..<3 { store.store(response("http://cache.example/renewed", bytes: 10_000)) }
         for number in 0..<50 { store.store(response("http://cache.example/\(number)", bytes: 10_000)) }
         #expect(store.responses(for: "http://cache.example/49").count == 1)

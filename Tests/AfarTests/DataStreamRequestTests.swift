@@ -380,8 +380,6 @@ import Testing
         await server.stop()
     }
 
-    // MARK: As an input stream
-
     @Test(arguments: kinds, [1, 1024, 10_000_000])
     func anInputStreamContainsTheCompleteBody(kind: TransportKind, bufferSize: Int) async throws {
         let server = try await TestServer.start()
@@ -415,8 +413,6 @@ import Testing
         #expect(stream.value.streamStatus == .error)
         #expect(stream.value.streamError is AFError)
     }
-
-    // MARK: The response's head
 
     @Test(arguments: kinds)
     func theHeadIsReportedBeforeTheBody(kind: TransportKind) async throws {

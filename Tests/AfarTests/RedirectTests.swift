@@ -189,7 +189,6 @@ struct RedirectTests {
         let (server, directory) = (try await TestServer.start(), ScratchDirectory())
         let session = TransportKind.platform.session()
         let place = directory.url.appending(path: "file")
-        // Interrupts the first response after 2,000 bytes.
         let url = server.url("/redirect-to?url=/range/5000%3Fcuts%3D2000")
         let first = session.download(url, to: { _, _ in (place, []) })
         let broken = await first.serializingDownloadedFileURL().response

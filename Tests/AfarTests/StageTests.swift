@@ -76,7 +76,6 @@ import Testing
         #expect(try await session.request(url).serializingString().value == "a=0, b=1")
         #expect(first.begun.withLock { $0 } == ["/redirect-to?url=/signed", "/signed"])
         #expect(second.begun.withLock { $0.count } == 2)
-        // The second stage ends before the first one.
         #expect(first.ends.withLock { $0 } == ["followed", "200"])
         await server.stop()
     }
@@ -128,7 +127,6 @@ import Testing
     }
 
     @Test(arguments: TransportKind.allCases) func aStageCanRecoverFromAFailure(kind: TransportKind) async throws {
-        // Keeps the port closed.
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
         let port = closed.number

@@ -128,8 +128,6 @@ struct WebSocketReaderTests {
         #expect(read([0x82, 127, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]).violation?.closeCode == 1009)
     }
 
-    // MARK: Compression
-
     @Test func compressedMessagesAreRead() throws {
         let deflate = MessageDeflate()
         let deflater = try #require(MessageDeflater(deflate))
@@ -194,8 +192,6 @@ struct WebSocketReaderTests {
     func unofferedExtensionsAreRejected(extensions: String) {
         #expect(throws: WebSocketViolation.self) { try MessageDeflate.agreement(in: [extensions]) }
     }
-
-    // MARK: Writing
 
     @Test(arguments: [0, 1, 7, 8, 9, 125, 126, 65_535, 65_536, 70_001])
     func framesAreMasked(count: Int) throws {

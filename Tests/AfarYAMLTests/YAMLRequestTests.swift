@@ -78,8 +78,6 @@ import Testing
         #expect(try await task.value == Empty.value)
     }
 
-    // MARK: Parameters
-
     @Test func parametersAreEncodedAsTheBody() throws {
         let request = URLRequest(url: try "http://example.com/".asURL())
         let encoded = try YAMLParameterEncoder.yaml(sortsKeys: true).encode(Service.web, into: request)
@@ -113,8 +111,6 @@ import Testing
         let error = #expect(throws: AFError.self) { try YAMLParameterEncoder.yaml.encode(Broken(), into: request) }
         #expect(error?.isParameterEncoderError == true)
     }
-
-    // MARK: Streams
 
     private static let documents = """
         # a comment

@@ -38,8 +38,6 @@ struct Fuzz {
         exit(1)
     }
 
-    // MARK: Processes
-
     /// Fuzzes a subject in another process. Returns whether it passed.
     private static func runAlone(_ subject: Subject) throws -> Bool {
         let process = Process()

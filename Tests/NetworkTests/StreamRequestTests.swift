@@ -165,7 +165,6 @@ import Testing
     }
 
     @Test func anUnreachableHostIsAnError() async throws {
-        // Keeps the port closed.
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
         let port = closed.number
@@ -176,8 +175,6 @@ import Testing
         let wrong = session.stream(withHostName: "127.0.0.1", port: 70_000)
         await #expect(throws: AFError.self) { try await wrong.write(Data("x".utf8)) }
     }
-
-    // MARK: TLS
 
     private func answer(over stream: StreamRequest, _ url: URL) async throws -> String {
         let request = "GET \(url.path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -279,7 +276,6 @@ import Testing
                 }
                 return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
-            // The other calls are too late, which ends the request.
             #expect(count == 1)
         }
     }
@@ -361,8 +357,6 @@ import Testing
             stream.cancel()
         }
     }
-
-    // MARK: The network
 
     @Test(arguments: ["http", "socks5"])
     func streamsUseProxies(kind: String) async throws {

@@ -291,7 +291,6 @@ import Testing
         var ends = end(of: unstarted)
         unstarted.close(sending: .goingAway)
         for await error in ends { #expect(error == nil) }
-        // Keeps the port closed.
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
         let (attempts, attempted) = AsyncStream.makeStream(of: Void.self)
@@ -332,7 +331,6 @@ import Testing
     }
 
     @Test func pendingOperationsEndIfTheWebSocketNeverOpens() async throws {
-        // Keeps the port closed.
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
         let port = closed.number
@@ -402,7 +400,6 @@ import Testing
             let server = try await RawServer.start(Self.redirect(to: location))
             #expect(try await echoedRequest(session.webSocketRequest(to: server.url))?.path == "/request")
         }
-        // Other kinds of requests can't open WebSockets.
         let server = try await RawServer.start(Self.redirect(to: target))
         let response = await session.request(server.url).serializingData().response
         #expect((response.error?.underlyingError as? URLError)?.code == .redirectToNonExistentLocation)

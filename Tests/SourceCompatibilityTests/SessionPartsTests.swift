@@ -81,8 +81,6 @@ import Testing
         #expect(queue != nil)
     }
 
-    // MARK: Interceptors
-
     /// An adapter that uses only the state.
     struct IdentifyingAdapter: RequestAdapter {
         func adapt(

@@ -92,8 +92,6 @@ import Testing
         #expect(after == "k=a%2Fb")
     }
 
-    // MARK: Closures of the main actor
-
     /// A typical controller of an app. It is isolated to the main actor and sets closures.
     @MainActor final class Controller {
         var lines: [String] = []

@@ -14,7 +14,6 @@ struct WebSocketTests {
     }
 
     @Test func eventsAreHandled() async throws {
-        // Keeps the port closed.
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
         let port = closed.number
@@ -95,7 +94,6 @@ struct WebSocketTests {
     }
 
     @Test func tasksAreAwaited() async throws {
-        // Keeps the port closed.
         let closed = try ClosedPort()
         defer { withExtendedLifetime(closed) {} }
         let port = closed.number

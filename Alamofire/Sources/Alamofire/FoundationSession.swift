@@ -79,8 +79,6 @@ extension Session {
     }
 }
 
-// MARK: - Delegates of requests
-
 /// The properties of a request's session that Alamofire 5 makes available through `Request.delegate`.
 public struct RequestDelegate: Sendable {
     private let configuration: SessionConfiguration

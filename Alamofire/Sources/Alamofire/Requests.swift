@@ -39,8 +39,6 @@ extension Request {
     }
 }
 
-// MARK: - Notifications
-
 // swift-format-ignore: AlwaysUseLowerCamelCase
 extension Notification.Name {
     /// The names of the notifications about tasks.
@@ -55,8 +53,6 @@ extension Notification.Name {
         public static var DidComplete: Notification.Name { Request.didCompleteTaskNotification }
     }
 }
-
-// MARK: - Reachability
 
 extension NetworkReachabilityManager {
     /// A Boolean value that indicates whether the network is known to be reachable over a mobile network.

@@ -1,7 +1,5 @@
 public import Afar
 
-// The responses and results of Alamofire 4.
-
 /// The response to a request without a serializer.
 public typealias DefaultDataResponse = AFDataResponse<Data?>
 
@@ -116,8 +114,6 @@ extension DownloadResponse {
     }
 }
 
-// MARK: - Transforming responses
-
 extension DataResponse {
     /// Calls `tryMap(_:)`.
     public func flatMap<NewSuccess>(
@@ -149,8 +145,6 @@ extension DownloadResponse {
         tryMapError(transform)
     }
 }
-
-// MARK: - Results
 
 // Disfavored, because many programs define these members.
 extension Result {

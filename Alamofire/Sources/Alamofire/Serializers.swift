@@ -60,8 +60,6 @@ extension DownloadRequest {
     }
 }
 
-// MARK: - Calling serializers
-
 extension DataResponseSerializerProtocol {
     /// Returns the value or the error for the parts of a response, as the closure of Alamofire 4 does.
     public func serializeResponse(

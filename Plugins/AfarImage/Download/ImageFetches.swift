@@ -133,8 +133,6 @@ struct ImageFetches: Sendable {
     }
 }
 
-// MARK: - A fetch
-
 /// A fetch of an image, with its waiters.
 struct ImageFetch: Sendable {
     /// The identity of a fetch.
@@ -190,8 +188,6 @@ struct ImageFetch: Sendable {
         if case .delivering = stage { true } else { false }
     }
 }
-
-// MARK: - Fetching
 
 extension ImageDownloader {
     /// Adds a waiter to the fetch for a key, and creates the fetch if necessary.

@@ -45,8 +45,6 @@ extension Image {
     }
 }
 
-// MARK: - Pixels
-
 extension PixelBuffer {
     /// The maximum ratio of a scaling step. pixman can't draw if a filter extends beyond coordinate 32,767.
     private static let maximumRatio = 512.0
@@ -140,8 +138,6 @@ extension PixelBuffer {
         }
     }
 }
-
-// MARK: - pixman
 
 /// Pixels that pixman reads or draws on. Valid only within the closure that receives them.
 struct PixmanImage {

@@ -25,8 +25,6 @@ public struct ImageFormat: Hashable, Sendable {
     public static let webP = ImageFormat(name: "WebP", mediaType: "image/webp", fileExtensions: ["webp"])
 }
 
-// MARK: - Decoding
-
 /// A type that decodes images of a format.
 public protocol ImageDecoder: Sendable {
     /// The format.
@@ -69,8 +67,6 @@ public struct ImageDecodingOptions: Equatable, Sendable {
     /// The target size, if it sets a minimum.
     var target: CGSize? { targetSize.flatMap { $0.width > 0 || $0.height > 0 ? $0 : nil } }
 }
-
-// MARK: - Encoding
 
 /// A type that encodes images in a format.
 public protocol ImageEncoder: Sendable {

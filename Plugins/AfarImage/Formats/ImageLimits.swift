@@ -64,8 +64,6 @@ extension ImageLimits {
     }
 }
 
-// MARK: - Files
-
 extension Data {
     /// Reads an image file, unless it exceeds the limit.
     ///

@@ -38,8 +38,6 @@ enum Orientation: UInt16 {
     }
 }
 
-// MARK: - Exif
-
 extension Orientation {
     /// Reads the orientation from Exif data in TIFF 6.0 format. Invalid data means upright.
     init(exif: UnsafeRawBufferPointer) {
@@ -68,8 +66,6 @@ extension Orientation {
         return nil
     }
 }
-
-// MARK: - Numbers in bytes
 
 /// Reads numbers from bytes, and returns nil beyond the end.
 struct ByteReader {

@@ -1,8 +1,6 @@
 import CSpng
 public import Foundation
 
-// MARK: - Decoding
-
 /// A decoder for PNG (ISO/IEC 15948) that uses libspng. It returns the default image of an animation.
 public struct PNGDecoder: ImageDecoder {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
@@ -75,8 +73,6 @@ public struct PNGDecoder: ImageDecoder {
         }
     }
 }
-
-// MARK: - Encoding
 
 /// An encoder for PNG that uses libspng. The compression is lossless. It writes the first frame of an animation.
 public struct PNGEncoder: ImageEncoder {

@@ -77,8 +77,6 @@ extension Image: CustomStringConvertible {
     }
 }
 
-// MARK: - Creating images
-
 extension Image {
     /// Creates an image from pixels.
     ///
@@ -155,8 +153,6 @@ extension Image {
     /// The decoders for PNG, JPEG and WebP.
     public static var standardDecoders: [any ImageDecoder] { [PNGDecoder(), JPEGDecoder(), WebPDecoder()] }
 }
-
-// MARK: - Frames and pixels
 
 extension Image {
     /// A frame of an animation.

@@ -53,8 +53,6 @@ extension ImageError {
     }
 }
 
-// MARK: - Codes
-
 extension ImageError {
     /// A kind of error. Later versions can add codes.
     public struct Code: Hashable, Sendable, CustomStringConvertible {

@@ -94,8 +94,6 @@ extension PixelBuffer: Equatable {
     }
 }
 
-// MARK: - Alpha
-
 extension UnsafeMutableRawBufferPointer {
     /// Whether every RGBA pixel is opaque.
     var isOpaque: Bool { stride(from: 3, to: count, by: 4).allSatisfy { self[$0] == 255 } }
@@ -143,8 +141,6 @@ extension UnsafeMutableRawBufferPointer {
         }
     }
 }
-
-// MARK: - Sizes
 
 /// A width and a height in whole pixels.
 struct PixelSize: Hashable {

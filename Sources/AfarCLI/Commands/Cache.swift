@@ -73,8 +73,6 @@ struct Cache: AsyncParsableCommand {
     }
 }
 
-// MARK: - Folder
-
 /// The cache folder given on the command line.
 enum CacheDirectory {
     private static let opened = Locked<DiskCacheStore?>(nil)

@@ -28,8 +28,6 @@ struct DemoStep: Sendable {
     }
 }
 
-// MARK: - Steps
-
 extension DemoStep {
     static let getJSON = DemoStep(
         "GET JSON and decode it into a struct",

@@ -45,8 +45,6 @@ struct Reach: AsyncParsableCommand {
     }
 }
 
-// MARK: - Host
-
 /// The host argument of `afar reach`.
 struct ReachTarget {
     let monitored: NetworkMonitor.Target
@@ -86,8 +84,6 @@ extension NetworkMonitor {
         }
     }
 }
-
-// MARK: - Report
 
 /// Formats a network path as text or JSON.
 struct ReachReport {

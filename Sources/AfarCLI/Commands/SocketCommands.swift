@@ -6,8 +6,6 @@ import Foundation
     import FoundationNetworking
 #endif
 
-// MARK: - WebSockets
-
 struct OpenWebSocket: AsyncParsableCommand, RequestSending {
     static let configuration = CommandConfiguration(
         commandName: "ws",
@@ -139,8 +137,6 @@ private struct LineSender {
         }
     }
 }
-
-// MARK: - Plain connections
 
 struct Connect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

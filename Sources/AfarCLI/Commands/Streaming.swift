@@ -57,8 +57,6 @@ struct StreamRunner {
     }
 }
 
-// MARK: - Options
-
 /// The options for printing a response as it arrives.
 struct StreamingOptions: ParsableArguments {
     @Flag(
@@ -94,8 +92,6 @@ enum StreamFormat {
     /// Whether the body must be a stream of server-sent events.
     var isEvents: Bool { self != .bytes }
 }
-
-// MARK: - Output
 
 /// Writes a response to standard output in pieces, until a write fails.
 final class StreamOutput: Sendable {

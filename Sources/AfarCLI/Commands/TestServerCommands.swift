@@ -3,8 +3,6 @@ import AfarCore
 import AfarTestServer
 import ArgumentParser
 
-// MARK: - Demo
-
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run Afar code samples against a local server and show the results.",
@@ -138,8 +136,6 @@ extension String {
             .joined(separator: "\n")
     }
 }
-
-// MARK: - Serve
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

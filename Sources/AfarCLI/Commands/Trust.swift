@@ -78,8 +78,6 @@ private final class TrustRecorderManager: ServerTrustManager, @unchecked Sendabl
     override func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? { recorder }
 }
 
-// MARK: - Report
-
 /// A report on a server's certificates.
 struct TrustReport {
     private typealias Check = Result<Void, ServerTrustError>

@@ -32,8 +32,6 @@ enum JSONText {
     }
 }
 
-// MARK: - Reading
-
 /// Parses JSON in a single pass and formats it.
 struct JSONReader {
     struct NotJSON: Error {}
@@ -146,8 +144,6 @@ struct JSONReader {
         while let byte = peek, byte.isDigit { position += 1 }
         guard position > start else { throw NotJSON() }
     }
-
-    // MARK: Bytes
 
     private var peek: UInt8? { position < text.count ? text[position] : nil }
 

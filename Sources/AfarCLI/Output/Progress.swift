@@ -19,8 +19,6 @@ struct ProgressOptions: ParsableArguments {
     }
 }
 
-// MARK: - Progress line
-
 /// Updates a terminal line with the progress of a transfer.
 final class ProgressMeter: Sendable {
     private struct State {
@@ -147,7 +145,6 @@ struct ProgressBar {
     func line(_ state: State, width: Int) -> String {
         var parts = [Self.aligned(Quantity.bytes(state.completed), 9)]
         if let fraction = state.fraction {
-            // Only a finished transfer shows 100%.
             let percent = state.isFinished ? 100 : min(99, Int(fraction * 100))
             parts[0] = Self.aligned("\(percent)%", 4) + parts[0]
         }
@@ -242,8 +239,6 @@ struct RateEstimate {
         return Double(max(0, rest)) / value
     }
 }
-
-// MARK: - Waiting for a response
 
 /// Shows on the terminal that a slow request is in progress.
 final class Spinner: Sendable {

@@ -76,8 +76,6 @@ protocol BodyPrinter {
     func output(head: ResponseHead, body: Data) throws -> Data
 }
 
-// MARK: - Status
-
 /// The text and color of a response's status.
 enum StatusLine {
     /// Returns the status with its registered phrase, such as "404 Not Found", or only the number if it has none.
@@ -95,8 +93,6 @@ enum StatusLine {
     }
 }
 
-// MARK: - XML
-
 /// Recognizes and indents XML.
 enum XMLText {
     /// Returns whether a type is XML. XHTML is excluded, because indenting would change its white space.
@@ -108,8 +104,6 @@ enum XMLText {
         try? XML.Document(text).xmlString(prettyPrinted: true)
     }
 }
-
-// MARK: - Options
 
 /// The options for printing a response.
 struct OutputOptions: ParsableArguments {

@@ -58,8 +58,6 @@ enum StandardOutput {
     }
 }
 
-// MARK: - Output properties
-
 /// The properties of an output stream.
 struct OutputFacts: Equatable {
     var isTerminal: Bool

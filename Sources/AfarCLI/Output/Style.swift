@@ -41,8 +41,6 @@ struct Style: Equatable {
     }
 }
 
-// MARK: - Options
-
 /// The options for colors.
 struct ColorOptions: ParsableArguments {
     @Option(help: "Colors and indented JSON. With auto, on terminals; NO_COLOR turns colors off.")
@@ -60,8 +58,6 @@ enum ColorChoice: String, CaseIterable, ExpressibleByArgument {
     case always
     case never
 }
-
-// MARK: - Bars
 
 /// A bar of block characters with a resolution of an eighth of a character.
 enum BlockBar {

@@ -90,8 +90,6 @@ struct Body: Equatable {
     }
 }
 
-// MARK: - Options
-
 /// The options for a request's ``Body``.
 struct BodyOptions: ParsableArguments {
     @Option(

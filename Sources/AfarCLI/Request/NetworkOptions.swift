@@ -91,8 +91,6 @@ struct NetworkOptions: ParsableArguments {
     }
 }
 
-// MARK: - Version of HTTP
-
 /// The values of `--http`.
 enum HTTPVersionChoice: String, CaseIterable, ExpressibleByArgument {
     case one = "1.1"
@@ -116,8 +114,6 @@ enum HTTPVersionChoice: String, CaseIterable, ExpressibleByArgument {
         }
     }
 }
-
-// MARK: - Transport
 
 /// The values of `--transport`.
 enum TransportChoice: String, CaseIterable, ExpressibleByArgument {

@@ -58,8 +58,6 @@ struct RequestPlan {
     }
 }
 
-// MARK: - URL
-
 /// The URL argument of a request.
 struct AddressArgument: ParsableArguments {
     @Argument(
@@ -136,8 +134,6 @@ enum URLText {
     private static let allowed = Set(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/?".utf8)
 }
-
-// MARK: - Names and values
 
 /// A name and a value from the command line.
 struct NamedValue: Equatable {

@@ -106,8 +106,6 @@ extension AuthenticationStage {
     }
 }
 
-// MARK: - Credentials of a session
-
 /// A type that provides the credentials with which a session's requests answer challenges (401), for example from a keychain, a
 /// settings file, or a prompt.
 ///
@@ -173,8 +171,6 @@ extension URLProtectionSpace {
             && authenticationMethod == other.authenticationMethod && isProxy() == other.isProxy()
     }
 }
-
-// MARK: - Foundation's challenges
 
 extension URLAuthenticationChallenge {
     /// Creates a Foundation challenge from a server's challenge.

@@ -151,8 +151,6 @@ final class Broadcast<Value: Sendable>: Sendable {
     }
 }
 
-// MARK: - Requests
-
 extension Request {
     /// Returns the broadcast of one kind of event, creating it on first use. It ends with the request.
     ///

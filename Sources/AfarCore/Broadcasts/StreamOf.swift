@@ -106,8 +106,6 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-// MARK: - Handoff
-
 /// Passes elements from one task to another, one at a time. The sender waits until each element has been received.
 final class Handoff<Element: Sendable>: Sendable {
     private typealias Waiting = UnsafeContinuation<Void, Never>

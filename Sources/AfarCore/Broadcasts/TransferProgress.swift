@@ -138,8 +138,6 @@ extension Observers {
     }
 }
 
-// MARK: - Progress of one direction
-
 /// The progress of one direction of a request's transfer: the byte counts, the `Progress` object that shows them, and the handler
 /// and streams to notify.
 final class TransferProgress: Sendable {
@@ -222,8 +220,6 @@ final class TransferProgress: Sendable {
         progress?.apply(ByteProgress())
         broadcast?.discardLast()
     }
-
-    // MARK: Handler
 
     /// Sets the handler. At most one call to it is pending at a time, even if its queue is slow.
     ///

@@ -1,5 +1,3 @@
-// MARK: - Asynchronous lock
-
 /// A lock that calls a closure when it is acquired, instead of blocking a thread. Closures are called in the order of the calls
 /// to ``lock(_:)``.
 final class CallbackLock: Sendable {
@@ -34,8 +32,6 @@ final class CallbackLock: Sendable {
 
     func unlock() { state.withLock { $0.next() }?() }
 }
-
-// MARK: - Single-use callbacks
 
 /// Waits until user code calls a callback, and returns the first call's argument. If the task is canceled first, returns
 /// `cancelled` instead.

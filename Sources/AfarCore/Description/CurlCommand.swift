@@ -186,8 +186,6 @@ extension CurlCommand.Body {
     }
 }
 
-// MARK: - Commands
-
 /// A curl command line that sends a request.
 package struct CurlCommand {
     /// The source of the body.

@@ -212,8 +212,6 @@ package final class PrivateDirectory: Sendable {
     }
 }
 
-// MARK: - Moving
-
 /// Moves a file atomically: the destination has either its previous content or the complete file.
 struct FileMove {
     let source: URL
@@ -293,8 +291,6 @@ struct FileMove {
             }
         }
     }
-
-    // MARK: Errors
 
     private func failure(_ code: Int32) -> CocoaError {
         let reason = String(cString: strerror(code))

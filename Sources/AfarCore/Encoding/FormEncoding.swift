@@ -109,8 +109,6 @@ struct FormKey: CodingKey {
     }
 }
 
-// MARK: - Containers
-
 // The generic methods also satisfy the requirements for primitive types, except `encodeIfPresent`.
 
 /// A container that writes the fields of an object.
@@ -241,8 +239,6 @@ extension FormKeyedContainer {
     func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
     func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
 }
-
-// MARK: - Nodes and text
 
 /// A node in the tree that represents an encoded value. Containers write it; the serializer reads it.
 ///

@@ -78,8 +78,6 @@ extension HTTPMethod {
     }
 }
 
-// MARK: - JSON
-
 /// An encoding that writes parameters as a JSON body.
 public struct JSONEncoding: ParameterEncoding {
     /// An error that describes why a value isn't a JSON object.
@@ -204,8 +202,6 @@ extension ParameterEncoder where Self == JSONParameterEncoder {
         JSONParameterEncoder(encoder: encoder)
     }
 }
-
-// MARK: - Property lists
 
 /// An encoding that writes parameters as a property list body.
 public struct PropertyListEncoding: ParameterEncoding {

@@ -275,8 +275,6 @@ extension URLEncodedFormEncoder {
     }
 }
 
-// MARK: - Words of keys
-
 extension String {
     /// Returns the lowercased words of a camel-case name, joined by a separator. A run of capitals is one word, but a capital
     /// before a lowercase letter starts the next word: `myURLLoader` has the words my, url, loader.
@@ -293,8 +291,6 @@ extension String {
         return result
     }
 }
-
-// MARK: - Parameters of requests
 
 /// An encoder that writes an `Encodable` value as a query: `key=value` pairs in the URL or in a form body.
 ///

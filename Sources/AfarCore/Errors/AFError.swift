@@ -77,8 +77,6 @@ extension AFError {
     }
 }
 
-// MARK: - Reasons
-
 extension AFError {
     /// The reason a multipart form couldn't be encoded.
     public enum MultipartEncodingFailureReason: Sendable {
@@ -274,8 +272,6 @@ extension AFError {
         case customEvaluationFailed(error: any Error)
     }
 }
-
-// MARK: - Results
 
 /// A result whose failure is an ``AFError``.
 public typealias AFResult<Success> = Result<Success, AFError>

@@ -133,8 +133,6 @@ extension SessionState {
     }
 }
 
-// MARK: - Exchanges
-
 /// Forwards an exchange's events from the transport to its request's progress and to the event monitors.
 final class ExchangeEvents: ExchangeObserver {
     /// The events already reported to the monitors.

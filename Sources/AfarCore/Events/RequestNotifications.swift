@@ -41,8 +41,6 @@ public final class RequestNotifications: EventMonitor {
     /// The monitor of sessions that were created without a notification monitor.
     static let automatic = RequestNotifications(queue: defaultQueue, isAutomatic: true)
 
-    // MARK: Names
-
     private static let isAnyNameAccessed = Atomic(false)
 
     /// Whether there can be observers. There can't be any before a name is accessed.

@@ -38,8 +38,6 @@ public struct HTTPMethod: RawRepresentable, Equatable, Hashable, Sendable {
     }
 }
 
-// MARK: - Requests
-
 extension URLRequest {
     /// The method.
     public var method: HTTPMethod? {

@@ -193,8 +193,6 @@ extension DispatchTimeInterval {
     }
 }
 
-// MARK: - Factories
-
 extension RequestRetrier where Self == OfflineRetrier {
     /// The default retrier for requests that failed because no network was available. See ``OfflineRetrier``.
     public static var offlineRetrier: OfflineRetrier { OfflineRetrier() }

@@ -175,8 +175,6 @@ extension RetryResult {
     }
 }
 
-// MARK: - Asynchronous methods
-
 /// An adapter that uses `async` and `throws` instead of a completion handler.
 ///
 /// The task that runs the method is canceled with the request. A thrown error ends the request as

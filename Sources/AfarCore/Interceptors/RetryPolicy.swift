@@ -234,8 +234,6 @@ extension ResponseHead {
     }
 }
 
-// MARK: - Factories
-
 extension RequestRetrier where Self == RetryPolicy {
     /// The default policy. See
     /// ``RetryPolicy/init(retryLimit:exponentialBackoffBase:exponentialBackoffScale:retryableHTTPMethods:retryableHTTPStatusCodes:retryableURLErrorCodes:)``.

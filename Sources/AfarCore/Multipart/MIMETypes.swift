@@ -42,33 +42,26 @@ public enum MIMETypes {
 extension MIMETypes {
     /// The types of common extensions, according to IANA's registry if it lists them.
     static let common = [
-        // Text
         "txt": "text/plain", "text": "text/plain", "log": "text/plain", "csv": "text/csv",
         "tsv": "text/tab-separated-values", "html": "text/html", "htm": "text/html", "css": "text/css",
         "js": "text/javascript", "mjs": "text/javascript", "md": "text/markdown", "markdown": "text/markdown",
         "ics": "text/calendar", "vcf": "text/vcard", "vtt": "text/vtt",
-        // Data
         "json": "application/json", "geojson": "application/geo+json", "jsonl": "application/jsonl",
         "map": "application/json", "webmanifest": "application/manifest+json", "xml": "application/xml",
         "yaml": "application/yaml", "yml": "application/yaml", "toml": "application/toml", "sql": "application/sql",
         "wasm": "application/wasm", "sqlite": "application/vnd.sqlite3", "parquet": "application/vnd.apache.parquet",
         "xhtml": "application/xhtml+xml", "rss": "application/rss+xml", "atom": "application/atom+xml",
-        // Images
         "png": "image/png", "apng": "image/apng", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif",
         "webp": "image/webp", "avif": "image/avif", "heic": "image/heic", "heif": "image/heif",
         "svg": "image/svg+xml", "bmp": "image/bmp", "tif": "image/tiff", "tiff": "image/tiff",
         "ico": "image/vnd.microsoft.icon", "jxl": "image/jxl", "psd": "image/vnd.adobe.photoshop",
-        // Sound
         "mp3": "audio/mpeg", "m4a": "audio/mp4", "aac": "audio/aac", "ogg": "audio/ogg", "oga": "audio/ogg",
         "opus": "audio/ogg", "wav": "audio/wav", "flac": "audio/flac", "mid": "audio/midi", "midi": "audio/midi",
         "weba": "audio/webm", "aif": "audio/aiff", "aiff": "audio/aiff",
-        // Video
         "mp4": "video/mp4", "m4v": "video/mp4", "mov": "video/quicktime", "webm": "video/webm",
         "mkv": "video/matroska", "avi": "video/x-msvideo", "mpg": "video/mpeg", "mpeg": "video/mpeg",
         "ogv": "video/ogg", "3gp": "video/3gpp", "wmv": "video/x-ms-wmv",
-        // Fonts
         "ttf": "font/ttf", "otf": "font/otf", "woff": "font/woff", "woff2": "font/woff2",
-        // Documents
         "pdf": "application/pdf", "rtf": "application/rtf", "epub": "application/epub+zip",
         "doc": "application/msword", "xls": "application/vnd.ms-excel", "ppt": "application/vnd.ms-powerpoint",
         "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -77,11 +70,9 @@ extension MIMETypes {
         "odt": "application/vnd.oasis.opendocument.text", "ods": "application/vnd.oasis.opendocument.spreadsheet",
         "odp": "application/vnd.oasis.opendocument.presentation", "ps": "application/postscript",
         "eps": "application/postscript",
-        // Archives
         "zip": "application/zip", "gz": "application/gzip", "tar": "application/x-tar", "bz2": "application/x-bzip2",
         "xz": "application/x-xz", "zst": "application/zstd", "7z": "application/x-7z-compressed",
         "rar": "application/vnd.rar", "jar": "application/java-archive",
-        // Certificates
         "pem": "application/x-pem-file", "p12": "application/x-pkcs12", "pfx": "application/x-pkcs12",
         "p7m": "application/pkcs7-mime", "p7s": "application/pkcs7-signature",
     ]

@@ -89,8 +89,6 @@ struct MultipartBoundary {
     }
 }
 
-// MARK: - Parts
-
 /// A part of a form: its headers and the source of its content.
 struct MultipartPart: Sendable {
     /// The header lines and the empty line after them.

@@ -193,8 +193,6 @@ extension DataStreamRequest {
     }
 }
 
-// MARK: - Serializers and parsers
-
 /// A type that creates a value from each chunk of a streamed response separately.
 public protocol DataStreamSerializer<SerializedObject>: Sendable {
     /// The type of the values.
@@ -260,8 +258,6 @@ extension DataStreamParser {
     /// Returns no values.
     public mutating func finish() -> [Result<Value, AFError>] { [] }
 }
-
-// MARK: - Handling chunks
 
 extension DataStreamRequest {
     /// Turns the chunks of a body into values.

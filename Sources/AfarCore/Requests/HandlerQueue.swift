@@ -136,8 +136,6 @@ final class TypedResponseHandler<Response: SettledResponse>: ResponseHandler, @u
     override func discardResponse() { response = nil }
 }
 
-// MARK: - Adding and serializing
-
 extension Request {
     /// Adds a handler that is called on a queue; nil means the main queue.
     func addHandler<Response: SettledResponse>(

@@ -63,8 +63,6 @@ extension DataStreamRequest {
     }
 }
 
-// MARK: - Buffer
-
 /// A buffer that passes bytes from a task to a thread. The task waits while the buffer is full, and the thread blocks while it is
 /// empty.
 final class BlockingBuffer: Sendable {

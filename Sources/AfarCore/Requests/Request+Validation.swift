@@ -43,8 +43,6 @@ extension Request {
         return self
     }
 
-    // MARK: Running validators
-
     fileprivate func append(_ validator: @escaping Validator) {
         mutable.withLock { $0.settings.validators.append(validator) }
     }
@@ -125,8 +123,6 @@ extension DownloadRequest {
         return self
     }
 }
-
-// MARK: - Rules
 
 /// A closure that throws an error if a response is invalid.
 typealias Validator = @Sendable (ValidatedResponse) throws -> Void

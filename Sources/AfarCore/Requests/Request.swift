@@ -62,8 +62,6 @@ public class Request: @unchecked Sendable {
         for finish in mutable.withLock({ $0.handlers.abandon() }) { finish() }
     }
 
-    // MARK: Used by the pipeline
-
     /// Discards the state of the last attempt.
     func prepareForAttempt() {
         if countsBytes { countBytes() }

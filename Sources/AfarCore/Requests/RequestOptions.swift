@@ -62,8 +62,6 @@ public struct RequestOptions: Sendable {
     }
 }
 
-// MARK: - Requests
-
 extension Request {
     /// Changes the options with which this request overrides its session's configuration.
     ///

@@ -198,8 +198,6 @@ extension Request {
         }
     }
 
-    // MARK: Reading the state
-
     /// The identifier of the request. It is created on first access.
     public var id: UUID {
         mutable.withLock { state in

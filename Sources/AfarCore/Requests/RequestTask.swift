@@ -157,8 +157,6 @@ extension AFError {
     }
 }
 
-// MARK: - Tasks
-
 /// A Foundation task that represents one attempt of a request, for code that requires a task. All properties and methods use the
 /// attempt.
 protocol RequestTask: URLSessionTask {

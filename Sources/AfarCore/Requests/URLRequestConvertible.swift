@@ -67,8 +67,6 @@ extension URLRequestConvertible {
     package var writtenURL: String? { (self as? any WrittenURLConvertible)?.writtenURL }
 }
 
-// MARK: - Parameters
-
 /// A value that creates a `URLRequest` from its parts. The modifier runs before the parameters are encoded.
 struct ParameterizedRequest: WrittenURLConvertible {
     typealias Modifier = @Sendable (inout URLRequest) throws -> Void

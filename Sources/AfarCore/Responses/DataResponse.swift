@@ -107,8 +107,6 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
     }
 }
 
-// MARK: - Details
-
 /// The properties of a response other than its value. All copies of a response share one object.
 final class ResponseDetails: Sendable {
     let request: URLRequest?

@@ -187,8 +187,6 @@ extension ResponseHead {
     }
 }
 
-// MARK: - Closures, files and empty values
-
 /// A serializer that calls a closure.
 ///
 /// ```swift
@@ -259,8 +257,6 @@ public struct Empty: Codable, Sendable, Hashable, EmptyResponse {
     /// The shared value.
     public static func emptyValue() -> Empty { value }
 }
-
-// MARK: - Decoders and preprocessors
 
 /// A type that decodes values from bytes. Foundation's decoders conform to it.
 public protocol DataDecoder: Sendable {

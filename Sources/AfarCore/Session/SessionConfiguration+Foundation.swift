@@ -113,8 +113,6 @@ extension SessionConfiguration {
     }
 }
 
-// MARK: - Proxies
-
 /// The proxy settings of a Foundation configuration.
 enum FoundationProxies: Sendable {
     case settings(ProxySettings)

@@ -15,8 +15,6 @@ extension SessionDelegate {
             || !(request is DownloadRequest) && (receivesBodies || handlesResponses)
     }
 
-    // MARK: Responses
-
     private var handlesResponses: Bool {
         dataTaskDidReceiveResponse != nil || dataTaskDidReceiveResponseWithCompletion != nil
     }
@@ -51,8 +49,6 @@ extension SessionDelegate {
         }
     }
 
-    // MARK: Bodies
-
     /// Whether the delegate has a closure that receives response bodies, except those of downloads.
     var receivesBodies: Bool { isListening && dataTaskDidReceiveData != nil }
 
@@ -72,8 +68,6 @@ extension SessionDelegate {
         guard receivesFiles, let task = download.lastTask as? URLSessionDownloadTask else { return }
         downloadTaskDidFinishDownloadingToURL?(.shared, task, file)
     }
-
-    // MARK: Redirects and challenges
 
     private var handlesRedirects: Bool {
         taskWillPerformHTTPRedirection != nil || taskWillPerformHTTPRedirectionWithCompletion != nil

@@ -118,8 +118,6 @@ extension Reply {
     }
 }
 
-// MARK: - Another transport
-
 /// A replacement for a session's transport, for requests that are created in a task and its child tasks.
 ///
 /// Sessions keep their configuration but use separate cookie, cache and HSTS stores, so tests don't share state.

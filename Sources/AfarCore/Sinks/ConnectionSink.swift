@@ -59,8 +59,6 @@ final class ConnectionSink: ResponseSink {
     }
 }
 
-// MARK: - Connections that open later
-
 /// A connection that opens later and that a retry of the request can replace. It calls the waiting closures when the connection
 /// opens, or with nil when no connection can open anymore.
 final class PendingConnection<Connection: Sendable>: Sendable {

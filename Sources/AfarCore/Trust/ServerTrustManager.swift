@@ -129,8 +129,6 @@ private struct EvaluationNotAwaited: Error, CustomStringConvertible {
     public typealias SecKey = PublicKey
 #endif
 
-// MARK: - Threads
-
 /// Runs synchronous trust evaluators, which are user code that can block.
 ///
 /// Each evaluator runs in a task of the request, so it has the request's task-local values. The task uses its own serial queue,

@@ -76,8 +76,6 @@ final class WebSocketChannel: Sendable {
         outgoing = Outgoing(agreement.deflate.flatMap { MessageDeflater($0) })
     }
 
-    // MARK: Receiving
-
     /// An event for the request.
     enum Event {
         case message(URLSessionWebSocketTask.Message)
@@ -190,8 +188,6 @@ final class WebSocketChannel: Sendable {
             .timedOut, phase: .receiving, url: url,
             message: "the server did not answer a ping within the ping interval")
     }
-
-    // MARK: Sending
 
     /// Sends a message after all earlier messages.
     ///

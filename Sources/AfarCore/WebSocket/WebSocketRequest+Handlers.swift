@@ -137,8 +137,6 @@ extension WebSocketRequest.Event.Kind {
     }
 }
 
-// MARK: - Serializers
-
 /// A type that creates values from a WebSocket's messages.
 public protocol WebSocketMessageSerializer<Output, Failure>: Sendable {
     /// The type of the values.

@@ -48,8 +48,6 @@ extension Transfer {
         return .failure(error)
     }
 
-    // MARK: Failures
-
     /// How far the transfer has progressed.
     var phase: TransportError.Phase {
         switch state.phase {
@@ -113,8 +111,6 @@ extension Transfer {
         let hasNoAddress = code == CURLE_COULDNT_CONNECT && attempt.openedSocket == nil && attempt.socketError == nil
         return hasNoAddress ? family.noAddress(of: "the host") : nil
     }
-
-    // MARK: Metrics
 
     var report: TransportReport {
         TransportReport(

@@ -141,8 +141,6 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         return EasyHandle.from(context).transfer
     }
 
-    // MARK: The beginning and the end
-
     func start(completion: @escaping Completion) {
         self.completion = completion
         // Don't make these calls earlier, because they create retain cycles that last until the transfer ends.

@@ -267,8 +267,6 @@ final class ConnectionAttempt: @unchecked Sendable {
         engine.attemptFailed(self, fault)
     }
 
-    // MARK: Steps
-
     /// Starts the next step, or ends the attempt.
     private func startStep(on connection: HTTPConnection) {
         guard let step = steps.first else {

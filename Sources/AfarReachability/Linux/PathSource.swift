@@ -105,8 +105,6 @@
         }
     }
 
-    // MARK: - Watching the kernel
-
     /// A thread that sleeps until the kernel reports a change, and then reads the kernel's tables.
     final class KernelWatch: @unchecked Sendable {
         // Sendable because only the thread accesses the mutable state once it runs.
@@ -254,8 +252,6 @@
             return Int32(clamping: Int64((rest / .milliseconds(1)).rounded(.up)))
         }
     }
-
-    // MARK: - Kernel events
 
     /// Receives the kernel's change notifications.
     ///

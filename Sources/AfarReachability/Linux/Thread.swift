@@ -65,8 +65,6 @@
         }
     }
 
-    // MARK: - Wake-ups
-
     /// Wakes a thread that waits in `poll`.
     final class Wakeup: Sendable {
         let descriptor: Int32

@@ -124,8 +124,6 @@ public final class NetworkMonitor: Sendable {
     }
 }
 
-// MARK: - Targets
-
 extension NetworkMonitor {
     /// A destination to monitor.
     public enum Target: Sendable, Hashable {
@@ -190,8 +188,6 @@ final class PathTarget: Sendable {
         )
     }
 }
-
-// MARK: - Streams of paths
 
 /// Removes paths that equal the previous one that this consumer received. When the consumer is slow, newer paths
 /// replace those in between, and two equal paths can follow each other.

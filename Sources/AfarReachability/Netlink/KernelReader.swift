@@ -105,8 +105,6 @@
         }
     }
 
-    // MARK: - All interfaces and routes
-
     extension NetworkInterface {
         /// Returns all interfaces of the machine, including those that are down, in the order of their indices. Linux
         /// only.
@@ -130,8 +128,6 @@
             }
         }
     }
-
-    // MARK: - Wireless interfaces
 
     /// Finds wireless interfaces through the kernel's nl80211 family or, if it doesn't respond, through the drivers.
     struct WirelessInterfaces {

@@ -61,8 +61,6 @@ extension ResponseSerializer where Self == JSONResponseSerializer {
     public static var json: JSONResponseSerializer { JSONResponseSerializer() }
 }
 
-// MARK: - Requests
-
 extension DataRequest {
     /// Adds a handler that receives the response as Foundation's JSON values.
     ///
@@ -170,8 +168,6 @@ extension DownloadRequest {
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 }
-
-// MARK: - Sendability
 
 /// Transfers newly created Foundation values from the request's task to the waiting task. This is safe because no other
 /// code has a reference to them, although their static type, `Any`, doesn't express that.

@@ -126,8 +126,6 @@ extension Data {
     }
 }
 
-// MARK: - JSON text sequences
-
 /// A parser that decodes the values of a JSON text sequence (RFC 7464, `application/json-seq`).
 ///
 /// Each value begins with a record separator (RS, U+001E) and ends with a line feed. A byte-order mark before the first
@@ -284,8 +282,6 @@ struct JSONRecord: Sendable {
         }
     }
 }
-
-// MARK: - Errors
 
 /// An error that identifies an invalid value in a JSON stream. Later values can still be read.
 ///

@@ -98,8 +98,6 @@ extension DecodingError {
     }
 }
 
-// MARK: - Trailing commas
-
 /// Detects commas after the last value of an array or object, which JSON doesn't allow (RFC 8259, sections 4 and 5).
 enum TrailingComma {
     /// Whether `JSONSerialization` accepts trailing commas, which it does only on Linux.
@@ -149,8 +147,6 @@ enum TrailingComma {
     /// Returns whether the byte is `]` or `}`, which differ in one bit.
     private static func isEnd(_ byte: UInt8) -> Bool { byte | 0x20 == UInt8(ascii: "}") }
 }
-
-// MARK: - White space
 
 extension UInt8 {
     /// Whether the byte is white space in JSON (RFC 8259, section 2).

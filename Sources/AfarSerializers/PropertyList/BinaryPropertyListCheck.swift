@@ -99,8 +99,6 @@ struct BinaryPropertyListCheck {
     }
 }
 
-// MARK: - Layout
-
 /// The layout of a binary property list: a magic number, the objects, a table of their offsets, and a 32-byte trailer
 /// that describes the table.
 struct BinaryPropertyListLayout {

@@ -49,8 +49,6 @@ enum PropertyListCheck {
     }
 }
 
-// MARK: - XML property lists
-
 /// Measures the nesting depth of an XML property list. Where Foundation's readers could interpret the text differently,
 /// the check overestimates the depth or throws an error.
 struct XMLPropertyListCheck {

@@ -75,8 +75,6 @@ extension ResponseSerializer where Self == PropertyListResponseSerializer {
     public static var propertyList: PropertyListResponseSerializer { PropertyListResponseSerializer() }
 }
 
-// MARK: - Requests
-
 extension DataRequest {
     /// Adds a handler that receives the response as Foundation's property list values.
     ///
@@ -192,8 +190,6 @@ extension DownloadRequest {
             automaticallyCancelling: shouldAutomaticallyCancel)
     }
 }
-
-// MARK: - Errors
 
 /// The error for a property list that is rejected before it is read.
 public struct PropertyListError: LocalizedError, CustomStringConvertible, Sendable, Hashable {

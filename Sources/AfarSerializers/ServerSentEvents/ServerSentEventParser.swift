@@ -151,8 +151,6 @@ extension DataStreamParser where Self == ServerSentEventParser {
     }
 }
 
-// MARK: - Events and errors
-
 /// A server-sent event (WHATWG HTML, section 9.2).
 public struct ServerSentEvent: Hashable, Sendable {
     /// The type of the event. The default is `message`.
@@ -202,8 +200,6 @@ public struct ServerSentEventTooLarge: Error, LocalizedError, CustomStringConver
     /// The same as ``description``.
     public var errorDescription: String? { description }
 }
-
-// MARK: - Requests
 
 extension DataStreamRequest {
     /// Adds a handler for the events of a single response. The request needs the header `Accept: text/event-stream`.

@@ -74,8 +74,6 @@ public struct TextDecoder: Sendable {
     }
 }
 
-// MARK: - Decoders
-
 /// A decoder for text that arrives in chunks. Malformed bytes become U+FFFD.
 protocol ChunkDecoder: Sendable {
     /// The offset of the first malformed bytes.

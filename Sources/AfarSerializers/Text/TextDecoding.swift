@@ -177,8 +177,6 @@ extension TextDecodingError: TextEncodingError {
     }
 }
 
-// MARK: - Text and errors
-
 /// Decoded text and information about its encoding.
 public struct DecodedText: Sendable, Hashable, CustomStringConvertible {
     /// The reason for choosing an encoding.

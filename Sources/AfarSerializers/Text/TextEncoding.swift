@@ -110,8 +110,6 @@ extension TextEncoding {
     }
 }
 
-// MARK: - Labels
-
 extension TextEncoding {
     /// Creates the encoding for a label according to the Encoding Standard (section 4.2), as browsers do. Case and
     /// surrounding white space are ignored.
@@ -139,8 +137,6 @@ extension TextEncoding {
         return kinds
     }()
 }
-
-// MARK: - Foundation
 
 extension TextEncoding {
     /// Creates the encoding for one of Foundation's encodings. The initializer returns `nil` for encodings that only

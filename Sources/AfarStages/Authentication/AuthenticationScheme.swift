@@ -214,8 +214,6 @@ struct ConnectionAuthenticationScheme: AuthenticationScheme {
     }
 }
 
-// MARK: - Challenges
-
 /// An authentication challenge that a server offers (RFC 9110, section 11.3).
 public struct AuthenticationChallenge: Sendable, Equatable {
     /// The scheme's name in lowercase.

@@ -188,8 +188,6 @@ extension Hop {
     fileprivate var answersChallenge: Bool { if case .challenge = reason { true } else { false } }
 }
 
-// MARK: - Credentials
-
 /// A user name and a password, and the origin that they apply to.
 package struct Credential: Sendable {
     let user: String

@@ -202,7 +202,6 @@ package enum CacheRules {
         if let tag = newFields[.eTag], let old = response.terms.entityTag, weak(tag) != weak(old) { return nil }
         let preservedNames: Set<HTTPField.Name> = [.contentLength, .contentEncoding, .contentType, .contentRange]
         var fields = response.fields
-        // The old age no longer applies.
         fields[.age] = nil
         for name in Set(newFields.map(\.name)).subtracting(preservedNames) {
             fields[fields: name] = newFields[fields: name]

@@ -83,8 +83,6 @@ public final class CachedResponse: Sendable {
     }
 }
 
-// MARK: - Memory stores
-
 /// A cache store that keeps responses in memory, up to a number of bytes. The least recently used responses are removed first.
 public final class MemoryCacheStore: CacheStore {
     /// The default capacity: 64 MiB.

@@ -87,8 +87,6 @@ package struct CacheTerms: Sendable {
     }
 }
 
-// MARK: - Cache-Control
-
 /// The directives of a request's or response's `Cache-Control` fields (RFC 9111, section 5.2).
 ///
 /// Invalid or repeated directives get the more restrictive meaning: an invalid `max-age` counts as zero, and if there are

@@ -141,8 +141,6 @@ extension ConnectivityProvider {
     }
 }
 
-// MARK: - Changes of network
-
 /// Notifies a session when the network that its connections use has changed.
 ///
 /// It listens from ``start(networkDidChange:)``, for example at a session's first request, until ``end()``.

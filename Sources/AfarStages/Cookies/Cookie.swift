@@ -127,8 +127,6 @@ extension String {
     }
 }
 
-// MARK: - Domains and URLs
-
 /// The host of a URL or the domain of a cookie, normalized for comparison (RFC 6265bis, sections 5.1.2 and 5.1.3).
 package struct CookieDomain: Hashable, Sendable {
     /// The host in lowercase ASCII, without a port. An IPv6 address is in brackets.

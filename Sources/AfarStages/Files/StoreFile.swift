@@ -16,8 +16,6 @@ struct StoreFile: Sendable {
     let url: URL
     private var path: String { url.path }
 
-    // MARK: Reading
-
     /// Returns the contents of the file and their version, or nil if the file doesn't exist.
     func read() throws(StoreFileError) -> (bytes: [UInt8], version: Version)? {
         // O_NONBLOCK, because opening a pipe without a writer would block.
@@ -48,8 +46,6 @@ struct StoreFile: Sendable {
             guard bytes.count <= Self.largestSize else { throw .tooLarge(url) }
         }
     }
-
-    // MARK: Writing
 
     /// Replaces the contents of the file while holding its lock.
     ///

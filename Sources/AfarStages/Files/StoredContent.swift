@@ -86,7 +86,6 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
         var merged: Content?
         let result = Result { () throws(StoreFileError) in
             try file.replace { contents in
-                // The file is unchanged.
                 if let version, contents?.version == version { return own.bytes(now: now) }
                 var content = own
                 content.read(contents?.bytes ?? [], now: now)

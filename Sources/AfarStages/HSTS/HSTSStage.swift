@@ -91,8 +91,6 @@ package struct HSTSUpgrade: Sendable {
     }
 }
 
-// MARK: - Strict-Transport-Security
-
 /// The value of a `Strict-Transport-Security` field (RFC 6797, section 6.1).
 struct StrictTransportSecurity {
     /// The duration in seconds.

@@ -142,8 +142,6 @@ public struct HSTSHosts: Sendable {
     public mutating func removeAll() { hosts = [:] }
 }
 
-// MARK: - File stores
-
 /// An HSTS store that keeps hosts in a file, in curl's format. `curl --hsts FILE` reads and writes the same file.
 ///
 /// The initializer reads the file. The store writes it shortly after a change, on its own queue, and in ``flush()``. Remaining

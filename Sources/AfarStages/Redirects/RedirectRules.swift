@@ -27,8 +27,6 @@ package struct RedirectRules: Sendable {
         self.sensitiveHeaders = SensitiveHeaders(sensitiveHeaders)
     }
 
-    // MARK: From a response to a proposal
-
     /// Returns the request that a response suggests, without the fields that aren't forwarded.
     func proposal(after head: ResponseHead, to exchange: Exchange) throws(TransportError) -> RedirectProposal {
         let redirect = FailureContext(head: head, from: exchange.url)
@@ -77,8 +75,6 @@ package struct RedirectRules: Sendable {
         default: (method, true)
         }
     }
-
-    // MARK: From a proposal to the next exchange
 
     /// Returns the next exchange, if the redirect is allowed.
     ///

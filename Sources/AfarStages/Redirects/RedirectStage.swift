@@ -100,8 +100,6 @@ extension URL {
     }
 }
 
-// MARK: - Policies
-
 /// How the redirects of an exchange are handled.
 package enum RedirectPolicy: Sendable {
     /// Follows redirects.

@@ -29,8 +29,6 @@ enum Compression {
     }
 }
 
-// MARK: - Deflate
-
 /// Creates valid deflate streams without a compressor, so the server needs no C library.
 enum Deflate {
     /// Returns stored blocks, which aren't compressed.
@@ -111,8 +109,6 @@ private struct BitWriter {
         count = 0
     }
 }
-
-// MARK: - Checksums
 
 /// The checksums at the end of gzip, zlib and PNG data.
 enum Checksums {

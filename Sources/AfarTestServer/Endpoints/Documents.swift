@@ -65,8 +65,6 @@ enum Documents {
     }
 }
 
-// MARK: - Texts
-
 /// A text of `/encoding/{charset}`: the encoded bytes, and the characters that they encode.
 public struct SampleText: Sendable {
     /// The charset's name, lowercased, as in `shift_jis`.
@@ -93,8 +91,6 @@ public struct SampleText: Sendable {
         self.bytes = Data(bytes)
     }
 }
-
-// MARK: - Images
 
 /// A PNG image of a single color.
 enum PNG {

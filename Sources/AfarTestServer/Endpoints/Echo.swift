@@ -64,8 +64,6 @@ enum Echo {
     }
 }
 
-// MARK: - Cookies
-
 /// Responses about cookies.
 enum Cookies {
     static func received(_ request: ServerRequest) throws -> ServerResponse {
@@ -85,8 +83,6 @@ enum Cookies {
         return request.arguments.reduce(response) { $0.adding("Set-Cookie", "\($1.name)=\($1.value); Path=/") }
     }
 }
-
-// MARK: - Credentials
 
 /// Responses that require credentials.
 enum Authentication {

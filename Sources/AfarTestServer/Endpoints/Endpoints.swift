@@ -66,8 +66,6 @@ enum Endpoints {
     ]
 }
 
-// MARK: - Endpoints and their arguments
-
 extension TestServer {
     /// One of the routes that every ``TestServer`` has.
     public struct Endpoint: Sendable {

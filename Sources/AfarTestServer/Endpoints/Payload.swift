@@ -105,8 +105,6 @@ enum ByteRange: Equatable {
     }
 }
 
-// MARK: - In pieces
-
 /// Responses that take time or are sent in pieces.
 enum Streams {
     static func delay(_ request: ServerRequest) throws -> ServerResponse {
@@ -151,8 +149,6 @@ enum Streams {
         }
     }
 }
-
-// MARK: - Known bytes
 
 /// The bytes of `/large/{n}` and `/range/{n}`: the letters a to z repeated, so byte i is letter i modulo 26.
 public enum PatternBytes {

@@ -30,8 +30,6 @@ struct Unstable: Sendable {
     }
 }
 
-// MARK: - Redirects
-
 /// Responses that redirect the client.
 enum Redirects {
     static func chain(_ request: ServerRequest) throws -> ServerResponse {
@@ -48,8 +46,6 @@ enum Redirects {
         .text("see \(location)\n", status: status).adding("Location", location)
     }
 }
-
-// MARK: - Caching
 
 /// Responses that test caches.
 struct Caching: Sendable {
@@ -76,8 +72,6 @@ struct Caching: Sendable {
             .adding("Cache-Control", "public, max-age=60")
     }
 }
-
-// MARK: - Conditions
 
 /// An entity tag and a modification date, and methods that evaluate a request's conditions.
 struct Validators: Sendable {

@@ -72,8 +72,6 @@ public struct ServerResponse: Sendable {
     }
 }
 
-// MARK: - Writing a body
-
 /// Writes the body of one response. Don't use it after the closure that received it has returned.
 public final class BodyWriter {
     /// Thrown by calls that write or wait if the client has closed the connection or the server is stopping.
@@ -147,8 +145,6 @@ public final class BodyWriter {
         }
     }
 }
-
-// MARK: - Status codes
 
 /// The reason phrases of the registered status codes.
 package enum StatusText {

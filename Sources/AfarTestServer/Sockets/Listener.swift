@@ -60,8 +60,6 @@ final class Listener: Sendable {
         }
     }
 
-    // MARK: Threads
-
     private func acceptUntilStopped() {
         while !state.withLock({ $0.isStopping }) {
             var entries = [
@@ -116,8 +114,6 @@ final class Listener: Sendable {
         waiters.forEach { $0.resume() }
     }
 }
-
-// MARK: - Between threads
 
 /// A pipe that wakes a thread in `poll`.
 final class Wakeup: Sendable {

@@ -55,8 +55,6 @@ public final class UnacceptingPort: Sendable {
     }
 }
 
-// MARK: - URLs
-
 extension URL {
     static func loopback(port: UInt16, path: String = "") -> URL {
         let text = "http://127.0.0.1:\(port)"

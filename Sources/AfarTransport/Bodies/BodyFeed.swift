@@ -94,8 +94,6 @@ package final class BodyFeed {
     }
 }
 
-// MARK: - Streamed bodies
-
 /// Passes the chunks of a streamed request body from the task that produces them to the loop that sends them. It holds one chunk at a
 /// time, and requests the next one when the loop has sent the previous one.
 package final class BodyPump: Sendable {

@@ -123,8 +123,6 @@ package struct BodySink {
     }
 }
 
-// MARK: - Bodies in memory
-
 /// A buffer that grows by doubling its capacity, and becomes a `Data` without a copy.
 package final class GrowingBuffer {
     /// The maximum number of bytes to reserve for a declared length. Beyond it, memory grows with the bytes that arrive.
@@ -177,8 +175,6 @@ package final class GrowingBuffer {
         return true
     }
 }
-
-// MARK: - Chunks of a stream
 
 /// Collects the pieces of a streamed body into chunks. Memory blocks are reused after their chunks have been read, because allocating
 /// memory costs more than filling it.

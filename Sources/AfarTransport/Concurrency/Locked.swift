@@ -19,8 +19,6 @@ public import Synchronization
     @inlinable package func release<Spent>(_ body: (inout State) -> sending Spent) { content.release(body) }
 }
 
-// MARK: - Inline state
-
 /// State protected by a lock and stored inline, without a separate allocation. Use ``Locked`` for state that several owners share.
 ///
 /// The lock isn't recursive: don't call other code while you hold it.

@@ -185,8 +185,6 @@ extension UnsafeMutableRawBufferPointer {
     fileprivate static func allocate(_ byteCount: Int) -> Self { .allocate(byteCount: byteCount, alignment: 16) }
 }
 
-// MARK: - Decompression bombs
-
 /// A limit at which a compressed response body (`Content-Encoding`) is treated as a decompression bomb. A body exceeds the
 /// limit if it has more than ``size`` decoded bytes, and more than ``ratio`` decoded bytes for each received byte.
 ///

@@ -75,8 +75,6 @@ public enum TerminalText {
     }
 }
 
-// MARK: - Quantities
-
 /// Formats numbers with units, independent of the locale.
 package enum Quantity {
     /// Formats a number of bytes in powers of 1000: "812 bytes", "3.4 MB".

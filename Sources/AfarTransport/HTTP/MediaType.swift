@@ -44,8 +44,6 @@ public struct MediaType: Sendable, Hashable {
     /// Whether the type is XML (RFC 7303, section 4.2).
     package var isXML: Bool { essence.hasSuffix("+xml") || essence == "application/xml" || essence == "text/xml" }
 
-    // MARK: Ranges
-
     /// Returns the ranges in the value of an `Accept` field (RFC 9110, section 12.5.1), as written.
     package static func ranges(in accept: String) -> [String] {
         var scanner = FieldScanner(accept)

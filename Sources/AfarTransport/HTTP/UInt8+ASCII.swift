@@ -62,7 +62,6 @@ extension UInt8 {
 extension String {
     /// The string with A to Z in lowercase and everything else unchanged. Unicode's rules would turn the Kelvin sign into a k.
     package var asciiLowercased: String {
-        // The usual case.
         if allBytes({ !$0.isCapital }) { return self }
         return String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self)
     }

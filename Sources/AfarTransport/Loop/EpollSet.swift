@@ -54,8 +54,6 @@
         }
     }
 
-    // MARK: - Threads
-
     /// A thread that ends when its function returns. It can't be joined.
     package enum DetachedThread {
         private final class Start {

@@ -87,8 +87,6 @@ package final class LoopGroup: Sendable {
     }
 }
 
-// MARK: - Tasks on a loop
-
 /// Runs tasks on the thread of a transport's loop.
 package final class LoopExecutor: TaskExecutor {
     private let post: @Sendable (InlineJob) -> Void
@@ -104,8 +102,6 @@ package final class LoopExecutor: TaskExecutor {
 
     package func enqueue(_ job: consuming ExecutorJob) { post(InlineJob(UnownedJob(job), of: self)) }
 }
-
-// MARK: - Clock
 
 /// A monotonic clock that counts nanoseconds.
 package enum MonotonicClock {

@@ -73,8 +73,6 @@ public struct NetworkSettings: Sendable, Hashable {
     }
 }
 
-// MARK: - Validation
-
 extension NetworkSettings {
     /// Throws an error if a setting can't be used on this machine.
     package func validate() throws(InvalidSetting) {

@@ -77,8 +77,6 @@ public struct ProxySettings: Sendable, Hashable {
     }
 }
 
-// MARK: - Proxies
-
 /// A server that forwards requests to other servers.
 public struct Proxy: Sendable, Hashable {
     /// The protocol for communicating with a proxy.
@@ -207,8 +205,6 @@ public struct InvalidProxy: Error, Sendable, Hashable, CustomStringConvertible {
 
     init(_ reason: String) { description = "the proxy cannot be used: \(reason)" }
 }
-
-// MARK: - Exclusions
 
 /// One entry of `no_proxy`.
 struct ProxyExclusion {

@@ -278,8 +278,6 @@ extension Hop {
     }
 }
 
-// MARK: - TLS settings
-
 /// The TLS settings of a transport, shared by all of its threads.
 package final class TLSSettings: Sendable {
     /// The trusted certificates.

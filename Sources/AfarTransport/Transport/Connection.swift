@@ -40,8 +40,6 @@ public protocol Connection: AnyObject, Sendable {
     func close()
 }
 
-// MARK: - Targets
-
 /// The destination of a connection, and how to connect to it.
 public struct ConnectionTarget: Sendable {
     /// A host name or an address. An IPv6 address has no brackets.

@@ -117,8 +117,6 @@ extension Duration {
     package var clampedToClock: Duration { min(max(self, .zero), .seconds(1e9)) }
 }
 
-// MARK: - Default fields
-
 /// Header fields that a session sends with every request, created once and shared.
 ///
 /// It is a class so that a transport can store its own prepared form of the fields and find it again by identity.
@@ -144,8 +142,6 @@ public final class DefaultFields: Sendable {
         return form
     }
 }
-
-// MARK: - Connection authentication
 
 /// Authentication that a transport performs itself by exchanging several messages over one connection. The connection then belongs to
 /// the authenticated user (RFC 4559, section 6).

@@ -61,8 +61,6 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
         }
     }
 
-    // MARK: For transports
-
     /// The writing side of a stream.
     public struct Source: Sendable {
         fileprivate let channel: Channel

@@ -131,8 +131,6 @@ public final class ResponseHead: Sendable {
     }
 }
 
-// MARK: - Raw heads
-
 /// The raw lines of a response's head: a status line, then `name: value` lines, each ended by LF or CRLF.
 package struct RawHead: Sendable {
     private let bytes: [UInt8]
@@ -240,8 +238,6 @@ extension Slice<UnsafeRawBufferPointer> {
         return startIndex + (UnsafeRawPointer(found) - start)
     }
 }
-
-// MARK: - Text of fields
 
 /// The value of a field as text. Bytes that aren't valid UTF-8 are read as ISO-8859-1 (RFC 9110, section 5.5).
 package struct FieldText: Sendable {

@@ -261,8 +261,6 @@ extension TransportError.Code {
     }
 }
 
-// MARK: - Causes
-
 extension Error {
     /// A description of this error that fits at the end of another error's description.
     package var cause: String {
@@ -274,8 +272,6 @@ extension Error {
         return (underlying as? any LocalizedError)?.errorDescription ?? localizedDescription
     }
 }
-
-// MARK: - Faults
 
 /// The cause of a failure, without the URL, phase and report of the exchange.
 package struct Fault: Error {

@@ -137,8 +137,6 @@
         }
     }
 
-    // MARK: - Client identities
-
     extension ClientIdentity {
         static func make(
             _ certificates: [Certificate], privateKey: Data, passphrase: String?

@@ -94,8 +94,6 @@ extension XML {
     }
 }
 
-// MARK: - Serialization
-
 extension XML.NodeProtocol {
     /// Returns the node as XML text, with its content and the required namespace declarations.
     ///
@@ -150,8 +148,6 @@ extension XML.Document: CustomStringConvertible {
         return lines.joined(separator: "\n") + "\n"
     }
 }
-
-// MARK: - Trees
 
 /// A tree that has no owner yet.
 struct Tree {

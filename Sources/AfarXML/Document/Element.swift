@@ -15,8 +15,6 @@ extension XML {
     }
 }
 
-// MARK: Content
-
 extension XML.Element {
     /// The child elements.
     public var children: [XML.Element] {
@@ -72,8 +70,6 @@ extension XML.Element {
     }
 }
 
-// MARK: Siblings
-
 extension XML.Element {
     /// The next sibling element.
     public var next: XML.Element? { XML.Element(document, xmlNextElementSibling(pointer)) }
@@ -81,8 +77,6 @@ extension XML.Element {
     /// The previous sibling element.
     public var previous: XML.Element? { XML.Element(document, xmlPreviousElementSibling(pointer)) }
 }
-
-// MARK: Attributes
 
 extension XML.Element {
     /// The attributes in document order, without namespace declarations.
@@ -126,8 +120,6 @@ extension XML {
         public var value: String { text }
     }
 }
-
-// MARK: - Names
 
 extension XML.NodeProtocol {
     fileprivate func hasName(_ localName: String, _ namespace: String?) -> Bool {

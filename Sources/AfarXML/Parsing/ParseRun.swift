@@ -182,8 +182,6 @@ final class ParseRun {
     }
 }
 
-// MARK: - libxml2 errors
-
 extension xmlError {
     /// The libxml2 message without its line terminator.
     var text: String {
@@ -219,8 +217,6 @@ extension XML.Error.Kind {
         }
     }
 }
-
-// MARK: - Global state
 
 /// The global state of libxml2.
 enum Library {

@@ -109,8 +109,6 @@ extension XML.Error {
     }
 }
 
-// MARK: - Streams
-
 /// Converts the bytes of a document to UTF-8 as they arrive.
 struct SourceStream {
     private let source: SourceEncoding

@@ -80,8 +80,6 @@ struct TreeParser {
     }
 }
 
-// MARK: - Markup
-
 /// Detects input that libxml2 would process in quadratic time or fail on, before libxml2 receives it.
 struct MarkupScanner {
     private var scanner = afar_xml_scanner()
@@ -119,8 +117,6 @@ struct MarkupScanner {
         XML.Error(.limitExceeded, message, byteOffset: offset)
     }
 }
-
-// MARK: - Bytes
 
 extension Data {
     /// Calls a closure with the bytes and rethrows its error.

@@ -85,8 +85,6 @@ struct DocumentStreaming<Value: Sendable>: Sendable {
     }
 }
 
-// MARK: - Parsing in chunks
-
 /// A document that is parsed as its bytes arrive. It isn't thread-safe.
 final class PushRun {
     let run: ParseRun

@@ -110,8 +110,6 @@ extension DataStreamParser {
     }
 }
 
-// MARK: - Patterns
-
 /// A pattern that selects elements of a stream. It isn't thread-safe.
 final class ElementPattern {
     /// The libxml2 matcher, which is notified of the beginning and end of each element.

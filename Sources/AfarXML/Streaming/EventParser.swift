@@ -38,8 +38,6 @@ extension XML {
     }
 }
 
-// MARK: - Events
-
 extension XML {
     /// A part of a document, in document order.
     public enum Event: Hashable, Sendable {
@@ -95,8 +93,6 @@ extension XML.StartTag {
         }
     }
 }
-
-// MARK: - libxml2 events
 
 extension ParseRun {
     /// Makes libxml2 report events instead of creating a tree.

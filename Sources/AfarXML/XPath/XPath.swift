@@ -56,8 +56,6 @@ extension XML.Document {
     }
 }
 
-// MARK: - Results
-
 extension XML {
     /// The result of an XPath expression (XPath 1.0, section 1): nodes, text, a number or a Boolean value.
     public enum XPathResult: Hashable, Sendable {

@@ -99,8 +99,6 @@ extension XPathEvaluation {
     }
 }
 
-// MARK: Nodes
-
 extension XPathEvaluation {
     private func name(of node: xmlNodePtr?, _ function: XPathFunction) throws(XML.Error) -> [UInt8] {
         guard let node else { return [] }
@@ -171,8 +169,6 @@ extension XPathEvaluation {
         return false
     }
 }
-
-// MARK: Numbers and characters
 
 extension [UInt8] {
     /// The text without surrounding white space, and with each run of white space inside it replaced by one space (section 4.2).

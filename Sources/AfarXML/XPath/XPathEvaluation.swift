@@ -160,8 +160,6 @@ extension XPathExpression.Arithmetic {
     }
 }
 
-// MARK: - Values
-
 /// The value of an expression during evaluation. Texts are UTF-8.
 enum XPathValue {
     /// Unique nodes in document order.
@@ -251,8 +249,6 @@ extension XML.XPathResult {
         number(in: String(decoding: text, as: UTF8.self))
     }
 }
-
-// MARK: - Comparison
 
 extension XPathEvaluation {
     /// Returns the result of a comparison (XPath 1.0, section 3.4). A node set matches if one of its nodes does. Pairs

@@ -39,8 +39,6 @@ indirect enum XPathExpression {
 
 enum XPathComparison { case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual }
 
-// MARK: - Steps
-
 /// A step of a path: it leads from a node along an axis to the nodes that pass the test and all predicates.
 struct XPathStep {
     let axis: XPathAxis
@@ -100,8 +98,6 @@ final class XPathName {
 
     func isEqual(to other: UnsafePointer<xmlChar>?) -> Bool { xmlStrEqual(text, other) != 0 }
 }
-
-// MARK: - Functions
 
 /// The functions of XPath 1.0 (section 4).
 enum XPathFunction: String {

@@ -220,8 +220,6 @@ struct DownloadResumptionTests {
         #expect(try await resume(url).text == "1000\n")
     }
 
-    // MARK: Owner of the partial file
-
     /// Interrupts a download of "x", changes the partial file, and runs the tool again.
     private func changed(
         _ change: (URL) throws -> Void

@@ -135,8 +135,6 @@ struct DownloadTests {
         #expect(request.query == "a=b")
     }
 
-    // MARK: Progress
-
     /// Starts a server that sends the second half of a 2,000-byte file when the gate opens.
     private func server(untilShown gate: RawServer.Gate) async throws -> RawServer {
         let half = String(repeating: "x", count: 1000)
@@ -199,8 +197,6 @@ struct DownloadTests {
         #expect(Screen.text(outcome.errors).split(separator: "\n").count == 1)
         #expect(Screen.text(outcome.errors).hasPrefix("afar: "))
     }
-
-    // MARK: curl
 
     @Test func curlDownloadsTheSame() async throws {
         let server = try await TestServer.start()

@@ -65,7 +65,6 @@ struct StreamTests {
             cat count; exit $status
             """, directory: directory.url
         ) { _ in
-            // Waits until the server has made no progress for half a second.
             var (before, rounds) = (-1, 0)
             while rounds < 50 {
                 try await Task.sleep(for: .milliseconds(10))

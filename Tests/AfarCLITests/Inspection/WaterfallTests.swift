@@ -67,8 +67,6 @@ struct WaterfallTests {
         #expect(text.contains("  Request 2 of 2\n"))
     }
 
-    // MARK: The tool
-
     @Test func timingIsWrittenOnlyToTheErrorStream() async throws {
         let server = try await TestServer.start()
         let url = server.url("/bytes/1000").absoluteString

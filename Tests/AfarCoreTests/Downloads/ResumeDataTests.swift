@@ -20,8 +20,6 @@ import Testing
         ResponseHead(status: status, fields: fields, url: "http://h/")
     }
 
-    // MARK: The format
-
     @Test func encodedDataCanBeDecoded() throws {
         #expect(try ResumeData(decoding: data.encoded()) == data)
         var other = data
@@ -71,8 +69,6 @@ import Testing
         let large = data.encoded() + Data(count: 2 << 20)
         #expect(throws: ResumeDataError.damaged) { try ResumeData(decoding: large) }
     }
-
-    // MARK: Resumable responses
 
     @Test(
         arguments: [

@@ -53,8 +53,6 @@ import Testing
         return (error?.underlyingError as? AFError.ParameterNestingError).map { $0.parameter }
     }
 
-    // MARK: Beyond the limit
-
     @Test("objects can be nested up to the limit", arguments: encoders)
     func objects(encoder: any ParameterEncoder) throws {
         let limit = AFError.ParameterNestingError.limit
@@ -141,8 +139,6 @@ import Testing
         }
         #expect(refusal(Quiet(chain: ParameterNestingErrorTests.Chain(levels: 2000)), encoder) != nil)
     }
-
-    // MARK: Within the limit
 
     @Test("each value is encoded once", arguments: encoders)
     func once(encoder: any ParameterEncoder) throws {

@@ -166,8 +166,6 @@ import Testing
         #expect(!recorder.all.contains { "\($0) \($0.metadata)".contains("hush") })
     }
 
-    // MARK: The environment
-
     @Test func theEnvironmentChoosesTheLevel() {
         for level in LoggingMonitor.Level.allCases {
             #expect(LoggingMonitor.make(value: level.rawValue)?.level == level)

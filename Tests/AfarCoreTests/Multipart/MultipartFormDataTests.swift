@@ -191,8 +191,6 @@ import Testing
         #expect(text.components(separatedBy: "name=\"n\"").count == 201)
     }
 
-    // MARK: Boundaries
-
     @Test func everyFormHasAUniqueBoundary() {
         let boundaries = (0..<100).map { _ in MultipartFormData().boundary }
         #expect(Set(boundaries).count == 100)

@@ -148,7 +148,6 @@ import Testing
         let isAsked = Deferred<Void>()
         let adapter = Adapter { urlRequest, _, completion in completion(.success(urlRequest)) }
         let request = session.request("http://mock/", interceptor: adapter) { _ in
-            // This closure runs on the queue.
             queue.suspend()
             isAsked.fulfill(())
         }

@@ -54,8 +54,6 @@ import Testing
         #expect(await request.serializingResponse(using: Bytes()).response.value == Data("there".utf8))
     }
 
-    // MARK: Following
-
     @Test(arguments: [true, false])
     func redirectsAreFollowed(isPlain: Bool) async throws {
         let mock = MockTransport(Self.chain)
@@ -174,8 +172,6 @@ import Testing
         #expect(calls.withLock { $0 } == Array(repeating: 1, count: 300))
     }
 
-    // MARK: Handlers
-
     @Test func aRequestsHandlerOverridesTheSessions() async throws {
         let session = session(MockTransport(Self.chain), redirectHandler: .doNotFollow)
         let request = session.request("http://one/a")
@@ -226,7 +222,6 @@ import Testing
         let request = session.request("http://one/a", method: .post) { $0.httpBody = Data("body".utf8) }
         _ = await request.redirect(using: handler).serializingResponse(using: Bytes()).response
         #expect(bodies.withLock { $0 } == [Data("body".utf8)])
-        // A file isn't in memory but is sent again, too.
         let file = FileManager.default.temporaryDirectory.appending(path: "redirect-\(UUID().uuidString)")
         try Data("file".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }

@@ -24,8 +24,6 @@ import Testing
 
     private var reported: [String] { notes.reported }
 
-    // MARK: Notifications
-
     @Test func aDelegateIsNotifiedOnTheRootQueue() async {
         delegate.taskDidSendBodyData = { [notes] _, _, sent, all, expected in
             notes.add("sent \(sent) \(all) \(expected)")
@@ -76,8 +74,6 @@ import Testing
         session.invalidate()
         #expect(reported == ["true"])
     }
-
-    // MARK: Decisions
 
     @Test func theClosureReceivesBodiesInsteadOfTheRequests() async {
         delegate.dataTaskDidReceiveData = { [notes, unowned delegate] _, task, data in

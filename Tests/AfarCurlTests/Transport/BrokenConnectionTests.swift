@@ -113,8 +113,6 @@ extension TransportTests {
             }
         }
 
-        // MARK: Timeouts
-
         @Test func aServerThatNeverRespondsTriggersTheIdleTimeout() async throws {
             try await withRawServer([.receiveHead, .waitForever]) { server in
                 let exchange = Exchange(server.url).with { $0.idleTimeout = 0.3 }

@@ -422,7 +422,6 @@ extension TransportTests {
                 #expect(try await transport.text(of: Exchange(server.url)) == "new")
                 gate.open()
                 #expect(try await collect(stream) == Data("abcdef".utf8))
-                // This connection became idle later but is closed, too.
                 try await server.peerClosed(0)
             }
         }

@@ -209,7 +209,6 @@ extension TransportTests {
             try await withRawServer(script, [.loop([.respond(Self.ok("b"))])]) { server in
                 #expect(try await transport.text(of: Exchange(server.url)) == "a")
                 let response = try await transport.send(Exchange(server.url, method))
-                // Only idempotent requests are resent.
                 #expect(response.head.status == (method == .get ? 200 : 408))
                 #expect(response.report.transactions.first?.resendCount == (method == .get ? 1 : 0))
             }

@@ -52,8 +52,6 @@ extension TransportTests {
             }
         }
 
-        // MARK: Files
-
         private func withDescriptor(_ body: (Int32, URL) async throws -> Void) async throws {
             let url = FileManager.default.temporaryDirectory.appending(path: "download-\(UUID().uuidString)")
             let descriptor = open(url.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -125,8 +123,6 @@ extension TransportTests {
                 #expect(error.systemError == EPIPE)
             }
         }
-
-        // MARK: Head notification
 
         private final class HeadRecorder: Sendable {
             let statuses = Locked<[Int]>([])

@@ -108,8 +108,6 @@ extension TransportTests {
             }
         }
 
-        // MARK: The observer
-
         private final class Recorder: ExchangeObserver {
             let events = Locked<[String]>([])
 

@@ -18,7 +18,6 @@ struct RedirectSecrecyTests {
         configuration.certificateBundle = server.authority
         let rules = RedirectRules(allowsInsecure: allowsInsecure, sensitiveHeaders: ["x-mine"])
         let transport = StagedTransport(CurlTransport(configuration: configuration), RedirectStage(rules: rules))
-        // Secrets both in the request and in a session's default headers.
         var exchange = Exchange(url, fields: [("Authorization", "hush"), ("X-Mine", "hush"), ("Accept", "plain")])
         exchange.options.defaultFields = DefaultFields([.cookie: "hush", .proxyAuthorization: "hush"])
         return try await transport.send(exchange)

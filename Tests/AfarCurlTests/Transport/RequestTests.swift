@@ -66,8 +66,6 @@ extension TransportTests {
             }
         }
 
-        // MARK: Header fields
-
         @Test func fieldsAreSentInOrderWithDuplicates() async throws {
             try await withServer { server in
                 let fields = [

@@ -58,8 +58,6 @@ extension TransportTests {
             }
         }
 
-        // MARK: 417
-
         private static let refusal = "HTTP/1.1 417 No\r\nContent-Length: 7\r\n\r\nrefused"
 
         /// The request is resent without the expectation (RFC 9110, section 15.5.18), and its response isn't mixed with
@@ -147,8 +145,6 @@ extension TransportTests {
                 #expect(error.message.contains("417"), "\(error)")
             }
         }
-
-        // MARK: Earlier errors
 
         /// libcurl stores the number of a system error in the handle.
         @Test func aFailureDoesNotReportThePreviousError() async throws {

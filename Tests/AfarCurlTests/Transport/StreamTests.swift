@@ -110,7 +110,6 @@ extension TransportTests {
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
             try await withRawServer([.respond(head), .hold(gate), .send("x")]) { server in
                 let body = try await stream(server.url)
-                // The second reader fails, and the first one is unaffected.
                 let results = await withTaskGroup(of: Result<Data, any Error>.self) { group in
                     for _ in 0..<2 {
                         group.addTask {
@@ -129,8 +128,6 @@ extension TransportTests {
                 #expect(try results[1].get() == Data("x".utf8))
             }
         }
-
-        // MARK: Cancellation
 
         private static let endless: [RawServer.Step] = [
             .respond("HTTP/1.1 200 OK\r\n\r\n"),

@@ -65,7 +65,6 @@ import Testing
         #expect(isOpen(pool.request(again, key: "a", needsFresh: true)))
         #expect(isUse(pool.request(Waiter(), key: "a"), of: idle))
         #expect(isWait(pool.request(other, key: "a")))
-        // Skips the waiter that needs a new connection.
         #expect(pool.available(idle, key: "a", isFresh: false, idleUntil: .max) === other)
         #expect(pool.available(Connection(), key: "a", isFresh: true, idleUntil: .max) === again)
     }

@@ -32,7 +32,6 @@ struct KernelComparisonTests {
             #expect(report.interfaces.first ?? report.status == way, "\(destination): \(answer)")
             ways.insert(way)
         }
-        // The paths include several links and failures.
         #expect(ways.count > 2)
     }
 

@@ -75,8 +75,6 @@ final class Namespace: Sendable {
             """)
     }
 
-    // MARK: The probe
-
     /// Starts the probe without a consumer.
     func startProbe(_ arguments: String = "", under wrapper: String = "") async throws {
         let folder = (Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])).deletingLastPathComponent()

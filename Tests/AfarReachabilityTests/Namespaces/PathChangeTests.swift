@@ -90,7 +90,6 @@ struct PathChangeTests {
         #expect(try await namespace.watch().status == "satisfied")
         try await namespace.run("ip route add \(kind) default metric 10")
         #expect(try await namespace.report().status == "unsatisfied: a route blocks packets: \(words)")
-        // A route with a higher metric isn't used.
         try await namespace.run(
             """
             ip route add \(kind) default metric 100

@@ -120,8 +120,6 @@ struct PathTests {
         #expect(table.internetPath.status == .unsatisfied(.noRoute))
     }
 
-    // MARK: Addresses
-
     @Test(arguments: ["127.0.0.1", "127.3.4.5", "::1", "0.0.0.0", "::"])
     func localhostIsAlwaysReachable(address: String) {
         #expect(NetworkTable().path(to: address).status == .satisfied)

@@ -85,7 +85,6 @@ struct RuleTests {
         #expect(table.internetPath.names.first == "wg0")
         #expect(table.path(to: "192.168.3.4").names == ["eth1"])
         #expect(table.path(to: "9.9.9.9").names == ["wg0"])
-        // A rejecting default route isn't suppressed.
         table.addRoute("0.0.0.0", 0, kind: .unreachable, metric: 5)
         #expect(table.path(to: "9.9.9.9").status == .unsatisfied(.routeRefused(.unreachable)))
     }

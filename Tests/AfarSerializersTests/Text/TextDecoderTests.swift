@@ -85,8 +85,6 @@ import Testing
         #expect(text(of: [Data()], in: encoding) == "")
     }
 
-    // MARK: Byte-order marks
-
     private static let marks: [(TextEncoding, [UInt8])] = [
         (.utf8, [0xEF, 0xBB, 0xBF]), (.utf16LittleEndian, [0xFF, 0xFE]), (.utf16BigEndian, [0xFE, 0xFF]),
         (.utf32LittleEndian, [0xFF, 0xFE, 0x00, 0x00]), (.utf32BigEndian, [0x00, 0x00, 0xFE, 0xFF]),

@@ -7,8 +7,6 @@ import Testing
 @Suite struct TextDecodingTests {
     private static let latin = Data([0x67, 0x72, 0xFC, 0x6E])
 
-    // MARK: The order
-
     @Test func theCallersEncodingTakesPrecedence() throws {
         let bytes = Data([0xEF, 0xBB, 0xBF, 0x41])
         let text = try TextDecoding(encoding: .windows1252).decode(bytes, contentType: "text/plain; charset=utf-8")
@@ -86,8 +84,6 @@ import Testing
         #expect(text.encoding == .utf8)
         #expect(text.reason == .assumption)
     }
-
-    // MARK: Malformed bytes, unknown charsets
 
     @Test func theDeclaredEncodingMustBeValid() {
         for decoding in [TextDecoding.automatic, .strict] {

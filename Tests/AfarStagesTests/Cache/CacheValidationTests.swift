@@ -62,8 +62,6 @@ struct CacheValidationTests {
         }
     }
 
-    // MARK: Invalidation
-
     private func invalidated(
         _ method: HTTPRequest.Method, _ status: Int = 200, _ texts: [(String, String)] = []
     ) -> [String] {

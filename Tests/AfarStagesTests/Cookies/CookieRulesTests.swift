@@ -24,8 +24,6 @@ struct CookieRulesTests {
         #expect(cookie.creationDate == .start && cookie.lastAccessDate == .start)
     }
 
-    // MARK: Domain
-
     @Test(arguments: ["example.co.uk", ".example.co.uk", "EXAMPLE.co.uk", "www.example.co.uk"])
     func theHostsDomainIsAccepted(domain: String) throws {
         let cookie = try #require(try cookie("a=b; Domain=\(domain)"))
@@ -71,8 +69,6 @@ struct CookieRulesTests {
         #expect(try cookie("a=b; Domain=example.co.uk", from: "http://example.co.uk./") == nil)
     }
 
-    // MARK: Secure
-
     @Test func secureCookiesAreAcceptedOnlyOverHTTPS() throws {
         #expect(try cookie("a=b; Secure")?.isSecure == true)
         #expect(try cookie("a=b; Secure", from: "http://www.example.co.uk/") == nil)
@@ -83,8 +79,6 @@ struct CookieRulesTests {
         #expect(try cookie("a=b; SameSite=None; Secure")?.sameSite == .unrestricted)
         #expect(try cookie("a=b; SameSite=Lax")?.sameSite == .lax)
     }
-
-    // MARK: Prefixes
 
     @Test(arguments: ["__Host-a", "__HOST-a", "__host-a"])
     func hostPrefixedCookiesAreHostOnly(name: String) throws {
@@ -107,8 +101,6 @@ struct CookieRulesTests {
 
     @Test func aCookieWithoutANameIsAccepted() throws { #expect(try cookie("value")?.pair == "value") }
 
-    // MARK: Sites
-
     @Test func hostsOfOneSite() throws {
         let rules = CookieRules(publicSuffixes: Suffixes())
         func areSame(_ one: String, _ other: String) throws -> Bool {
@@ -121,8 +113,6 @@ struct CookieRulesTests {
         #expect(try !areSame("co.uk", "example.co.uk"))
         #expect(try !areSame("1.2.3.4", "9.2.3.4"))
     }
-
-    // MARK: Program's cookies
 
     @Test func anUnsendableCookieIsNotCreated() {
         func make(_ name: String, _ value: String, _ domain: String = "example.com", path: String = "/") -> Cookie? {

@@ -104,8 +104,6 @@ struct CookieStageTests {
         #expect(mock.requests.map { $0["Cookie"] } == [nil, "a=1"])
     }
 
-    // MARK: Caller's headers
-
     @Test func theCallersHostFieldDeterminesTheCookies() async throws {
         try fill("url=1")
         try fill("host=1", from: "https://two.test/")
@@ -169,8 +167,6 @@ struct CookieStageTests {
         _ = try await transport(Self.setting("a=1"), accepts: policy).send(exchange)
         #expect(store.all.count == count)
     }
-
-    // MARK: Caches
 
     /// A stage that responds without the network.
     private struct CacheStage: ExchangeStage {

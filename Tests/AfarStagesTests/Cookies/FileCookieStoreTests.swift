@@ -90,7 +90,6 @@ struct FileCookieStoreTests {
         two.store(try cookie("b"))
         try two.flush()
         #expect(try written == ["a=1", "b=1", "c=old"])
-        // The second store has read the cookies of the first one.
         #expect(Set(two.all.map(\.name)) == ["a", "b", "c"])
         two.store(try cookie("c", "new"))
         try two.flush()

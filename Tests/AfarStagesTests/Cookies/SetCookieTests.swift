@@ -36,8 +36,6 @@ struct SetCookieTests {
         #expect(field?.isSecure == true)
     }
 
-    // MARK: Attributes
-
     @Test func attributeNamesAreCaseInsensitive() {
         let field = parse("a=b; DOMAIN=.Example.COM; pAtH=/P; secure=no; HTTPONLY; sameSITE=lAx; Priority=High; ;x")
         #expect(field?.domain == "example.com")
@@ -69,8 +67,6 @@ struct SetCookieTests {
     func sameSite(value: String, expected: Cookie.SameSite?) {
         #expect(parse("a=b; SameSite=\(value)")?.sameSite == expected)
     }
-
-    // MARK: Time
 
     @Test func expiresIsADate() {
         #expect(parse("a=b; Expires=Wed, 15 Nov 2023 22:13:20 GMT")?.expires == .start + 86_400)

@@ -68,8 +68,6 @@ struct ForeignTransportTests {
         }
     }
 
-    // MARK: Without decisions
-
     @Test func aRedirectsResponseIsDropped() async throws {
         let witness = Witness()
         var exchange = try Exchange.to("http://mock/a")
@@ -97,8 +95,6 @@ struct ForeignTransportTests {
         }
         #expect(error?.underlying is Refused)
     }
-
-    // MARK: Wrapped transports
 
     @Test func theLastResponseOfARetryingTransportIsUsed() async throws {
         let transport = busyAtFirst()

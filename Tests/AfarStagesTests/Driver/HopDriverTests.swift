@@ -179,8 +179,6 @@ struct HopDriverTests {
         #expect(error?.report.transactions.count == 1)
     }
 
-    // MARK: Completion
-
     /// At any point, a cancellation completes the exchange once and quickly.
     @Test(arguments: ["before", "head", "failed", "transport"])
     func cancellationEndsTheExchangeOnce(at place: String) async throws {

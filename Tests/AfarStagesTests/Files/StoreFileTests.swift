@@ -45,8 +45,6 @@ struct StoreFileTests {
         #expect(scratch.mode == "600")
     }
 
-    // MARK: Invalid files
-
     @Test func irregularFilesAreATypedError() throws {
         let (manager, path) = (FileManager.default, scratch.url.path)
         try manager.createDirectory(at: scratch.url, withIntermediateDirectories: false)
@@ -78,8 +76,6 @@ struct StoreFileTests {
         truncate(scratch.url.path, (64 << 20) + 1)
         #expect(failure { () throws(StoreFileError) in _ = try file.read() } == .tooLarge(scratch.url))
     }
-
-    // MARK: Other processes
 
     @Test func filesOfAKilledProcessAreIgnored() throws {
         try scratch.write("old")

@@ -30,8 +30,6 @@ struct HSTSStageTests {
         store.store(try #require(HSTSHost(name: name, includesSubdomains: all)))
     }
 
-    // MARK: Storing hosts
-
     @Test func aHostIsStoredAndUsesHTTPSAfterward() async throws {
         let mock = Self.answering("max-age=100", "max-age=0")
         let transport = transport(mock)
@@ -74,8 +72,6 @@ struct HSTSStageTests {
         exchange.options.security = nil
         #expect(stage.begin(Hop(exchange)) != nil)
     }
-
-    // MARK: Upgrading
 
     @Test(arguments: [
         ("http://one.test/", "https://one.test/"), ("http://one.test:80/", "https://one.test/"),

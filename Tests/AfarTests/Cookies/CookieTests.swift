@@ -111,8 +111,6 @@ import Testing
         await server.stop()
     }
 
-    // MARK: Session and request settings
-
     @Test func sessionsHaveSeparateStores() async throws {
         let server = try await Self.server()
         let (one, two) = (TransportKind.platform.session(), TransportKind.platform.session())

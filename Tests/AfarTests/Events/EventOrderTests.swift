@@ -25,8 +25,6 @@ import Testing
         kind.reasonAgainst(.metrics) == nil ? Self.measured : log.events.filter(Self.measured.contains)
     }
 
-    // MARK: Kinds
-
     @Test(arguments: TransportKind.allCases)
     func ofADataRequest(kind: TransportKind) async throws {
         let server = try await TestServer.start()
@@ -184,8 +182,6 @@ import Testing
         try response.value.map { try FileManager.default.removeItem(at: $0.deletingLastPathComponent()) }
         await server.stop()
     }
-
-    // MARK: Other outcomes
 
     @Test(arguments: TransportKind.allCases)
     func ofARetriedRequest(kind: TransportKind) async throws {

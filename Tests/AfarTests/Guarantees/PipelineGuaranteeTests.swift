@@ -91,8 +91,6 @@ import Testing
         await server.stop()
     }
 
-    // MARK: Validation
-
     @Test(arguments: TransportKind.allCases, [404, 500])
     func validationIsOffByDefault(kind: TransportKind, status: Int) async throws {
         let server = try await TestServer.start()
@@ -163,8 +161,6 @@ import Testing
         #expect(statuses.withLock { $0 } == [503, 503, 200])
         await server.stop()
     }
-
-    // MARK: Empty bodies
 
     @Test(arguments: TransportKind.allCases)
     func anEmptyBodyIsASuccessForHEADAnd204And205Only(kind: TransportKind) async throws {

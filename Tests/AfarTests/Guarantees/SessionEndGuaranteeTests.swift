@@ -35,8 +35,6 @@ import Testing
         await server.stop()
     }
 
-    // MARK: With await
-
     @Test(arguments: TransportKind.allCases)
     func cancellingTheTaskCancelsTheRequest(kind: TransportKind) async throws {
         let server = try await TestServer.start()

@@ -52,7 +52,6 @@ import Testing
                 completion(.success(urlRequest))
             })
         let task = request.serializingData()
-        // Meanwhile, another request runs to completion.
         let other = session.request(server.url("/json"))
         other.resume()
         _ = await other.serializingData().response

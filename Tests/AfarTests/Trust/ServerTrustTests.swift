@@ -456,7 +456,6 @@ import Testing
         while evaluator.asked.withLock({ $0.isEmpty }) { await Task.yield() }
         let tasks = (0..<20).map { _ in session.request(url).serializingString() }
         let waiting = tasks.map { task in Task { await task.response.error } }
-        // Wait until all connections for the host are open.
         while await session.connectionStatistics?.hosts.first?.inUse ?? 0 < 6 { await Task.yield() }
         first.cancel()
         #expect(await cancelled.error?.isExplicitlyCancelledError == true)
@@ -539,13 +538,11 @@ import Testing
             let response = await get(url, by: session(Counting()))
             #expect(response.error == nil)
         }
-        // Each certificate is evaluated once per session.
         let evaluator = Counting()
         let session = session(evaluator)
         for _ in 0..<60 { #expect(await session.request(url).serializingString().response.error == nil) }
         let asked = evaluator.asked.withLock { $0 }
         #expect(asked.count > count / 2 && asked.values.allSatisfy { $0 == 1 }, "\(asked.values)")
-        // Another evaluator doesn't reuse this decision.
         let other = Counting()
         _ = await get(url, by: self.session(other))
         #expect(other.asked.withLock { !$0.isEmpty })

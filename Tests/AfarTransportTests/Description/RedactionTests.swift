@@ -7,8 +7,6 @@ struct RedactionTests {
     private let hidden = Redaction.standard
     private let shown = Redaction(showsSecrets: true)
 
-    // MARK: Headers
-
     @Test(arguments: [
         ("Authorization", "Bearer abc", "Bearer ***"), ("authorization", "basic YTpi", "basic ***"),
         ("Authorization", "my own words", "***"), ("Authorization", "Bearer", "***"),
@@ -55,8 +53,6 @@ struct RedactionTests {
         #expect(hidden.value("a", of: "x-own") == "a")
     }
 
-    // MARK: URLs
-
     @Test(arguments: [
         ("http://ada:pw@x/a@b", "http://***@x/a@b"), ("http://x/a", "http://x/a"), ("http://x/@me", "http://x/@me"),
         ("//ada:pw@x/", "//***@x/"), ("http://ada:pw@\u{301}x/", "http://***@\u{301}x/"),
@@ -98,8 +94,6 @@ struct RedactionTests {
         #expect(Array(hidden.url(url).utf8) == Array(expected.utf8))
         #expect(shown.url(url) == url)
     }
-
-    // MARK: Text
 
     @Test(arguments: [
         (

@@ -19,8 +19,6 @@ struct FieldScannerTests {
         return elements
     }
 
-    // MARK: Words
-
     @Test(arguments: [
         ("abc;d", "abc"), ("!#$%&'*+-.^_`|~09azAZ=", "!#$%&'*+-.^_`|~09azAZ"), ("a\u{301}", "a"), ("GET /", "GET"),
     ])

@@ -86,8 +86,6 @@ struct TransferStateTests {
         #expect(state.expiry(at: .max) == nil)
     }
 
-    // MARK: Timers
-
     @Test func theIdleTimerDoesNotRunBeforeTheConnection() {
         var state = state(idle: 1)
         #expect(state.expiry(at: 50 * Self.second) == nil)
@@ -133,8 +131,6 @@ struct TransferStateTests {
         state.receiveHead(needsNoMoreBody: needsNoMoreBody, at: 1 * Self.second)
         #expect((state.expiry(at: 50 * Self.second) != nil) == needsNoMoreBody)
     }
-
-    // MARK: The rate
 
     @Test func bytesBelowTheRateAreIdle() {
         var state = connected(idle: 10, rate: 1)

@@ -26,8 +26,6 @@ struct Markdown: Sendable, CustomTestStringConvertible {
     var name: String { url.path.replacing(Self.root.path + "/", with: "").trimmingPrefix("/").description }
     var testDescription: String { name }
 
-    // MARK: Samples
-
     /// A fenced code block in Swift.
     struct Sample: Sendable, CustomTestStringConvertible {
         let page: String
@@ -56,8 +54,6 @@ struct Markdown: Sendable, CustomTestStringConvertible {
         }
         return samples
     }
-
-    // MARK: Links
 
     /// The link targets that are files in this repository, with their line numbers.
     var relativeLinks: [(line: Int, target: String)] {

@@ -65,8 +65,6 @@ extension Subject {
         },
     ]
 
-    // MARK: Inputs
-
     private static let xmlSeeds = [
         "<a><b c='d'>text</b><c/><b>more &lt; &#x263A;</b></a>",
         """
@@ -137,8 +135,6 @@ extension Subject {
           <?x y?><shelf><book id="3"><title/></book></shelf>
         </library>
         """)
-
-    // MARK: Checks
 
     private static func parsingOptions(_ random: inout SeededGenerator) -> XML.ParsingOptions {
         XML.ParsingOptions(documentType: random.isOne(in: 2) ? .ignored : .refused)

@@ -46,8 +46,6 @@ final class HubClient: Sendable {
         error.underlyingError as? HubError ?? .transport(error)
     }
 
-    // MARK: With handlers
-
     @discardableResult
     func repository(
         _ owner: String, _ name: String, completion: @escaping @Sendable (Result<Repository, HubError>) -> Void
@@ -65,8 +63,6 @@ final class HubClient: Sendable {
                 completion(response.error.map(Self.own))
             }
     }
-
-    // MARK: With await
 
     func issues(of repository: String, labels: [String] = []) async throws -> [Ticket] {
         var filter = IssueFilter(labels: labels)
@@ -97,8 +93,6 @@ final class HubClient: Sendable {
         return try response.result.get()
     }
 
-    // MARK: Files
-
     func attach(_ notes: String, and file: URL, to release: Int) async throws -> [Asset] {
         let form = MultipartFormData(fileManager: .default)
         form.append(Data(notes.utf8), withName: "notes")
@@ -121,8 +115,6 @@ final class HubClient: Sendable {
         print("\(await fraction * 100) % of the archive are there")
         return file
     }
-
-    // MARK: Current activity
 
     func events(_ limit: Int) async throws -> [Event] {
         var events: [Event] = []

@@ -68,8 +68,6 @@ struct UTF8Decoder: ChunkDecoder {
     }
 }
 
-// MARK: - UTF-16 and UTF-32
-
 /// UTF-16 (Encoding Standard, section 14.2).
 struct UTF16Rules: DecodingRules {
     let isReadyForASCII = false

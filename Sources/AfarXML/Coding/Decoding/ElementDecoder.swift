@@ -112,8 +112,6 @@ final class ElementDecoder: Decoder {
     }
 }
 
-// MARK: A single value
-
 extension ElementDecoder: SingleValueDecodingContainer {
     func decodeNil() -> Bool { part.isNil }
 
@@ -124,8 +122,6 @@ extension ElementDecoder: SingleValueDecodingContainer {
     func decode(_ type: Int128.Type) throws -> Int128 { try decoding.value(type, here: self) }
     func decode(_ type: UInt128.Type) throws -> UInt128 { try decoding.value(type, here: self) }
 }
-
-// MARK: - Errors
 
 extension ElementDecoder {
     /// Returns the error for a value of the wrong kind.

@@ -107,8 +107,6 @@ public struct XMLDecoder: Sendable {
     }
 }
 
-// MARK: - Strategies
-
 extension XMLDecoder {
     /// The conversion of element and attribute names to keys.
     ///

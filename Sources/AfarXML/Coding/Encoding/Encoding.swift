@@ -117,8 +117,6 @@ final class Encoding {
     }
 }
 
-// MARK: Elements
-
 extension Encoding {
     /// Returns a new element and adds it to its parent unless its name or depth is invalid.
     func element(

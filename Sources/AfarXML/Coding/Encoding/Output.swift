@@ -67,8 +67,6 @@ final class WordList {
     }
 }
 
-// MARK: - Namespaces
-
 /// The namespaces of a document, which are all declared on its outermost element.
 struct OutputNamespaces {
     private let defaultNamespace: String?
@@ -152,8 +150,6 @@ struct QualifiedName {
     var undeclaresDefaultNamespace = false
     var isOutsideDefaultNamespace = false
 }
-
-// MARK: - Writing
 
 /// A writer that converts a tree of elements to UTF-8.
 struct OutputWriter {

@@ -93,8 +93,6 @@ public struct XMLEncoder: Sendable {
     }
 }
 
-// MARK: - Strategies
-
 extension XMLEncoder {
     /// The conversion of keys to element and attribute names.
     ///

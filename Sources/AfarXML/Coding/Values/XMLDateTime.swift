@@ -68,8 +68,6 @@ enum XMLDateTime {
     }
 }
 
-// MARK: The Gregorian calendar
-
 extension XMLDateTime {
     private static func daysInMonth(_ month: Int, _ year: Int) -> Int {
         switch month {
@@ -104,8 +102,6 @@ extension XMLDateTime {
         value >= 0 ? value / divisor : -((divisor - 1 - value) / divisor)
     }
 }
-
-// MARK: Reading
 
 /// Parses the parts of a date from left to right.
 private struct DateReader {

@@ -10,8 +10,6 @@ import Testing
         ResponseHead(status: 503, fields: fields, url: "http://mock/")
     }
 
-    // MARK: Parsing
-
     @Test(arguments: [("0", 0.0), ("7", 7), ("120", 120), ("0003", 3)])
     func secondsAreParsed(text: String, seconds: Double) {
         #expect(head([.retryAfter: text]).retryAfter == seconds)
@@ -41,8 +39,6 @@ import Testing
     @Test func tooManyDigitsAreInfinite() {
         #expect(head([.retryAfter: String(repeating: "9", count: 500)]).retryAfter == .infinity)
     }
-
-    // MARK: Waiting
 
     private func answer(_ status: Int, retryAfter: String) -> @Sendable () -> MockResponse {
         { .status(status, fields: [.retryAfter: retryAfter]) }

@@ -107,7 +107,6 @@ import Testing
         #expect(request.isFinished && request.error == nil)
         request.cancel()
         #expect(request.isFinished && request.error == nil)
-        // A late handler receives the existing response, and no request is sent again.
         let late = await withCheckedContinuation { continuation in
             request.responseString(queue: queue) { continuation.resume(returning: $0.value) }
         }

@@ -14,8 +14,6 @@ final class LibraryClient: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    // MARK: Forms
-
     func sendProfile(
         name: String, tags: [String], photo: Data?, parameters: [String: String],
         progress: @escaping @Sendable (Double) -> Void,
@@ -56,8 +54,6 @@ final class LibraryClient: Sendable {
         ).serializingDecodable(Echo.self).value
     }
 
-    // MARK: Bodies
-
     func send(_ data: Data, headers: HTTPHeaders) async -> AFDataResponse<String> {
         await session.upload(data, to: "\(base)/upload", method: .put, headers: headers) { $0.timeoutInterval = 20 }
             .serializingString().response
@@ -70,8 +66,6 @@ final class LibraryClient: Sendable {
     func send(_ stream: InputStream) async -> AFDataResponse<String> {
         await session.upload(stream, to: "\(base)/upload").serializingString().response
     }
-
-    // MARK: Downloads
 
     @discardableResult
     func fetch(

@@ -6,7 +6,6 @@ struct ServiceError: Decodable, Error, Equatable, Sendable {
     let reason: String
 }
 
-// Methods that wrap the library's methods, with the same default arguments.
 extension DataRequest {
     @discardableResult
     func responseByteArray(
