@@ -52,10 +52,7 @@ public struct FoundationSession: Sendable {
     public func invalidateAndCancel() { owner.invalidate() }
 
     /// Lets running requests finish, and fails new ones.
-    public func finishTasksAndInvalidate() {
-        let owner = owner
-        Task { await owner.shutdown(drainingFor: .infinity) }
-    }
+    public func finishTasksAndInvalidate() { owner.finishRequestsAndInvalidate() }
 }
 
 extension Session {

@@ -83,12 +83,18 @@ private final class ManagerInterceptor: RequestInterceptor, @unchecked Sendable 
 
     var adapter: (any RequestAdapter)? {
         get { lock.withLock { currentAdapter } }
-        set { lock.withLock { currentAdapter = newValue } }
+        // The previous value is released outside the lock, because its deinitializer can be the user's code.
+        set { _ = lock.withLock { replace(&currentAdapter, with: newValue) } }
     }
 
     var retrier: (any RequestRetrier)? {
         get { lock.withLock { currentRetrier } }
-        set { lock.withLock { currentRetrier = newValue } }
+        set { _ = lock.withLock { replace(&currentRetrier, with: newValue) } }
+    }
+
+    private func replace<Value>(_ current: inout Value, with newValue: Value) -> Value {
+        defer { current = newValue }
+        return current
     }
 
     /// The handlers that are set now, in the order in which they run.
@@ -196,7 +202,7 @@ extension SessionManager {
     ///   - url: The URL.
     ///   - method: The method. The default is POST.
     ///   - headers: The header fields of the request. The default is none.
-    ///   - encodingCompletion: Called once on the main queue.
+    ///   - encodingCompletion: Called once on the main queue. If it is nil, the request starts immediately.
     @preconcurrency
     public func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void,
@@ -227,7 +233,7 @@ extension SessionManager {
     ///   - encodingMemoryThreshold: The maximum size of a form that is encoded in memory, in bytes. A larger form is encoded when
     ///     the request runs. If that fails, the request fails.
     ///   - urlRequest: Creates the `URLRequest`.
-    ///   - encodingCompletion: Called once on the main queue.
+    ///   - encodingCompletion: Called once on the main queue. If it is nil, the request starts immediately.
     @preconcurrency
     public func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void,
@@ -253,7 +259,7 @@ extension SessionManager {
     ) {
         let form = MultipartFormData()
         append(form)
-        DispatchQueue(label: "alamofire.upload.form", qos: .utility).async {
+        DispatchQueue(label: "alamofire.upload.form", qos: .utility).asyncKeepingTransport {
             let result: MultipartFormDataEncodingResult
             do {
                 let isLarge = form.contentLength > threshold
@@ -262,7 +268,12 @@ extension SessionManager {
             } catch {
                 result = .failure(error)
             }
-            DispatchQueue.main.async { completion?(result) }
+            guard let completion else {
+                // Without the closure, no other code can start the request.
+                if case .success(let request, _, _) = result, self.startRequestsImmediately { request.resume() }
+                return
+            }
+            DispatchQueue.main.asyncKeepingTransport { completion(result) }
         }
     }
 }

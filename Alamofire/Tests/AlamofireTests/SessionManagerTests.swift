@@ -56,6 +56,34 @@ import Testing
         await server.stop()
     }
 
+    @Test func aReplacedAdapterCanUseTheManagerWhenItIsReleased() {
+        final class Releasing: RequestAdapter, @unchecked Sendable {
+            unowned let manager: SessionManager
+            init(_ manager: SessionManager) { self.manager = manager }
+            deinit { _ = manager.adapter }
+
+            func adapt(
+                _ urlRequest: URLRequest, for session: Session,
+                completion: @escaping @Sendable (Result<URLRequest, Error>) -> Void
+            ) {
+                completion(.success(urlRequest))
+            }
+        }
+        let manager = SessionManager()
+        manager.adapter = Releasing(manager)
+        manager.adapter = nil
+        #expect(manager.adapter == nil)
+    }
+
+    @Test func aFormWithoutAnEncodingCompletionIsSent() async throws {
+        let server = try await TestServer.start()
+        SessionManager.default.upload(
+            multipartFormData: { $0.append(Data("1".utf8), withName: "one") }, to: server.url("/post"),
+            encodingCompletion: nil)
+        while server.lastRequest(path: "/post") == nil { try await Task.sleep(nanoseconds: 1_000_000) }
+        await server.stop()
+    }
+
     @Test func theDefaultIsAManager() {
         let sessionManager: SessionManager = SessionManager.default
         #expect(sessionManager === SessionManager.default && SessionManager.default.retrier == nil)

@@ -228,6 +228,8 @@ extension AFError.ResponseSerializationFailureReason: CustomStringConvertible {
             case .decodingFailed(let error): "Its body does not match the requested type: \(error.cause)"
             case .customSerializationFailed(let error as any TextEncodingError):
                 "Its body could not be decoded as text: \(error.cause)"
+            case .customSerializationFailed(let error as any PropertyListFormatError):
+                "Its body is not a property list: \(error.cause)"
             case .customSerializationFailed(let error): error.cause
             case .invalidEmptyResponse(let type):
                 "Its body is empty, and \(type) has no empty value. Use Empty, or conform \(type) to EmptyResponse."

@@ -99,6 +99,9 @@ package protocol TextEncodingError: Error {
     var stringEncoding: String.Encoding? { get }
 }
 
+/// An error whose description says why a body is not a property list.
+package protocol PropertyListFormatError: Error {}
+
 extension AFError.MultipartEncodingFailureReason {
     var url: URL? {
         switch self {

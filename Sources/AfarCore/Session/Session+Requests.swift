@@ -6,7 +6,7 @@ extension Session {
     /// - Parameter action: Called once, on the ``rootQueue``.
     @preconcurrency
     public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
-        rootQueue.async { [state] in action(Set(state.running)) }
+        rootQueue.asyncKeepingTransport { [state] in action(Set(state.running)) }
     }
 
     /// Cancels the requests that have started and haven't finished.
@@ -22,7 +22,7 @@ extension Session {
         let requests = state.running
         for request in requests { request.cancel() }
         guard let completion else { return }
-        state.whenFinished(requests) { queue.async(execute: completion) }
+        state.whenFinished(requests) { queue.asyncKeepingTransport(completion) }
     }
 }
 
@@ -70,5 +70,12 @@ extension Session {
         lastTimer.cancel()
         state.stack.transport.closeIdleConnections()
         return allFinished
+    }
+
+    /// Fails new requests with ``AFError/sessionInvalidated(error:)`` from now on, and invalidates the session after the running
+    /// requests have finished. The session is retained until then.
+    public func finishRequestsAndInvalidate() {
+        state.drain()
+        Task { await shutdown(drainingFor: .infinity) }
     }
 }

@@ -26,7 +26,7 @@ extension SessionConfiguration {
     func networkSettings(for transport: any Transport) throws -> NetworkSettings? {
         let features = transport.capabilities.features
         guard let foundationProxies, !features.contains(.proxies) else { return network }
-        guard features.contains(.networkSettings), case .settings(let proxies) = foundationProxies else {
+        guard features.contains(.networkSettings), let proxies = foundationProxies.settings else {
             throw unsupported(
                 "the configuration has a connectionProxyDictionary, and the \(transport.capabilities.name) transport would "
                     + "connect without a proxy. Also pass it to URLSessionTransport(configuration:), or remove it")
@@ -95,7 +95,7 @@ extension Session {
 
 extension SessionConfiguration {
     /// A new Foundation configuration with these timeouts, headers, connections per host, protocol classes, credential storage,
-    /// cache and cookie settings.
+    /// cache and cookie settings, and the proxies of the Foundation configuration from which this one was created.
     public var urlSessionConfiguration: URLSessionConfiguration {
         let copy = URLSessionConfiguration.default
         copy.timeoutIntervalForRequest = timeoutIntervalForRequest
@@ -109,15 +109,20 @@ extension SessionConfiguration {
         copy.httpShouldSetCookies = httpShouldSetCookies
         copy.httpCookieAcceptPolicy = httpCookieAcceptPolicy
         if let protocolClasses { copy.protocolClasses = protocolClasses }
+        copy.connectionProxyDictionary = foundationProxies?.dictionary
         return copy
     }
 }
 
 /// The proxy settings of a Foundation configuration.
-enum FoundationProxies: Sendable {
-    case settings(ProxySettings)
-    /// Settings that only Foundation supports, such as a proxy auto-configuration script.
-    case unknown
+struct FoundationProxies: @unchecked Sendable {
+    // Sendable: the dictionary's values are never changed.
+
+    /// The `connectionProxyDictionary`.
+    let dictionary: [AnyHashable: Any]
+    /// The proxies, or nil if the dictionary has settings that only Foundation supports, such as a proxy auto-configuration
+    /// script.
+    let settings: ProxySettings?
 
     /// Reads a `connectionProxyDictionary`. Returns nil if the dictionary is nil or empty.
     init?(_ dictionary: [AnyHashable: Any]?) {
@@ -140,6 +145,7 @@ enum FoundationProxies: Sendable {
         settings.https = proxy("HTTPS", .http) ?? socks
         settings.exclusions = dictionary["ExceptionsList"] as? [String] ?? []
         let isKnown = dictionary.keys.allSatisfy { ($0 as? String).map(known.contains) ?? false }
-        self = isKnown ? .settings(settings) : .unknown
+        self.dictionary = dictionary
+        self.settings = isKnown ? settings : nil
     }
 }

@@ -158,6 +158,27 @@ import Testing
         #expect(await other.request("http://mock/").serializingResponse(using: Bytes()).response.error == nil)
     }
 
+    @Test func aCopiedConfigurationKeepsTheProxies() async {
+        let foundation = URLSessionConfiguration.ephemeral
+        foundation.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "proxy", "HTTPPort": 3128]
+        let copy = SessionConfiguration(foundation).urlSessionConfiguration
+        #expect(copy.connectionProxyDictionary?["HTTPProxy"] as? String == "proxy")
+        let features = TransportCapabilities.mock.features.subtracting([.proxies, .networkSettings])
+        let transport = MockTransport(capabilities: TransportCapabilities(name: "direct", features: features)) { _ in
+            .text("ok")
+        }
+        let session = Session(configuration: SessionConfiguration(copy), transport: transport)
+        #expect(await session.request("http://mock/").serializingResponse(using: Bytes()).response.error != nil)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func afterFinishRequestsAndInvalidateNewRequestsFailAtOnce() async {
+        let session = Session(transport: MockTransport { _ in .text("ok") })
+        session.finishRequestsAndInvalidate()
+        let error = await session.request("http://mock/").serializingResponse(using: Bytes()).response.error
+        #expect(error?.isSessionInvalidatedError == true)
+    }
+
     @Test func transportsWithoutProtocolClassesRejectThem() async throws {
         final class Stub: URLProtocol {}
         let foundation = URLSessionConfiguration.ephemeral

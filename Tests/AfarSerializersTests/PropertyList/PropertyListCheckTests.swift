@@ -62,6 +62,12 @@ import Testing
         }
     }
 
+    @Test func theErrorOfAResponseNamesPropertyLists() {
+        let error = AFError.responseSerializationFailed(
+            reason: .customSerializationFailed(error: PropertyListError(.circular)))
+        #expect("\(error)".contains("not a property list: it has an array or dictionary that contains itself"))
+    }
+
     @Test func listsThatContainThemselvesAreRejected() throws {
         let array = BinaryPropertyList.array
         #expect(try refusal(of: BinaryPropertyList.data([array([0])])) == .circular)
