@@ -63,17 +63,14 @@ extension Session {
         connectivity: (any ConnectivityProvider)? = NetworkMonitor.shared
     ) {
         var configuration = configuration
-        configuration.publicSuffixList = configuration.publicSuffixList ?? SystemPublicSuffixList.shared
-        #if canImport(AfarCurl)
-            configuration.network = configuration.network ?? .environment
-        #endif
+        let transport = Session.platformTransport(completing: &configuration)
         self.init(
             configuration: configuration, delegate: delegate, rootQueue: rootQueue,
             startRequestsImmediately: startRequestsImmediately, requestSetup: requestSetup, requestQueue: requestQueue,
             serializationQueue: serializationQueue, interceptor: interceptor,
             serverTrustManager: serverTrustManager, redirectHandler: redirectHandler,
             cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors, stages: stages,
-            transport: platformTransport(for: configuration), connectivity: connectivity)
+            transport: transport, connectivity: connectivity)
     }
 
     /// Creates a session from Foundation's configuration: its timeouts, headers and connections per host.
@@ -124,6 +121,20 @@ extension Session {
             serverTrustManager: serverTrustManager, redirectHandler: redirectHandler,
             cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors, stages: stages,
             connectivity: connectivity)
+    }
+}
+
+extension Session {
+    /// Completes a configuration with the platform's defaults, as `Session()` does, and returns the platform's transport for it.
+    ///
+    /// A subclass with its own designated initializer passes both to `super.init`. The defaults are the system's public suffix
+    /// list and, on Linux, the proxies of the environment.
+    public static func platformTransport(completing configuration: inout SessionConfiguration) -> any Transport {
+        configuration.publicSuffixList = configuration.publicSuffixList ?? SystemPublicSuffixList.shared
+        #if canImport(AfarCurl)
+            configuration.network = configuration.network ?? .environment
+        #endif
+        return Afar.platformTransport(for: configuration)
     }
 }
 

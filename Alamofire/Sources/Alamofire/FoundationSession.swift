@@ -66,7 +66,7 @@ extension Session {
             "Write Session(configuration:delegate:rootQueue:). To use URLSession, add transport: URLSessionTransport()."
     )
     public convenience init(
-        session: URLSession, delegate: SessionDelegate, rootQueue: DispatchQueue, startRequestsImmediately: Bool = true,
+        session: some Any, delegate: SessionDelegate, rootQueue: DispatchQueue, startRequestsImmediately: Bool = true,
         requestQueue: DispatchQueue? = nil, serializationQueue: DispatchQueue? = nil,
         interceptor: (any RequestInterceptor)? = nil, serverTrustManager: ServerTrustManager? = nil,
         redirectHandler: (any RedirectHandler)? = nil, cachedResponseHandler: (any CachedResponseHandler)? = nil,

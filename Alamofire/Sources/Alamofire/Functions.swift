@@ -346,7 +346,7 @@ public func stream(
 }
 
 /// Encodes a multipart form, and passes a request on ``SessionManager/default`` that sends it to a closure. See
-/// ``SessionManager/upload(multipartFormData:usingThreshold:to:method:headers:encodingCompletion:)``.
+/// ``SessionManager/upload(multipartFormData:usingThreshold:to:method:headers:queue:encodingCompletion:)``.
 @preconcurrency
 public func upload(
     multipartFormData: @escaping (MultipartFormData) -> Void,
@@ -354,23 +354,61 @@ public func upload(
     to url: any URLConvertible,
     method: HTTPMethod = .post,
     headers: HTTPHeaders? = nil,
+    queue: DispatchQueue? = nil,
     encodingCompletion: (@Sendable (SessionManager.MultipartFormDataEncodingResult) -> Void)?
 ) {
     SessionManager.default.upload(
         multipartFormData: multipartFormData, usingThreshold: encodingMemoryThreshold, to: url, method: method,
-        headers: headers, encodingCompletion: encodingCompletion)
+        headers: headers, queue: queue, encodingCompletion: encodingCompletion)
 }
 
 /// Encodes a multipart form, and passes a request on ``SessionManager/default`` that sends it to a closure. See
-/// ``SessionManager/upload(multipartFormData:usingThreshold:with:encodingCompletion:)``.
+/// ``SessionManager/upload(multipartFormData:usingThreshold:with:queue:encodingCompletion:)``.
 @preconcurrency
 public func upload(
     multipartFormData: @escaping (MultipartFormData) -> Void,
     usingThreshold encodingMemoryThreshold: UInt64 = SessionManager.multipartFormDataEncodingMemoryThreshold,
     with urlRequest: any URLRequestConvertible,
+    queue: DispatchQueue? = nil,
     encodingCompletion: (@Sendable (SessionManager.MultipartFormDataEncodingResult) -> Void)?
 ) {
     SessionManager.default.upload(
         multipartFormData: multipartFormData, usingThreshold: encodingMemoryThreshold, with: urlRequest,
-        encodingCompletion: encodingCompletion)
+        queue: queue, encodingCompletion: encodingCompletion)
+}
+
+// MARK: - Headers as dictionaries
+
+/// Creates a data request on ``SessionManager/default`` with headers in a dictionary.
+@_disfavoredOverload
+public func request(
+    _ url: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
+    encoding: any ParameterEncoding = URLEncoding.default, headers: [String: String]?
+) -> DataRequest {
+    SessionManager.default.request(url, method: method, parameters: parameters, encoding: encoding, headers: headers)
+}
+
+/// Creates a download on ``SessionManager/default`` with headers in a dictionary.
+@_disfavoredOverload
+public func download(
+    _ url: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
+    encoding: any ParameterEncoding = URLEncoding.default, headers: [String: String]?,
+    to destination: DownloadRequest.DownloadFileDestination? = nil
+) -> DownloadRequest {
+    SessionManager.default.download(
+        url, method: method, parameters: parameters, encoding: encoding, headers: headers, to: destination)
+}
+
+/// Encodes a multipart form, and passes a request of ``SessionManager/default`` that sends it to a closure.
+@_disfavoredOverload
+@preconcurrency
+public func upload(
+    multipartFormData: @escaping (MultipartFormData) -> Void,
+    usingThreshold encodingMemoryThreshold: UInt64 = SessionManager.multipartFormDataEncodingMemoryThreshold,
+    to url: any URLConvertible, method: HTTPMethod = .post, headers: [String: String]?, queue: DispatchQueue? = nil,
+    encodingCompletion: (@Sendable (SessionManager.MultipartFormDataEncodingResult) -> Void)?
+) {
+    SessionManager.default.upload(
+        multipartFormData: multipartFormData, usingThreshold: encodingMemoryThreshold, to: url, method: method,
+        headers: headers.map(HTTPHeaders.init), queue: queue, encodingCompletion: encodingCompletion)
 }

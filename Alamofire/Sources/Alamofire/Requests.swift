@@ -63,3 +63,27 @@ extension NetworkReachabilityManager.NetworkReachabilityStatus.ConnectionType {
     /// A mobile network.
     public static var wwan: Self { .cellular }
 }
+
+// MARK: - Alamofire 5.0 to 5.10
+
+// Protocols that `Session` implements in such code have these methods.
+extension Session {
+    /// Creates a data request. The arguments have no defaults, so that other calls use the method with all arguments.
+    @_disfavoredOverload
+    public func request(
+        _ convertible: any URLConvertible, method: HTTPMethod, parameters: Parameters?, encoding: any ParameterEncoding,
+        headers: HTTPHeaders?, interceptor: (any RequestInterceptor)?, requestModifier: RequestModifier?
+    ) -> DataRequest {
+        request(
+            convertible, method: method, parameters: parameters, encoding: encoding, headers: headers,
+            interceptor: interceptor, shouldAutomaticallyResume: nil, requestModifier: requestModifier)
+    }
+
+    /// Creates a data request. The arguments have no defaults, so that other calls use the method with all arguments.
+    @_disfavoredOverload
+    public func request(
+        _ convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)?
+    ) -> DataRequest {
+        request(convertible, interceptor: interceptor, shouldAutomaticallyResume: nil)
+    }
+}

@@ -48,12 +48,25 @@ open class SessionManager: Session, @unchecked Sendable {
     }
 
     /// Creates a session whose servers' certificates are evaluated by policies.
-    public convenience init(
-        configuration: URLSessionConfiguration = .default,
+    public init(
+        configuration: URLSessionConfiguration = .af.default,
         delegate: SessionDelegate = SessionDelegate(),
-        serverTrustPolicyManager: ServerTrustPolicyManager?
+        serverTrustPolicyManager: ServerTrustPolicyManager? = nil
     ) {
-        self.init(configuration: configuration, delegate: delegate, serverTrustManager: serverTrustPolicyManager)
+        var own = SessionConfiguration(configuration)
+        let transport = Session.platformTransport(completing: &own)
+        super.init(
+            configuration: own, delegate: delegate, rootQueue: DispatchQueue(label: "alamofire.session.root"),
+            interceptor: ManagerInterceptor(nil), serverTrustManager: serverTrustPolicyManager, transport: transport,
+            connectivity: NetworkMonitor.shared)
+    }
+
+    /// Unavailable: a session's transport sends the requests.
+    @available(*, unavailable, message: "Write SessionManager(configuration:delegate:serverTrustPolicyManager:).")
+    public convenience init?(
+        session: some Any, delegate: SessionDelegate, serverTrustPolicyManager: ServerTrustPolicyManager? = nil
+    ) {
+        fatalError()
     }
 
     /// The adapter of every request. The default is nil.
@@ -139,11 +152,24 @@ extension DefaultSessionManager where Self: SessionManager {
     public static var `default`: SessionManager { defaultManager }
 }
 
-private let defaultManager = SessionManager()
+private let defaultManager: SessionManager = {
+    let configuration = URLSessionConfiguration.default
+    configuration.headers = .default
+    return SessionManager(configuration: configuration)
+}()
 
 // MARK: - Headers as dictionaries
 
 extension SessionManager {
+    /// Alamofire 4's method, for protocols that it implements.
+    @_disfavoredOverload
+    public func request(
+        _ url: any URLConvertible, method: HTTPMethod, parameters: Parameters?, encoding: any ParameterEncoding,
+        headers: HTTPHeaders?
+    ) -> DataRequest {
+        request(url, method: method, parameters: parameters, encoding: encoding, headers: headers, interceptor: nil)
+    }
+
     /// Creates a data request with headers in a dictionary.
     @_disfavoredOverload
     public func request(
@@ -202,7 +228,8 @@ extension SessionManager {
     ///   - url: The URL.
     ///   - method: The method. The default is POST.
     ///   - headers: The header fields of the request. The default is none.
-    ///   - encodingCompletion: Called once on the main queue. If it is nil, the request starts immediately.
+    ///   - queue: The queue on which the closure is called. The default is the main queue.
+    ///   - encodingCompletion: Called once. If it is nil, the request starts immediately.
     @preconcurrency
     public func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void,
@@ -210,9 +237,11 @@ extension SessionManager {
         to url: any URLConvertible,
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
+        queue: DispatchQueue? = nil,
         encodingCompletion: (@Sendable (MultipartFormDataEncodingResult) -> Void)?
     ) {
-        encode(multipartFormData, usingThreshold: encodingMemoryThreshold, then: encodingCompletion) { manager, body in
+        encode(multipartFormData, usingThreshold: encodingMemoryThreshold, on: queue, then: encodingCompletion) {
+            manager, body in
             switch body {
             case .form(let form):
                 manager.upload(
@@ -233,15 +262,18 @@ extension SessionManager {
     ///   - encodingMemoryThreshold: The maximum size of a form that is encoded in memory, in bytes. A larger form is encoded when
     ///     the request runs. If that fails, the request fails.
     ///   - urlRequest: Creates the `URLRequest`.
-    ///   - encodingCompletion: Called once on the main queue. If it is nil, the request starts immediately.
+    ///   - queue: The queue on which the closure is called. The default is the main queue.
+    ///   - encodingCompletion: Called once. If it is nil, the request starts immediately.
     @preconcurrency
     public func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void,
         usingThreshold encodingMemoryThreshold: UInt64 = multipartFormDataEncodingMemoryThreshold,
         with urlRequest: any URLRequestConvertible,
+        queue: DispatchQueue? = nil,
         encodingCompletion: (@Sendable (MultipartFormDataEncodingResult) -> Void)?
     ) {
-        encode(multipartFormData, usingThreshold: encodingMemoryThreshold, then: encodingCompletion) { manager, body in
+        encode(multipartFormData, usingThreshold: encodingMemoryThreshold, on: queue, then: encodingCompletion) {
+            manager, body in
             switch body {
             case .form(let form):
                 manager.upload(
@@ -253,7 +285,7 @@ extension SessionManager {
     }
 
     private func encode(
-        _ append: (MultipartFormData) -> Void, usingThreshold threshold: UInt64,
+        _ append: (MultipartFormData) -> Void, usingThreshold threshold: UInt64, on queue: DispatchQueue?,
         then completion: (@Sendable (MultipartFormDataEncodingResult) -> Void)?,
         creating makeRequest: @escaping @Sendable (SessionManager, FormBody) -> UploadRequest
     ) {
@@ -273,7 +305,7 @@ extension SessionManager {
                 if case .success(let request, _, _) = result, self.startRequestsImmediately { request.resume() }
                 return
             }
-            DispatchQueue.main.asyncKeepingTransport { completion(result) }
+            (queue ?? .main).asyncKeepingTransport { completion(result) }
         }
     }
 }

@@ -3,7 +3,39 @@ import Alamofire
 import Testing
 
 /// Shapes of Alamofire 5 that use Foundation's sessions and metrics.
+/// A protocol for mocks, as code for Alamofire 5.0 to 5.10 and 4 declares it.
+private protocol NetworkSession {
+    func request(
+        _ convertible: URLConvertible, method: HTTPMethod, parameters: Parameters?, encoding: ParameterEncoding,
+        headers: HTTPHeaders?, interceptor: RequestInterceptor?, requestModifier: Session.RequestModifier?
+    ) -> DataRequest
+    func request(_ convertible: URLRequestConvertible, interceptor: RequestInterceptor?) -> DataRequest
+}
+
+extension Session: NetworkSession {}
+
+private protocol NetworkManager {
+    func request(
+        _ url: URLConvertible, method: HTTPMethod, parameters: Parameters?, encoding: ParameterEncoding,
+        headers: HTTPHeaders?
+    ) -> DataRequest
+}
+
+extension SessionManager: NetworkManager {}
+
 @Suite struct FoundationShapesTests {
+    @Test func sessionsImplementProtocolsForMocks() async throws {
+        let server = try await TestServer.start()
+        let session: any NetworkSession = AF
+        let request = try URLRequest(url: server.url("/get"), method: .get)
+        #expect(await session.request(request, interceptor: nil).serializingData().response.error == nil)
+        let manager: any NetworkManager = SessionManager.default
+        let second = manager.request(
+            server.url("/get"), method: .get, parameters: nil, encoding: URLEncoding.default, headers: nil)
+        #expect(await second.serializingData().response.error == nil)
+        await server.stop()
+    }
+
     @Test func theTasksOfASessionAreListedAndCancelled() async throws {
         let server = try await TestServer.start()
         let session = Session()

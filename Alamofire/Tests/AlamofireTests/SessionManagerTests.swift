@@ -84,6 +84,43 @@ import Testing
         await server.stop()
     }
 
+    final class ConfiguredManager: SessionManager, @unchecked Sendable {
+        init() {
+            let configuration = URLSessionConfiguration.default
+            configuration.timeoutIntervalForRequest = 7
+            super.init(configuration: configuration)
+        }
+    }
+
+    @Test func subclassesCallTheDesignatedInitializer() async throws {
+        let server = try await TestServer.start()
+        let manager = ConfiguredManager()
+        #expect(manager.session.configuration.timeoutIntervalForRequest == 7)
+        #expect(await manager.request(server.url("/get")).serializingData().response.error == nil)
+        await server.stop()
+    }
+
+    @Test func theModulesFunctionsAcceptDictionariesAsHeaders() async throws {
+        let server = try await TestServer.start()
+        let headers: [String: String]? = ["X-Version": "4"]
+        _ = await Alamofire.request(server.url("/get"), headers: headers).serializingData().response
+        #expect(server.lastRequest(path: "/get")?.headers["X-Version"] == "4")
+        let queue = DispatchQueue(label: "form")
+        let response = await withCheckedContinuation { continuation in
+            Alamofire.upload(
+                multipartFormData: { $0.append(Data("1".utf8), withName: "one") }, to: server.url("/post"),
+                headers: headers, queue: queue
+            ) { result in
+                dispatchPrecondition(condition: .onQueue(queue))
+                guard case .success(let request, _, _) = result else { return continuation.resume(returning: 0) }
+                request.response(queue: queue) { continuation.resume(returning: $0.response?.statusCode ?? 0) }
+            }
+        }
+        #expect(response == 200)
+        #expect(server.lastRequest(path: "/post")?.headers["X-Version"] == "4")
+        await server.stop()
+    }
+
     @Test func theDefaultIsAManager() {
         let sessionManager: SessionManager = SessionManager.default
         #expect(sessionManager === SessionManager.default && SessionManager.default.retrier == nil)
