@@ -63,7 +63,7 @@ public struct AspectScaledToFitSizeFilter: ImageFilter, Sizable {
     public var filter: @Sendable (Image) -> Image { { [size] in $0.imageAspectScaled(toFit: size) } }
 }
 
-/// A filter that scales images to fill a size with their proportions, and crops them.
+/// A filter that scales images to fill a size, keeps their proportions, and crops them.
 public struct AspectScaledToFillSizeFilter: ImageFilter, Sizable {
     /// The size in points. If it's invalid, images are returned unchanged.
     public let size: CGSize

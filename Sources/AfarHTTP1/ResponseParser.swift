@@ -104,7 +104,8 @@ package struct ResponseParser: ~Copyable {
         }
     }
 
-    /// How many of the following bytes belong to the body, without framing in between. They can be read into any memory.
+    /// How many of the following bytes belong to the body, without framing in between. They can be read directly into a buffer of the
+    /// caller's choice.
     package var bodyBytesLeft: Int64 { if case .body(let remaining) = state { remaining } else { 0 } }
 
     /// Whether the body extends to the end of the connection.

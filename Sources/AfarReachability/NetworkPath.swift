@@ -83,7 +83,7 @@ extension NetworkPath {
         case unknown(UnknownReason)
     }
 
-    /// The reason that no path exists. If several apply, it is the one closest to a working network.
+    /// The reason that no path exists. If several reasons apply, the value is the one closest to a working network.
     public enum UnsatisfiedReason: Sendable, Hashable {
         /// No interface except the loopback interface is up.
         case noInterface

@@ -35,8 +35,8 @@ public final class DecodableResponseSerializer<T: Decodable>: ResponseSerializer
         self.emptyRequestMethods = emptyRequestMethods
     }
 
-    /// Returns the decoded value. If the body is empty and that is allowed, `T` must be an ``EmptyResponse``, and its
-    /// empty value is returned.
+    /// Returns the decoded value. For an empty body that is allowed, returns the empty value of `T`, which must be an
+    /// ``EmptyResponse``.
     ///
     /// - Throws: ``AFError/ResponseSerializationFailureReason/decodingFailed(error:)`` if decoding fails,
     ///   ``AFError/ResponseSerializationFailureReason/invalidEmptyResponse(type:)`` if `T` has no empty value, or the

@@ -72,7 +72,8 @@ public final class TestServer: Sendable {
     }
 
     /// Stops the server: ends all connections, even during a response, cancels the handlers' tasks, and returns when they have
-    /// ended. It then releases the routes, so handlers can retain their server until then.
+    /// ended. It then releases the routes. A handler can therefore retain its server: this method breaks
+    /// the cycle.
     public func stop() async {
         core.tasks.cancel()
         await listener.stop()

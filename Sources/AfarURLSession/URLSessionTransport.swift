@@ -32,8 +32,8 @@ public final class URLSessionTransport: Transport {
     /// - Parameters:
     ///   - configuration: The session's configuration. The transport uses a copy, in which cookies, cache and credentials are
     ///     disabled.
-    ///   - streamBufferLimit: How many bytes of a streamed body can wait for a slow reader where `URLSession` can't slow the server
-    ///     down (Linux). The default is 64 MiB. An exchange that exceeds it fails with
+    ///   - streamBufferLimit: Where `URLSession` can't slow the server down (Linux), the maximum number of bytes of a streamed
+    ///     body that can wait for a slow reader. The default is 64 MiB. An exchange that exceeds it fails with
     ///     ``TransportError/Code-swift.struct/responseTooLarge``.
     public init(configuration: URLSessionConfiguration = .ephemeral, streamBufferLimit: Int = 64 * 1024 * 1024) {
         self.streamBufferLimit = streamBufferLimit
@@ -193,8 +193,8 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
 final class BoundedQueue: OperationQueue, @unchecked Sendable {
     // Sendable because the superclass and the semaphore are Sendable.
     private let slots = DispatchSemaphore(value: 256)
-    /// A separate queue, because it gets a thread even if all threads of the global queues are blocked. On Linux, creating a task
-    /// waits for the session's own queue, which can wait for an operation.
+    /// A separate queue, because it gets a thread even if all threads of the global queues are blocked. On Linux, a thread
+    /// that creates a task waits for the session's own queue, which in turn can wait until an operation of this queue has finished.
     private let queue = DispatchQueue(label: "afar.urlsession")
 
     override init() {

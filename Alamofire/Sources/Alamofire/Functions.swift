@@ -345,7 +345,7 @@ public func stream(
         shouldAutomaticallyResume: shouldAutomaticallyResume)
 }
 
-/// Encodes a multipart form, and passes a request on ``SessionManager/default`` that sends it to a closure. See
+/// Encodes a multipart form, and calls a closure with a request on ``SessionManager/default`` that sends the form. See
 /// ``SessionManager/upload(multipartFormData:usingThreshold:to:method:headers:queue:encodingCompletion:)``.
 @preconcurrency
 public func upload(
@@ -362,7 +362,7 @@ public func upload(
         headers: headers, queue: queue, encodingCompletion: encodingCompletion)
 }
 
-/// Encodes a multipart form, and passes a request on ``SessionManager/default`` that sends it to a closure. See
+/// Encodes a multipart form, and calls a closure with a request on ``SessionManager/default`` that sends the form. See
 /// ``SessionManager/upload(multipartFormData:usingThreshold:with:queue:encodingCompletion:)``.
 @preconcurrency
 public func upload(
@@ -399,7 +399,7 @@ public func download(
         url, method: method, parameters: parameters, encoding: encoding, headers: headers, to: destination)
 }
 
-/// Encodes a multipart form, and passes a request of ``SessionManager/default`` that sends it to a closure.
+/// Encodes a multipart form, and calls a closure with a request of ``SessionManager/default`` that sends the form.
 @_disfavoredOverload
 @preconcurrency
 public func upload(

@@ -66,9 +66,10 @@ extension NetworkReachabilityManager.NetworkReachabilityStatus.ConnectionType {
 
 // MARK: - Alamofire 5.0 to 5.10
 
-// Protocols that `Session` implements in such code have these methods.
+// Code for these versions can conform `Session` to a protocol of its own that requires these methods.
 extension Session {
-    /// Creates a data request. The arguments have no defaults, so that other calls use the method with all arguments.
+    /// Creates a data request. The parameters have no defaults, so calls that omit an argument use the method with all
+    /// parameters.
     @_disfavoredOverload
     public func request(
         _ convertible: any URLConvertible, method: HTTPMethod, parameters: Parameters?, encoding: any ParameterEncoding,
@@ -79,7 +80,8 @@ extension Session {
             interceptor: interceptor, shouldAutomaticallyResume: nil, requestModifier: requestModifier)
     }
 
-    /// Creates a data request. The arguments have no defaults, so that other calls use the method with all arguments.
+    /// Creates a data request. The parameters have no defaults, so calls that omit an argument use the method with all
+    /// parameters.
     @_disfavoredOverload
     public func request(
         _ convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)?

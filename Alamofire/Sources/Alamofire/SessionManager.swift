@@ -2,7 +2,7 @@ public import Afar
 
 /// The session of Alamofire 4, with an adapter and a retrier that can be set at any time.
 ///
-/// They have the protocols of Alamofire 5. They run after the adapters and before the retriers of the session's interceptor.
+/// Both conform to the protocols of Alamofire 5. They run after the adapters and before the retriers of the session's interceptor.
 open class SessionManager: Session, @unchecked Sendable {
     // Sendable: it has no stored property.
 
@@ -47,7 +47,7 @@ open class SessionManager: Session, @unchecked Sendable {
             transport: transport, connectivity: connectivity)
     }
 
-    /// Creates a session whose servers' certificates are evaluated by policies.
+    /// Creates a session that evaluates servers' certificates with policies.
     public init(
         configuration: URLSessionConfiguration = .af.default,
         delegate: SessionDelegate = SessionDelegate(),
@@ -219,7 +219,7 @@ extension SessionManager {
 // MARK: - Multipart forms
 
 extension SessionManager {
-    /// Encodes a multipart form, and passes a request that sends it to a closure.
+    /// Encodes a multipart form, and calls a closure with a request that sends the form.
     ///
     /// - Parameters:
     ///   - multipartFormData: Appends the parts. It is called before this method returns.
@@ -255,7 +255,7 @@ extension SessionManager {
         }
     }
 
-    /// Encodes a multipart form, and passes a request that sends it to a closure.
+    /// Encodes a multipart form, and calls a closure with a request that sends the form.
     ///
     /// - Parameters:
     ///   - multipartFormData: Appends the parts. It is called before this method returns.

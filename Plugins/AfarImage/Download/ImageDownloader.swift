@@ -62,12 +62,14 @@ public final class ImageDownloader: Sendable {
         fetches = Guarded(ImageFetches(downloadPrioritization, maximumActive: maximumActiveDownloads))
     }
 
-    /// Sets the credential that subsequent requests use to respond to challenges, like `authenticate(with:)`.
+    /// Sets the credential with which subsequent requests respond to challenges. For a single request, the equivalent is
+    /// `authenticate(with:)`.
     public func addAuthentication(usingCredential credential: URLCredential) {
         self.credential.withLock { $0 = credential }
     }
 
-    /// Sets the user name and password that subsequent requests use to respond to challenges, like `authenticate(username:password:)`.
+    /// Sets the user name and password with which subsequent requests respond to challenges. For a single request, the equivalent is
+    /// `authenticate(username:password:)`.
     ///
     /// - Parameters:
     ///   - user: The user name.

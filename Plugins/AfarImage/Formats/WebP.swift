@@ -16,8 +16,8 @@ public struct WebPDecoder: ImageDecoder {
         data.starts(with: "RIFF".utf8) && data.dropFirst(8).starts(with: "WEBP".utf8)
     }
 
-    /// Decodes an image, or an animation with all its frames, and applies the Exif orientation. With a target size, the result has the
-    /// smallest size that covers it.
+    /// Decodes an image, or an animation with all its frames, and applies the Exif orientation. If the options have a target size, the
+    /// result has the smallest size that covers the target.
     ///
     /// - Throws: ``ImageError``.
     public func decode(_ data: Data, options: ImageDecodingOptions) throws -> Image {

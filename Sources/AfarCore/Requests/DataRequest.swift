@@ -126,7 +126,7 @@ extension DataRequest {
     /// Returns a function that creates a response from the data of a request.
     ///
     /// - Parameters:
-    ///   - notify: Notifies the monitors of the response. If nil, they are notified of a serialized response.
+    ///   - notify: Notifies the monitors of the response. The default, nil, calls `request(_:didSerialize:)` instead.
     ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
     static func makeResponse<Value>(
         notifyMonitors notify: (@Sendable (CompositeEventMonitor, DataRequest, AFDataResponse<Value>) -> Void)? = nil,

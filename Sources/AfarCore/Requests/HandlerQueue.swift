@@ -59,7 +59,8 @@ struct HandlerQueue {
 
     /// Prepares for another attempt, in which all handlers run again.
     ///
-    /// - Returns: The handlers, which must discard their responses outside the lock, because responses contain user values.
+    /// - Returns: The handlers. The caller must have them discard their responses outside the lock, because responses contain
+    ///   user values.
     mutating func prepareForRetry() -> [ResponseHandler] {
         next = 0
         isOpen = false

@@ -93,8 +93,9 @@ public struct SessionConfiguration: Sendable {
     /// A file to which the secrets of each TLS handshake are appended, for debugging with Wireshark. The traffic can be decrypted
     /// with this file. The default is nil. Transports read it when they are created.
     public var tlsKeyLogFile: URL?
-    /// The certificate that the client presents if a request's own server requests one. It is never presented to another server
-    /// after a redirect. The default is nil. A transport that doesn't support client certificates fails https requests.
+    /// The certificate that the client presents to the server of a request's original URL, if that server requests one. It is
+    /// never presented to another server after a redirect. The default is nil. If this property is set and the transport doesn't
+    /// support client certificates, https requests fail.
     public var clientIdentity: ClientIdentity?
     /// The certificates that the client presents to specific hosts (names or addresses, without ports), also after redirects,
     /// instead of ``clientIdentity``. The default is none.

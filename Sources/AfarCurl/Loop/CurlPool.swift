@@ -308,7 +308,8 @@ final class CurlPool {
         guard interests.isWanted(socket) || !hasOnlyTickets(socket) else { return }
         if let change = interests.removeUnwanted(socket) {
             poller.apply(change, pool: number)
-            // An HTTP/2 server can send settings at any time. libcurl detects a closed connection before the next request.
+            // On a shared connection (HTTP/2), the data can be settings, which servers can send at any time. If the server has
+            // closed the connection instead, libcurl detects it before the next request.
             guard !connections.isShared(socket) else { return }
             socketsWithUnsolicitedData.insert(socket)
             // The server has probably closed the connection. In any case, the connection can't be used.

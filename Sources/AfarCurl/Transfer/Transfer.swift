@@ -82,7 +82,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// Whether the host limiter has admitted the transfer.
     @exclusivity(unchecked) var isAdmitted = false
     @exclusivity(unchecked) var lookup = Lookup.none
-    /// Whether gathered pieces of a streamed body wait for delivery by the loop.
+    /// Whether pieces of a streamed body have been gathered, and the loop has yet to deliver them.
     @exclusivity(unchecked) var isGathering = false
     /// The loop's last iteration in which a part of the body arrived, and when its first part arrived.
     @exclusivity(unchecked) var timeSlice: (number: UInt64, start: UInt64) = (0, 0)

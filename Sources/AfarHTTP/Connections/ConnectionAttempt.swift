@@ -7,7 +7,7 @@ import Foundation
 /// The address families alternate. If an address doesn't respond in time, the next one is tried concurrently, and the first
 /// connection wins.
 final class ConnectionAttempt: @unchecked Sendable {
-    // Sendable because other threads don't use it. They only pass it back to the loop's thread.
+    // Sendable because only the loop's thread uses it. Other threads only pass it back to that thread.
 
     /// A socket that is connecting.
     private final class Candidate: LoopSocket {

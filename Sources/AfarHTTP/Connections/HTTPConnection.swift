@@ -23,7 +23,7 @@ final class HTTPConnection: LoopSocket {
     @exclusivity(unchecked) private(set) var tls: TLSStream?
     /// The outermost TLS: to the host, or to a proxy.
     @exclusivity(unchecked) private(set) var outerTLS: TLSStream?
-    /// The socket, or the outermost TLS over it.
+    /// The socket without TLS, otherwise the outermost TLS stream over it.
     @exclusivity(unchecked) private(set) var stream: any ByteStream
     /// The attempt that is still preparing the connection.
     @exclusivity(unchecked) var attempt: ConnectionAttempt?

@@ -9,7 +9,7 @@ import HTTPTypes
 /// Connections belong to their transport. Sessions that share a transport share its connections. All methods can be called from any
 /// thread.
 ///
-/// A kept connection can turn out to be closed before any byte of the response has arrived. An idempotent request is then sent again
+/// The server can close a reused connection before any byte of the response has arrived. An idempotent request is then sent again
 /// over a new connection (RFC 9112, section 9.3.1; RFC 9110, section 9.2.2). ``TransactionMetrics/resendCount`` counts how often this
 /// happened. Any other request is sent again only if none of its bytes were sent. Otherwise, it fails with
 /// ``TransportError/Code-swift.struct/connectionLost``.

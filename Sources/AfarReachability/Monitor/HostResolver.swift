@@ -46,8 +46,8 @@ final class HostResolver: Sendable {
 
     /// Looks the name up, and retries a few times if it has no address.
     ///
-    /// - Parameter age: If a lookup is running or began less than this long ago, the call does nothing. With `nil`, the
-    ///   name is always looked up.
+    /// - Parameter age: The minimum time since the last lookup began. If a lookup is running or began more recently, the
+    ///   call does nothing. With `nil`, the name is always looked up.
     func refresh(after age: Duration? = nil) {
         let mustStart = state.withLock { state in
             if let age, state.isRunning || state.lastStart.map({ .now - $0 < age }) ?? false { return false }

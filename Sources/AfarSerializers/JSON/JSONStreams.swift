@@ -3,7 +3,7 @@ public import Foundation
 
 /// A parser that decodes a value from each line of a streamed response: newline-delimited JSON, also called JSON Lines.
 ///
-/// Lines end with LF or CR LF, and the last one can end with the body. Lines that contain only white space are skipped, as is a
+/// Lines end with LF or CR LF. The last line doesn't need a line ending. Lines that contain only white space are skipped, as is a
 /// byte-order mark at the beginning of the body. A line that can't be decoded results in a failure with a ``JSONStreamError``.
 /// Parsing then continues with the next line.
 public struct JSONLinesParser<T: Decodable & Sendable>: DataStreamParser {

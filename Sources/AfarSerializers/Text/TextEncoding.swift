@@ -175,7 +175,7 @@ extension TextEncoding.Kind {
         }
     }
 
-    /// The Core Foundation number of an encoding that has no name in Foundation. Foundation also accepts the number.
+    /// The Core Foundation number of an encoding that has no name in Foundation. Foundation accepts the number instead.
     private var coreFoundationNumber: UInt? {
         switch self {
         case .xMacCyrillic: 0x0007

@@ -36,7 +36,7 @@ public protocol AuthenticationScheme: Sendable {
     ///   - challenge: The challenge in the response to that answer.
     func renews(_ answered: AuthenticationChallenge, by challenge: AuthenticationChallenge) -> Bool
 
-    /// Answers a challenge in the exchange that is sent next, usually with an `Authorization` field. The user name and the password
+    /// Adds the answer to a challenge to the next exchange, usually as an `Authorization` field. The user name and the password
     /// don't contain control characters, but can contain quotation marks.
     ///
     /// - Throws: An error, for example if this scheme can't represent the credential. The request fails with a ``TransportError``: either

@@ -159,7 +159,7 @@ package struct CacheStage: ExchangeStage {
 
         func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             let now = Date()
-            // Ignore repeated calls for a head, and the head that this stage delivered.
+            // Ignore a head from a cache, and the head that this stage itself delivered.
             let known = state.withLock { state -> (CachedResponse?, isValidating: Bool, requestDate: Date)? in
                 guard !head.isStored, head !== state.deliveredHead else { return nil }
                 state.arrival = (head, now)
@@ -281,8 +281,8 @@ package struct CacheStage: ExchangeStage {
             store.store(response)
         }
 
-        /// Removes stored responses, because they are older than a response that isn't stored. Errors other than 404 and 410
-        /// don't replace them.
+        /// Removes the stored responses that are older than a response that isn't stored. An error other than 404 or 410 removes
+        /// none.
         private func removeResponses(olderThan head: ResponseHead) {
             guard head.status < 400 || [404, 410].contains(head.status) else { return }
             if state.withLock({ $0.canHaveOlderResponses }) { store.removeResponses(for: request.url) }
@@ -316,7 +316,7 @@ extension TransportError.Code {
 
 // MARK: - Coalesced requests
 
-/// A cache's requests in progress. Identical requests aren't sent. They wait for the responses to these.
+/// A cache's requests in progress. An identical request isn't sent. Instead, it waits for the response to the first one.
 final class CoalescedFetches: Sendable {
     /// The outcome of a fetch, as reported to the requests that waited for it.
     enum Outcome: Sendable {

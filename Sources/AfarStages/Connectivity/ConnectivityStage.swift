@@ -63,7 +63,7 @@ package final class ConnectivityStage: ExchangeStage {
                     state.withLock { $0.tried = nil }
                 }
                 var failure = error
-                // The exchange's report already contains this report.
+                // The exchange's report already includes the error's report. Don't add it twice.
                 failure.report = TransportReport()
                 state.withLock { [failure] in $0.failure = failure }
                 return .again

@@ -57,7 +57,7 @@ struct AwaitedExchange: Sendable {
 
     /// Decides how to handle a complete response, as if its head had just arrived.
     ///
-    /// - Parameter isFirst: Whether this is the first decision. In that case, a body at the start of its file isn't copied.
+    /// - Parameter isFirst: Whether this is the first decision. If so, a body isn't copied if it starts at the beginning of its file.
     private func decide(on response: TransportResponse, isFirst: Bool) async throws -> TransportResponse {
         guard let descriptor = exchange.delivery.descriptor, !isFirst || start > 0 else {
             return try await apply(original.headArrived(response.head), with: response)

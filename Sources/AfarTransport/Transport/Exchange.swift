@@ -209,7 +209,7 @@ public final class ExchangeControl: Sendable {
     /// - Returns: Whether the exchange is already suspended.
     @discardableResult
     public func attach(_ onChange: (@Sendable (_ isSuspended: Bool) -> Void)?) -> Bool {
-        // Released after unlocking. Returning it from `withLock` would wrap the closure.
+        // Keeps the previous closure alive until the lock is released. If `withLock` returned it, another closure would wrap it.
         var replaced: (@Sendable (Bool) -> Void)?
         defer { withExtendedLifetime(replaced) {} }
         return state.withLock { state in

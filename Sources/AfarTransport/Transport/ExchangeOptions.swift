@@ -16,7 +16,8 @@ public struct ExchangeOptions: Sendable {
 
     /// The HTTP version of a request.
     public enum HTTPVersion: String, Sendable, Hashable, CaseIterable {
-        /// The transport decides. Sessions on Linux use HTTP/1.1 by default. `CurlTransport` alone uses HTTP/2 with libcurl 8.17 or later.
+        /// The transport decides. Sessions on Linux use HTTP/1.1 by default. A `CurlTransport` that is used directly selects HTTP/2
+        /// with libcurl 8.17 or later.
         case automatic
         /// HTTP/1.1 (RFC 9112).
         case http1

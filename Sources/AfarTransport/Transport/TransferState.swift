@@ -162,7 +162,7 @@ package struct TransferState {
     /// The earliest time at which ``expiry(at:)`` can return a fault.
     package var nextDeadline: UInt64 { min(connectDeadline, idleDeadline, headDeadline, totalDeadline) }
 
-    /// Returns the fault of a timeout that has passed, if any.
+    /// Returns the fault to report if a timeout has expired, otherwise nil.
     package func expiry(at now: UInt64) -> Fault? {
         guard phase != .finished else { return nil }
         if now >= totalDeadline { return .totalTimeout(totalTimeout) }

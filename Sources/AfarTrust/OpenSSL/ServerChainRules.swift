@@ -86,7 +86,7 @@
             return nil
         }
 
-        /// Returns whether a constraint is well formed. OpenSSL checks only constraints whose type occurs among the names.
+        /// Returns whether a constraint is well formed. OpenSSL checks a constraint only if a name has the same type.
         private static func isReadable(_ base: UnsafeBufferPointer<UInt8>, _ kind: Int32) -> Bool {
             switch kind {
             case GEN_DNS:

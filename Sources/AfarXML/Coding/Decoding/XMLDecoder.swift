@@ -118,8 +118,8 @@ extension XMLDecoder {
         case convertFromSnakeCase
         /// Matches names with words joined by `-`: the key `oneTwo` reads `one-two`, and `feedURL` reads `feed-url`.
         case convertFromKebabCase
-        /// Uses the key that a closure returns for a coding path whose last key is the local name of an element or
-        /// attribute.
+        /// Uses the key that a closure returns. The closure receives a coding path whose last key is the local name of
+        /// an element or attribute.
         @preconcurrency case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
     }
 

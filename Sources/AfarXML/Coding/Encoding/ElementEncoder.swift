@@ -38,7 +38,7 @@ final class ElementEncoder: Encoder {
         keyedContainer(type, isCase: false)
     }
 
-    /// - Parameter isCase: Whether this is the content of an enum's case, whose value has the key `_0`.
+    /// - Parameter isCase: Whether the container is for the content of an enum case. The case's value has the key `_0`.
     func keyedContainer<Key: CodingKey>(_ type: Key.Type, isCase: Bool) -> KeyedEncodingContainer<Key> {
         hasContent = true
         let isText = if case .text = target { true } else { false }
