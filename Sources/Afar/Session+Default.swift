@@ -133,17 +133,11 @@ extension Session {
         configuration.publicSuffixList = configuration.publicSuffixList ?? SystemPublicSuffixList.shared
         #if canImport(AfarCurl)
             configuration.network = configuration.network ?? .environment
+            return FirstCapableTransport([
+                HTTPTransport(configuration: .init(configuration)), CurlTransport(configuration: .init(configuration)),
+            ])
+        #else
+            return URLSessionTransport()
         #endif
-        return Afar.platformTransport(for: configuration)
     }
-}
-
-private func platformTransport(for configuration: SessionConfiguration) -> any Transport {
-    #if canImport(AfarCurl)
-        FirstCapableTransport([
-            HTTPTransport(configuration: .init(configuration)), CurlTransport(configuration: .init(configuration)),
-        ])
-    #else
-        URLSessionTransport()
-    #endif
 }

@@ -1,36 +1,7 @@
 public import Afar
 
-extension DataRequest {
-    /// Returns a serializer for the bytes of a response.
-    public static func dataResponseSerializer() -> DataResponseSerializer { DataResponseSerializer() }
-
-    /// Returns a serializer for text.
-    ///
-    /// - Parameter encoding: The encoding to use regardless of the response. By default, the response determines it.
-    public static func stringResponseSerializer(encoding: String.Encoding? = nil) -> StringResponseSerializer {
-        StringResponseSerializer(encoding: encoding)
-    }
-
-    /// Returns a serializer for Foundation's JSON values.
-    ///
-    /// - Parameter options: The options for reading JSON. The default allows fragments.
-    public static func jsonResponseSerializer(
-        options: JSONSerialization.ReadingOptions = .fragmentsAllowed
-    ) -> JSONResponseSerializer {
-        JSONResponseSerializer(options: options)
-    }
-
-    /// Returns a serializer for property lists.
-    ///
-    /// - Parameter options: The options for reading the property list. The default is no options.
-    public static func propertyListResponseSerializer(
-        options: PropertyListSerialization.ReadOptions = []
-    ) -> PropertyListResponseSerializer {
-        PropertyListResponseSerializer(options: options)
-    }
-}
-
-extension DownloadRequest {
+// Data requests and downloads inherit these methods.
+extension Request {
     /// Returns a serializer for the bytes of a response.
     public static func dataResponseSerializer() -> DataResponseSerializer { DataResponseSerializer() }
 

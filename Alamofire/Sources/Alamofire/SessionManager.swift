@@ -152,11 +152,7 @@ extension DefaultSessionManager where Self: SessionManager {
     public static var `default`: SessionManager { defaultManager }
 }
 
-private let defaultManager: SessionManager = {
-    let configuration = URLSessionConfiguration.default
-    configuration.headers = .default
-    return SessionManager(configuration: configuration)
-}()
+private let defaultManager = SessionManager(configuration: URLSessionConfiguration.af.default)
 
 // MARK: - Headers as dictionaries
 
