@@ -138,7 +138,7 @@ extension Request {
         let handler = cachedResponseHandler ?? session.cachedResponseHandler
         let task = lastTask as? URLSessionDataTask
         let proposal = task == nil || handler == nil && events == nil ? nil : response.cachedURLResponse
-        if let task, let proposal { events?.urlSession(.shared, dataTask: task, willCacheResponse: proposal) }
+        if let task, let proposal { events?.receive(.dataTaskWillCacheResponse(task, proposal)) }
         switch (handler as? ResponseCacher)?.behavior {
         case .cache: return .now(response)
         case .doNotCache: return .now(nil)

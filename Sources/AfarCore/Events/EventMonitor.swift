@@ -32,6 +32,10 @@ public protocol EventMonitor: Sendable {
     /// are called. A concurrent queue doesn't preserve the order of events.
     var queue: DispatchQueue { get }
 
+    /// Receives every event. The default implementation calls the method below that corresponds to the event. If you implement this
+    /// method, the others aren't called.
+    func receive(_ event: RequestEvent)
+
     // MARK: Sessions
 
     /// Called when a session was invalidated or released. If it was released, the error is nil.

@@ -144,173 +144,80 @@ extension LoggingMonitor {
 
 // MARK: - Events
 
-/// The events of requests.
 extension LoggingMonitor {
-    // MARK: Life cycle
+    /// Logs the outcome of a request and a failed serialization at ``Level/info``, and other events at ``Level/debug``.
+    public func receive(_ event: RequestEvent) {
+        if case .requestDidFinish(let request) = event { return logOutcome(request) }
+        if case .requestDidParse(let request, let value) = event { return logSerialization(of: request, value) }
+        guard level == .debug else { return }
+        switch event {
+        // Life cycle
+        case .requestDidResume(let request): logStep(request, "resumed")
+        case .requestDidSuspend(let request): logStep(request, "suspended")
+        case .requestDidCancel(let request): logStep(request, "cancelled")
+        case .requestIsRetrying(let request): logStep(request, "retrying")
 
-    /// Logs the event at ``Level/debug``.
-    public func requestDidResume(_ request: Request) { logStep(request, "resumed") }
-    /// Logs the event at ``Level/debug``.
-    public func requestDidSuspend(_ request: Request) { logStep(request, "suspended") }
-    /// Logs the event at ``Level/debug``.
-    public func requestDidCancel(_ request: Request) { logStep(request, "cancelled") }
-    /// Logs the event at ``Level/debug``.
-    public func requestIsRetrying(_ request: Request) { logStep(request, "retrying") }
-    /// Logs the outcome of the request at ``Level/info``.
-    public func requestDidFinish(_ request: Request) { logOutcome(request) }
+        // Creating the request
+        case .requestDidCreateUploadable(let request, let uploadable):
+            logStep(request, "body created: \(uploadable.logDescription)")
+        case .requestDidFailToCreateUploadable(let request, let error):
+            logStep(request, "body creation failed: \(error)")
+        case .requestDidCreateInitialURLRequest(let request, let urlRequest):
+            logStep(request, "URLRequest created: \(urlRequest.line)")
+        case .requestDidFailToCreateURLRequest(let request, let error):
+            logStep(request, "URLRequest creation failed: \(error)")
+        case .requestDidAdaptInitialRequest(let request, _, let adapted):
+            logStep(request, "adapted: \(adapted.line)")
+        case .requestDidFailToAdaptURLRequest(let request, _, let error):
+            logStep(request, "adaptation failed: \(error)")
+        case .requestDidCreateURLRequest(let request, let urlRequest):
+            logStep(request, "sent: \(urlRequest.line)", lines(urlRequest.headers, of: request, after: ">"))
 
-    // MARK: Creating the request
+        // Waiting, redirects and responses
+        case .taskIsWaitingForConnectivity(let task):
+            logStep(task.afarRequest, "waiting for connectivity")
+        case .taskWillPerformHTTPRedirection(let task, let response, let newRequest):
+            logStep(task.afarRequest, "redirected (\(response.statusCode)) to \(newRequest.line)")
+        case .taskDidReceiveChallenge(let task, let challenge):
+            let method = challenge.protectionSpace.authenticationMethod
+            logStep(task.afarRequest, "credentials requested (\(method))")
+        case .dataTaskDidReceiveResponse(let task, let head):
+            guard let response = head.httpURLResponse else { return }
+            let request = task.afarRequest
+            logStep(
+                request, "response: \(response.statusCode)",
+                lines(response.headers.sorted(), of: request, after: "<"))
 
-    /// Logs the event at ``Level/debug``.
-    public func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {
-        logStep(request, "body created: \(uploadable.logDescription)")
-    }
+        // Completion
+        case .requestDidGatherMetrics(let request, let metrics):
+            logStep(request, "metrics: \(metrics.summary)", metrics.transactionMetrics.map { "* \($0)" })
+        case .requestDidCompleteTask(let request, _, let error):
+            logStep(request, error.map { "attempt ended: \($0)" } ?? "attempt ended")
+        case .requestDidFailTask(let request, _, let error):
+            logStep(request, "attempt failed: \(error)")
+        case .requestDidValidate(let request, _, _, _, .failure(let error)):
+            logStep(request, "validation failed: \(error.cause)")
 
-    /// Logs the event at ``Level/debug``.
-    public func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) {
-        logStep(request, "body creation failed: \(error)")
-    }
+        // Downloads
+        case .downloadTaskDidResumeAtOffset(let task, let offset, _):
+            logStep(task.afarRequest, "download resumed after \(Quantity.bytes(offset))")
+        case .requestDidCreateDestinationURL(let request, let url):
+            logStep(request, "destination: \(url.path)")
+        case .requestDidFinishDownloading(let request, _, .success(let url)):
+            logStep(request, "file at \(url.path)")
+        case .requestDidFinishDownloading(let request, _, .failure(let error)):
+            logStep(request, "moving the file failed: \(error)")
 
-    /// Logs the event at ``Level/debug``.
-    public func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {
-        logStep(request, "URLRequest created: \(urlRequest.line)")
-    }
-
-    /// Logs the event at ``Level/debug``.
-    public func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError) {
-        logStep(request, "URLRequest creation failed: \(error)")
-    }
-
-    /// Logs the event at ``Level/debug``.
-    public func request(
-        _ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest
-    ) {
-        logStep(request, "adapted: \(adaptedRequest.line)")
-    }
-
-    /// Logs the event at ``Level/debug``.
-    public func request(
-        _ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError
-    ) {
-        logStep(request, "adaptation failed: \(error)")
-    }
-
-    /// Logs the `URLRequest` with its headers at ``Level/debug``.
-    public func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
-        logStep(request, "sent: \(urlRequest.line)", lines(urlRequest.headers, of: request, after: ">"))
-    }
-
-    // MARK: Completion
-
-    /// Logs the metrics at ``Level/debug``.
-    public func request(_ request: Request, didGatherMetrics metrics: TaskMetrics) {
-        logStep(request, "metrics: \(metrics.summary)", metrics.transactionMetrics.map { "* \($0)" })
-    }
-
-    /// Logs the event at ``Level/debug``.
-    public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-        logStep(request, error.map { "attempt ended: \($0)" } ?? "attempt ended")
-    }
-
-    /// Logs the event at ``Level/debug``.
-    public func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {
-        logStep(request, "attempt failed: \(error)")
-    }
-
-    // MARK: Validation
-
-    /// Logs a failed validation at ``Level/debug``.
-    public func request(
-        _ request: DataRequest,
-        didValidateRequest urlRequest: URLRequest?,
-        response: HTTPURLResponse,
-        data: Data?,
-        withResult result: Request.ValidationResult
-    ) {
-        logValidation(of: request, result)
-    }
-
-    /// Logs a failed validation at ``Level/debug``.
-    public func request(
-        _ request: DataStreamRequest,
-        didValidateRequest urlRequest: URLRequest?,
-        response: HTTPURLResponse,
-        withResult result: Request.ValidationResult
-    ) {
-        logValidation(of: request, result)
-    }
-
-    /// Logs a failed validation at ``Level/debug``.
-    public func request(
-        _ request: DownloadRequest,
-        didValidateRequest urlRequest: URLRequest?,
-        response: HTTPURLResponse,
-        fileURL: URL?,
-        withResult result: Request.ValidationResult
-    ) {
-        logValidation(of: request, result)
-    }
-
-    private func logValidation(of request: Request, _ result: Request.ValidationResult) {
-        if case .failure(let error) = result { logStep(request, "validation failed: \(error.cause)") }
-    }
-
-    // MARK: Responses
-
-    /// Logs a failed serialization at ``Level/info``, a successful one at ``Level/debug``.
-    public func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {
-        logSerialization(of: request, response.result)
-    }
-
-    /// Logs a failed serialization at ``Level/info``, a successful one at ``Level/debug``.
-    public func request<Value: Sendable>(
-        _ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>
-    ) {
-        logSerialization(of: request, response.result)
-    }
-
-    /// Logs a failed serialization at ``Level/info``, a successful one at ``Level/debug``.
-    public func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>) {
-        logSerialization(of: request, response.result)
-    }
-
-    /// Logs a failed serialization at ``Level/info``, a successful one at ``Level/debug``.
-    public func request<Value: Sendable>(
-        _ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>
-    ) {
-        logSerialization(of: request, response.result)
-    }
-
-    /// Logs a failed serialization at ``Level/info``.
-    public func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>) {
-        guard case .failure = result else { return }
-        logSerialization(of: request, result)
-    }
-
-    /// Logs only the type of the value, because the handler might be using the value.
-    private func logSerialization<Value>(of request: Request, _ result: AFResult<Value>) {
-        switch result {
-        case .success: logStep(request, "serialized as \(Value.self)")
-        // Earlier errors have been logged.
-        case .failure(let error) where request.error == nil: logOutcome(request, failingWith: error)
-        case .failure: break
+        default: break
         }
     }
 
-    // MARK: Downloads
-
-    /// Logs the event at ``Level/debug``.
-    public func request(_ request: DownloadRequest, didCreateDestinationURL url: URL) {
-        logStep(request, "destination: \(url.path)")
-    }
-
-    /// Logs the event at ``Level/debug``.
-    public func request(
-        _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>
-    ) {
-        switch result {
-        case .success(let url): logStep(request, "file at \(url.path)")
-        case .failure(let error): logStep(request, "moving the file failed: \(error)")
+    private func logSerialization(of request: Request, _ value: RequestEvent.ParsedValue) {
+        if let error = value.error {
+            // Earlier errors have been logged.
+            if request.error == nil { logOutcome(request, failingWith: error) }
+        } else if !(request is DataStreamRequest) {
+            logStep(request, "serialized as \(value.type)")
         }
     }
 }
@@ -323,50 +230,6 @@ extension UploadRequest.Uploadable {
         case .file(let url, _): "the file \(url.path)"
         case .stream: "a stream"
         }
-    }
-}
-
-/// The events of tasks.
-extension LoggingMonitor {
-    /// Logs the response's head at ``Level/debug``.
-    public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) {
-        guard let response = response as? HTTPURLResponse else { return }
-        let request = dataTask.afarRequest
-        logStep(
-            request, "response: \(response.statusCode)",
-            lines(response.headers.sorted(), of: request, after: "<"))
-    }
-
-    /// Logs the event at ``Level/debug``.
-    public func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest
-    ) {
-        logStep(task.afarRequest, "redirected (\(response.statusCode)) to \(request.line)")
-    }
-
-    /// Logs the event at ``Level/debug``.
-    public func urlSession(
-        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
-    ) {
-        logStep(task.afarRequest, "credentials requested (\(challenge.protectionSpace.authenticationMethod))")
-    }
-
-    /// Logs the event at ``Level/debug``.
-    public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-        logStep(task.afarRequest, "waiting for connectivity")
-    }
-
-    /// Logs the event at ``Level/debug``.
-    public func urlSession(
-        _ session: URLSession,
-        downloadTask: URLSessionDownloadTask,
-        didResumeAtOffset fileOffset: Int64,
-        expectedTotalBytes: Int64
-    ) {
-        logStep(downloadTask.afarRequest, "download resumed after \(Quantity.bytes(fileOffset))")
     }
 }
 

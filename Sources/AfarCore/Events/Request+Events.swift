@@ -32,9 +32,9 @@ extension Request {
         state.observers?.monitor ?? session.eventMonitor
     }
 
-    /// Notifies the monitors, if there are any. The request is passed as the expected type.
-    func notify<Kind: Request>(_: Kind.Type, _ notify: (CompositeEventMonitor, Kind) -> Void) {
-        if let events, let request = self as? Kind { notify(events, request) }
+    /// Notifies the monitors, if there are any, of an event of a kind of request.
+    func notify<Kind: Request>(_ event: (Kind) -> RequestEvent) {
+        if let events, let request = self as? Kind { events.receive(event(request)) }
     }
 
     /// Moves the request to a state that the caller requested, and notifies the monitors. The lock must be held, so that events
@@ -46,9 +46,9 @@ extension Request {
         guard let events = events(in: state) else { return true }
         let task = state.attempt.control == nil ? nil : state.requestTasks(of: self).last
         switch other {
-        case .resumed: events.requestDidResume(self)
-        case .suspended: events.requestDidSuspend(self)
-        case .cancelled: events.requestDidCancel(self)
+        case .resumed: events.receive(.requestDidResume(self))
+        case .suspended: events.receive(.requestDidSuspend(self))
+        case .cancelled: events.receive(.requestDidCancel(self))
         case .initialized, .finished: break
         }
         if let task { notify(events, of: task, in: other) }
@@ -58,9 +58,9 @@ extension Request {
     /// Notifies the monitors of the state of a request's task.
     func notify(_ events: CompositeEventMonitor, of task: URLSessionTask, in state: State) {
         switch state {
-        case .resumed: events.request(self, didResumeTask: task)
-        case .suspended: events.request(self, didSuspendTask: task)
-        case .cancelled: events.request(self, didCancelTask: task)
+        case .resumed: events.receive(.requestDidResumeTask(self, task))
+        case .suspended: events.receive(.requestDidSuspendTask(self, task))
+        case .cancelled: events.receive(.requestDidCancelTask(self, task))
         case .initialized, .finished: break
         }
     }
@@ -80,17 +80,17 @@ extension Request {
             return (isMeasured ? state.history.attempts.last?.metrics : nil, networkError)
         }
         if let metrics {
-            events.urlSession(.shared, task: task, didFinishCollecting: metrics)
-            events.request(self, didGatherMetrics: metrics)
+            events.receive(.taskDidFinishCollectingMetrics(task, metrics))
+            events.receive(.requestDidGatherMetrics(self, metrics))
         }
-        if let error, !isNetworkError, !hasEnded { events.request(self, didFailTask: task, earlyWithError: error) }
-        events.urlSession(.shared, task: task, didCompleteWithError: networkError)
+        if let error, !isNetworkError, !hasEnded { events.receive(.requestDidFailTask(self, task, error)) }
+        events.receive(.taskDidComplete(task, networkError))
     }
 
     /// Notifies the monitors that an attempt has ended, if it was sent.
     func didCompleteAttempt() {
         guard let events, let task = lastTask, let sent = mutable.withLock({ $0.attempt.sent.take() }) else { return }
-        events.request(self, didCompleteTask: task, with: sent.error)
+        events.receive(.requestDidCompleteTask(self, task, sent.error))
     }
 
     /// Notifies the monitors of the chunks of a streamed body, and passes each chunk to the delegate's closure, or to `consume`
@@ -107,7 +107,7 @@ extension Request {
     /// Notifies the monitors of bytes of a response's body.
     func didReceive(_ data: Data) {
         guard let events, let task = lastTask as? URLSessionDataTask else { return }
-        events.urlSession(.shared, dataTask: task, didReceive: data)
+        events.receive(.dataTaskDidReceiveData(task, data))
     }
 }
 
@@ -169,18 +169,18 @@ final class ExchangeEvents: ExchangeObserver {
                 challenge, in: head, proposing: request.credential,
                 failures: reported.withLock { $0.answeredChallengeCount })
         else { return }
-        events.urlSession(.shared, task: task, didReceive: known)
+        events.receive(.taskDidReceiveChallenge(task, known))
     }
 
     func exchangeIsWaitingForConnectivity() {
         guard let events, let task = request.lastTask else { return }
-        events.urlSession(.shared, taskIsWaitingForConnectivity: task)
+        events.receive(.taskIsWaitingForConnectivity(task))
     }
 
     func exchangeDidReceiveHead(_ head: ResponseHead) {
         if head.status == 401 { reportChallenge(in: head) }
         guard let events, let task = request.lastTask as? URLSessionDataTask else { return }
-        events.urlSession(.shared, dataTask: task, didReceive: head)
+        events.receive(.dataTaskDidReceiveResponse(task, head))
     }
 
     func exchangeWillFollow(_ redirect: Redirect) {
@@ -188,15 +188,14 @@ final class ExchangeEvents: ExchangeObserver {
         guard let events, let task = request.lastTask, let response = redirect.response.httpURLResponse,
             let newRequest = task.originalRequest?.following(redirect)
         else { return }
-        events.urlSession(.shared, task: task, willPerformHTTPRedirection: response, newRequest: newRequest)
+        events.receive(.taskWillPerformHTTPRedirection(task, response, newRequest: newRequest))
     }
 
     func exchangeDidSend(bytes: Int64, expected: Int64?) {
         request.didSend(bytes: bytes, expected: expected)
         guard let events, let task = request.lastTask, let newBytes = newBytes(\.bytesSent, bytes) else { return }
-        events.urlSession(
-            .shared, task: task, didSendBodyData: newBytes, totalBytesSent: bytes,
-            totalBytesExpectedToSend: expected ?? -1)
+        events.receive(
+            .taskDidSendBodyData(task, newBytes, totalBytesSent: bytes, totalBytesExpectedToSend: expected ?? -1))
     }
 
     func exchangeDidReceive(bytes: Int64, expected: Int64?) {
@@ -205,9 +204,10 @@ final class ExchangeEvents: ExchangeObserver {
             let newBytes = newBytes(\.bytesReceived, bytes)
         else { return }
         let before = request.bytesBefore
-        events.urlSession(
-            .shared, downloadTask: task, didWriteData: newBytes, totalBytesWritten: before + bytes,
-            totalBytesExpectedToWrite: expected.map { before + $0 } ?? -1)
+        events.receive(
+            .downloadTaskDidWriteData(
+                task, newBytes, totalBytesWritten: before + bytes,
+                totalBytesExpectedToWrite: expected.map { before + $0 } ?? -1))
     }
 
     /// Returns the number of new bytes, if there are any. Bytes that are sent again, for example after a redirect, count from the

@@ -76,36 +76,19 @@ public final class RequestNotifications: EventMonitor {
 }
 
 extension RequestNotifications: SelectiveEventMonitor {
-    /// Posts ``Request/didResumeNotification``.
-    public func requestDidResume(_ request: Request) { post(.didResume, about: request) }
-
-    /// Posts ``Request/didSuspendNotification``.
-    public func requestDidSuspend(_ request: Request) { post(.didSuspend, about: request) }
-
-    /// Posts ``Request/didCancelNotification``.
-    public func requestDidCancel(_ request: Request) { post(.didCancel, about: request) }
-
-    /// Posts ``Request/didFinishNotification``.
-    public func requestDidFinish(_ request: Request) { post(.didFinish, about: request) }
-
-    /// Posts ``Request/didResumeTaskNotification``.
-    public func request(_ request: Request, didResumeTask task: URLSessionTask) {
-        post(.didResumeTask, about: request, task)
-    }
-
-    /// Posts ``Request/didSuspendTaskNotification``.
-    public func request(_ request: Request, didSuspendTask task: URLSessionTask) {
-        post(.didSuspendTask, about: request, task)
-    }
-
-    /// Posts ``Request/didCancelTaskNotification``.
-    public func request(_ request: Request, didCancelTask task: URLSessionTask) {
-        post(.didCancelTask, about: request, task)
-    }
-
-    /// Posts ``Request/didCompleteTaskNotification``.
-    public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-        post(.didCompleteTask, about: request, task)
+    /// Posts the notification about the event, if there is one.
+    public func receive(_ event: RequestEvent) {
+        switch event {
+        case .requestDidResume(let request): post(.didResume, about: request)
+        case .requestDidSuspend(let request): post(.didSuspend, about: request)
+        case .requestDidCancel(let request): post(.didCancel, about: request)
+        case .requestDidFinish(let request): post(.didFinish, about: request)
+        case .requestDidResumeTask(let request, let task): post(.didResumeTask, about: request, task)
+        case .requestDidSuspendTask(let request, let task): post(.didSuspendTask, about: request, task)
+        case .requestDidCancelTask(let request, let task): post(.didCancelTask, about: request, task)
+        case .requestDidCompleteTask(let request, let task, _): post(.didCompleteTask, about: request, task)
+        default: break
+        }
     }
 }
 

@@ -13,11 +13,11 @@ extension Request {
             try sink.prepare(&urlRequest, of: self)
             mutable.withLock { $0.history.requests.append(urlRequest) }
             try urlRequest.validate()
-            events?.request(self, didCreateInitialURLRequest: urlRequest)
+            events?.receive(.requestDidCreateInitialURLRequest(self, urlRequest))
             return urlRequest
         } catch {
             let failure = fail(with: error.asAFError(or: .createURLRequestFailed(error: error)))
-            events?.request(self, didFailToCreateURLRequestWithError: failure)
+            events?.receive(.requestDidFailToCreateURLRequest(self, failure))
             throw failure
         }
     }

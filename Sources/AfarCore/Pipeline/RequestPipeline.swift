@@ -105,11 +105,11 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
             for adapter in request.interceptors { adapted = try await adapt(adapted, with: adapter) }
             do { try adapted.validate() } catch { throw AFError.requestAdaptationFailed(error: error) }
             request.mutable.withLock { [adapted] in $0.history.requests.append(adapted) }
-            request.events?.request(request, didAdaptInitialRequest: initial, to: adapted)
+            request.events?.receive(.requestDidAdaptInitialRequest(request, initial, to: adapted))
             return adapted
         } catch {
             let failure = request.fail(with: error)
-            request.events?.request(request, didFailToAdaptURLRequest: initial, withError: failure)
+            request.events?.receive(.requestDidFailToAdaptURLRequest(request, initial, failure))
             throw failure
         }
     }
@@ -165,10 +165,10 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         let exchange: Exchange
         do {
             exchange = try request.makeExchange(for: urlRequest, after: previous)
-            request.events?.request(request, didCreateURLRequest: urlRequest)
+            request.events?.receive(.requestDidCreateURLRequest(request, urlRequest))
         } catch {
             let failure = request.fail(with: error.asAFError(or: .createURLRequestFailed(error: error)))
-            request.events?.request(request, didFailToCreateURLRequestWithError: failure)
+            request.events?.receive(.requestDidFailToCreateURLRequest(request, failure))
             throw failure
         }
         try request.checkEnd()
@@ -309,7 +309,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         let (handlers, end) = request.mutable.withLock { ($0.beginRetry(), $0.end) }
         guard let handlers else { return end ?? .explicitlyCancelled }
         for handler in handlers { handler.discardResponse() }
-        request.events?.requestIsRetrying(request)
+        request.events?.receive(.requestIsRetrying(request))
         return nil
     }
 
@@ -321,7 +321,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     private func finish(with failure: AFError?) -> Bool {
         if let failure { request.fail(with: failure) }
         request.mutable.withLock { $0.finishWithoutHandlers() }
-        request.events?.requestDidFinish(request)
+        request.events?.receive(.requestDidFinish(request))
         return request.mutable.withLock { state in
             state.handlers.open()
             return state.end != nil

@@ -56,7 +56,7 @@ extension DataRequest {
         queue: DispatchQueue? = .main,
         completionHandler: @escaping @Sendable (AFDataResponse<Data?>) -> Void
     ) -> Self {
-        let makeResponse = Self.makeResponse(notifyMonitors: { $0.request($1, didParseResponse: $2) }) { input in
+        let makeResponse = Self.makeResponse(reporting: RequestEvent.ParsedValue.init(_:unserialized:)) { input in
             if let error = input.error { throw error }
             return input.data
         }
@@ -126,10 +126,11 @@ extension DataRequest {
     /// Returns a function that creates a response from the data of a request.
     ///
     /// - Parameters:
-    ///   - notify: Notifies the monitors of the response. The default, nil, calls `request(_:didSerialize:)` instead.
+    ///   - parsedValue: Describes the response to the monitors. The default describes a serialized response.
     ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
     static func makeResponse<Value>(
-        notifyMonitors notify: (@Sendable (CompositeEventMonitor, DataRequest, AFDataResponse<Value>) -> Void)? = nil,
+        reporting parsedValue: @escaping @Sendable (DataRequest, AFDataResponse<Value>) -> RequestEvent.ParsedValue =
+            { .init($0, $1) },
         with serialize: @escaping @Sendable (SerializationInput) throws -> Value
     ) -> @Sendable (Request) -> AFDataResponse<Value> {
         { request in
@@ -139,13 +140,7 @@ extension DataRequest {
                 try serialize(SerializationInput(request: urlRequest, head: head, data: data, error: error))
             }
             let response = DataResponse(result, details)
-            if let dataRequest, let events = request.events {
-                if let notify {
-                    notify(events, dataRequest, response)
-                } else {
-                    events.request(dataRequest, didSerialize: response)
-                }
-            }
+            request.notify { .requestDidParse(request, parsedValue($0, response)) }
             return response
         }
     }

@@ -369,7 +369,8 @@ extension DataStreamRequest {
     /// Notifies the monitors of a value or an error that the parser returned.
     private func didParse<Success: Sendable, Failure: Error>(_ result: Result<Success, Failure>) {
         guard let events else { return }
-        events.request(self, didParseStream: result.mapError { $0.asAFError(or: .sessionTaskFailed(error: $0)) })
+        let result = result.mapError { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
+        events.receive(.requestDidParse(self, RequestEvent.ParsedValue(self, result)))
     }
 
     private func call<Success, Failure>(_ handler: Handler<Success, Failure>, with stream: Stream<Success, Failure>) {

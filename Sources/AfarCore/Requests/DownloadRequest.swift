@@ -200,7 +200,7 @@ extension DownloadRequest {
         queue: DispatchQueue? = .main,
         completionHandler: @escaping @Sendable (AFDownloadResponse<URL?>) -> Void
     ) -> Self {
-        let makeResponse = Self.makeResponse(notifyMonitors: { $0.request($1, didParseResponse: $2) }) {
+        let makeResponse = Self.makeResponse(reporting: RequestEvent.ParsedValue.init(_:unserialized:)) {
             _, _, fileURL, error in
             if let error { throw error }
             return fileURL
@@ -346,26 +346,18 @@ extension DownloadRequest {
     }
 
     /// - Parameters:
-    ///   - notify: Notifies the monitors of the response. If nil, they are notified of a serialized response.
+    ///   - parsedValue: Describes the response to the monitors. The default describes a serialized response.
     ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
     private static func makeResponse<Value>(
-        notifyMonitors notify: (
-            @Sendable (CompositeEventMonitor, DownloadRequest, AFDownloadResponse<Value>) -> Void
-        )? =
-            nil,
+        reporting parsedValue: @escaping @Sendable (DownloadRequest, AFDownloadResponse<Value>) ->
+            RequestEvent.ParsedValue = { .init($0, $1) },
         with serialize: @escaping @Sendable (URLRequest?, ResponseHead?, URL?, AFError?) throws -> Value
     ) -> @Sendable (Request) -> AFDownloadResponse<Value> {
         { request in
             let download = request as? DownloadRequest
             let (result, details) = request.serialized { try serialize($0, $1, download?.fileURL, $2) }
             let response = DownloadResponse(result, details, of: download?.files ?? DownloadFiles())
-            if let download, let events = request.events {
-                if let notify {
-                    notify(events, download, response)
-                } else {
-                    events.request(download, didSerialize: response)
-                }
-            }
+            request.notify { .requestDidParse(request, parsedValue($0, response)) }
             return response
         }
     }

@@ -48,12 +48,7 @@ extension Request {
     }
 
     /// Runs the validators on the response, and notifies the monitors of each result.
-    ///
-    /// - Parameter notifyMonitors: Calls the monitors' method for this kind of request.
-    func validate<Kind: Request>(
-        _ body: ValidatedResponse.Body, as kind: Kind.Type,
-        _ notifyMonitors: (CompositeEventMonitor, Kind, ValidatedResponse, HTTPURLResponse, ValidationResult) -> Void
-    ) throws(AFError) {
+    func validate(_ body: RequestEvent.ValidatedBody) throws(AFError) {
         let (validators, request, head) = mutable.withLock { state in
             (state.settings.validators, state.history.requests.last, state.attempt.head)
         }
@@ -65,9 +60,8 @@ extension Request {
                 fail(
                     with: error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error))))
             }
-            notify(kind) { events, request in
-                guard let response = head.httpURLResponse else { return }
-                notifyMonitors(events, request, validated, response, result)
+            if let events, let response = head.httpURLResponse {
+                events.receive(.requestDidValidate(self, request, response, body, result))
             }
             if let failure { throw failure }
         }
@@ -129,17 +123,10 @@ typealias Validator = @Sendable (ValidatedResponse) throws -> Void
 
 /// The response that validators check.
 struct ValidatedResponse {
-    enum Body {
-        case data(Data?)
-        case file(URL?)
-        /// The body hasn't arrived yet.
-        case stream
-    }
-
     /// The request that was sent.
     let request: URLRequest?
     let head: ResponseHead
-    let body: Body
+    let body: RequestEvent.ValidatedBody
 
     var data: Data? { if case .data(let data) = body { data } else { nil } }
     var fileURL: URL? { if case .file(let fileURL) = body { fileURL } else { nil } }

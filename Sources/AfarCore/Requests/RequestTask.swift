@@ -68,7 +68,7 @@ extension Request {
             let task = state.requestTasks(of: self).last
             if let task, let events {
                 state.attempt.sent = AttemptState.Sent()
-                events.request(self, didCreateTask: task)
+                events.receive(.requestDidCreateTask(self, task))
                 notify(events, of: task, in: state.state)
             }
             return (broadcast, task)

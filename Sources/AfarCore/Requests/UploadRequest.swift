@@ -75,10 +75,10 @@ final class UploadBody: Sendable {
             do {
                 let uploadable = try makeUploadable(for: request)
                 state.withLock { $0.uploadable = uploadable }
-                request.notify(UploadRequest.self) { $0.request($1, didCreateUploadable: uploadable) }
+                request.notify { .requestDidCreateUploadable($0, uploadable) }
             } catch {
                 let failure = request.fail(with: error.asAFError(or: .createUploadableFailed(error: error)))
-                request.notify(UploadRequest.self) { $0.request($1, didFailToCreateUploadableWithError: failure) }
+                request.notify { .requestDidFailToCreateUploadable($0, failure) }
                 throw failure
             }
         }
@@ -107,10 +107,8 @@ final class UploadBody: Sendable {
     /// Notifies the monitors of a stream that is about to be read.
     func willSend(_ task: URLSessionTask, of request: Request) {
         guard case .stream(let stream) = uploadable, !(stream is ChunkedInputStream) else { return }
-        request.notify(UploadRequest.self) { events, request in
-            events.urlSession(.shared, taskNeedsNewBodyStream: task)
-            events.request(request, didProvideInputStream: stream)
-        }
+        request.events?.receive(.taskNeedsNewBodyStream(task))
+        request.notify { .requestDidProvideInputStream($0, stream) }
     }
 
     /// Removes the file once, because another request could soon use the same path.

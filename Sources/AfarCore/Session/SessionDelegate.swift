@@ -215,57 +215,27 @@ final class DelegateEvents: SelectiveEventMonitor {
         self.queue = queue
     }
 
-    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-        guard delegate.sessionDidBecomeInvalidWithError != nil else { return }
-        queue.async { [delegate] in delegate.sessionDidBecomeInvalidWithError?(session, error) }
-    }
-
-    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        guard delegate.taskDidComplete != nil else { return }
-        queue.async { [delegate] in delegate.taskDidComplete?(session, task, error) }
-    }
-
-    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-        guard delegate.taskIsWaitingForConnectivity != nil else { return }
-        queue.async { [delegate] in delegate.taskIsWaitingForConnectivity?(session, task) }
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        task: URLSessionTask,
-        didSendBodyData bytesSent: Int64,
-        totalBytesSent: Int64,
-        totalBytesExpectedToSend: Int64
-    ) {
-        guard delegate.taskDidSendBodyData != nil else { return }
-        queue.async { [delegate] in
-            delegate.taskDidSendBodyData?(session, task, bytesSent, totalBytesSent, totalBytesExpectedToSend)
+    func receive(_ event: RequestEvent) {
+        switch event {
+        case .sessionDidBecomeInvalid(let error):
+            call(delegate.sessionDidBecomeInvalidWithError) { $0(.shared, error) }
+        case .taskDidComplete(let task, let error):
+            call(delegate.taskDidComplete) { $0(.shared, task, error) }
+        case .taskIsWaitingForConnectivity(let task):
+            call(delegate.taskIsWaitingForConnectivity) { $0(.shared, task) }
+        case .taskDidSendBodyData(let task, let bytes, let total, let expected):
+            call(delegate.taskDidSendBodyData) { $0(.shared, task, bytes, total, expected) }
+        case .downloadTaskDidResumeAtOffset(let task, let offset, let expected):
+            call(delegate.downloadTaskDidResumeAtOffset) { $0(.shared, task, offset, expected) }
+        case .downloadTaskDidWriteData(let task, let bytes, let total, let expected):
+            call(delegate.downloadTaskDidWriteData) { $0(.shared, task, bytes, total, expected) }
+        default: break
         }
     }
 
-    func urlSession(
-        _ session: URLSession,
-        downloadTask: URLSessionDownloadTask,
-        didResumeAtOffset fileOffset: Int64,
-        expectedTotalBytes: Int64
-    ) {
-        guard delegate.downloadTaskDidResumeAtOffset != nil else { return }
-        queue.async { [delegate] in
-            delegate.downloadTaskDidResumeAtOffset?(session, downloadTask, fileOffset, expectedTotalBytes)
-        }
-    }
-
-    func urlSession(
-        _ session: URLSession,
-        downloadTask: URLSessionDownloadTask,
-        didWriteData bytesWritten: Int64,
-        totalBytesWritten: Int64,
-        totalBytesExpectedToWrite: Int64
-    ) {
-        guard delegate.downloadTaskDidWriteData != nil else { return }
-        queue.async { [delegate] in
-            delegate.downloadTaskDidWriteData?(
-                session, downloadTask, bytesWritten, totalBytesWritten, totalBytesExpectedToWrite)
-        }
+    private func call<Closure>(_ closure: Closure?, _ body: @escaping @Sendable (Closure) -> Void) {
+        guard let closure else { return }
+        nonisolated(unsafe) let sent = closure
+        queue.async { body(sent) }
     }
 }

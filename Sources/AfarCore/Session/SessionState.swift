@@ -136,7 +136,7 @@ final class SessionState: Sendable {
         connectivityListener?.end()
         for request in running { request.end(with: error) }
         let cause: (any Error)? = if case .sessionInvalidated(let error) = error { error } else { nil }
-        eventMonitor?.urlSession(.shared, didBecomeInvalidWithError: cause)
+        eventMonitor?.receive(.sessionDidBecomeInvalid(cause))
     }
 }
 

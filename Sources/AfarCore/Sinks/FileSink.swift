@@ -50,7 +50,7 @@ final class FileSink: ResponseSink {
             guard let file = try storage.finish(), let events = request.events,
                 let task = request.lastTask as? URLSessionDownloadTask
             else { return }
-            events.urlSession(.shared, downloadTask: task, didFinishDownloadingTo: file)
+            events.receive(.downloadTaskDidFinishDownloading(task, to: file))
         } catch {
             throw receive(error, for: request)
         }
@@ -70,12 +70,7 @@ final class FileSink: ResponseSink {
         if let file, delegate.receivesFiles {
             await request.onQueue(request.session.queues.root) { delegate.didDownload(file, of: request) }
         }
-        try request.validate(.file(storage.fileURL), as: DownloadRequest.self) {
-            events, request, validated, response, result in
-            events.request(
-                request, didValidateRequest: validated.request, response: response, fileURL: validated.fileURL,
-                withResult: result)
-        }
+        try request.validate(.file(storage.fileURL))
         guard let file else { return }
         if let destination, let response = request.response {
             // Moving the file to another file system copies it, which is slow.
@@ -85,7 +80,7 @@ final class FileSink: ResponseSink {
             }
         } else {
             storage.keep()
-            request.notify(DownloadRequest.self) { $0.request($1, didCreateDestinationURL: file) }
+            request.notify { .requestDidCreateDestinationURL($0, file) }
         }
         if let fileURL = storage.fileURL { didFinish(request, with: .success(fileURL)) }
         callResumeDataHandlers(request)
@@ -94,7 +89,7 @@ final class FileSink: ResponseSink {
     private func move(
         _ file: URL, to destination: (destinationURL: URL, options: DownloadRequest.Options), of request: Request
     ) throws(AFError) {
-        request.notify(DownloadRequest.self) { $0.request($1, didCreateDestinationURL: destination.destinationURL) }
+        request.notify { .requestDidCreateDestinationURL($0, destination.destinationURL) }
         do {
             try storage.move(
                 to: destination.destinationURL,
@@ -109,9 +104,8 @@ final class FileSink: ResponseSink {
     }
 
     private func didFinish(_ request: Request, with result: Result<URL, AFError>) {
-        request.notify(DownloadRequest.self) { events, request in
-            if let task = request.lastTask { events.request(request, didFinishDownloadingUsing: task, with: result) }
-        }
+        guard let task = request.lastTask else { return }
+        request.notify { .requestDidFinishDownloading($0, task, result) }
     }
 
     // MARK: Interruption
@@ -147,9 +141,9 @@ extension Request {
         guard offset > 0 else { return }
         didReceive(bytes: 0, expected: expected)
         guard let events, let task = lastTask as? URLSessionDownloadTask else { return }
-        events.urlSession(
-            .shared, downloadTask: task, didResumeAtOffset: offset,
-            expectedTotalBytes: expected.map { offset + $0 } ?? -1)
+        events.receive(
+            .downloadTaskDidResumeAtOffset(
+                task, offset, expectedTotalBytes: expected.map { offset + $0 } ?? -1))
     }
 }
 

@@ -137,11 +137,7 @@ final class MemorySink: ResponseSink {
     }
 
     nonisolated(nonsending) func commit(for request: Request) async throws(AFError) {
-        try request.validate(.data(data), as: DataRequest.self) { events, request, validated, response, result in
-            events.request(
-                request, didValidateRequest: validated.request, response: response, data: validated.data,
-                withResult: result)
-        }
+        try request.validate(.data(data))
     }
 
     func end() { stream(to: nil) }
@@ -166,9 +162,7 @@ final class StreamSink: ResponseSink {
 
     func read(_ response: TransportResponse, for request: Request) async throws {
         guard case .stream(let body) = response.body else { return }
-        try request.validate(.stream, as: DataStreamRequest.self) { events, request, validated, response, result in
-            events.request(request, didValidateRequest: validated.request, response: response, withResult: result)
-        }
+        try request.validate(.stream)
         for consumer in consumers.withLock({ $0 }) { consumer.begin(response.head) }
         try await request.forEachChunk(of: body) { chunk in
             for consumer in consumers.withLock({ $0 }) where !request.hasEnded { await consumer.consume(chunk) }

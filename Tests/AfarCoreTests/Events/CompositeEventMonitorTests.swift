@@ -75,6 +75,42 @@ import Testing
         #expect(unconstrained.reported.withLock { $0 } == ["Data", "Box", "Any", "Optional<Data>"])
     }
 
+    /// A monitor that receives all events in one method.
+    private final class Receiver: EventMonitor {
+        let queue = DispatchQueue(label: "receiver")
+        let reported = Locked<[String]>([])
+
+        func receive(_ event: RequestEvent) {
+            let name =
+                switch event {
+                case .requestDidResume: "resume"
+                case .dataTaskDidReceiveResponse(_, let head): "status \(head.status)"
+                case .dataTaskDidReceiveData(_, let data): "\(data.count) bytes"
+                case .requestDidValidate(_, _, _, .data(let data), let result): "\(data?.count ?? 0) valid: \(result.error == nil)"
+                case .requestDidFinish: "finish"
+                case .requestDidParse(_, let value): "\(value.type): \(value.error == nil)"
+                default: ""
+                }
+            reported.withLock { $0.append(name) }
+        }
+
+        // Not called, because `receive` doesn't forward the event.
+        func requestDidFinish(_ request: Request) { reported.withLock { $0.append("unexpected") } }
+    }
+
+    @Test func aMonitorCanReceiveAllEventsInOneMethod() async {
+        let receiver = Receiver()
+        let session = Session(
+            eventMonitors: [CompositeEventMonitor(monitors: [receiver])], transport: MockTransport { _ in .text("ok") })
+        _ = await session.request("http://mock/").validate(statusCode: [200]).serializingResponse(using: Bytes()).response
+        session.eventMonitor.monitors.first?.queue.sync {}
+        receiver.queue.sync {}
+        #expect(
+            receiver.reported.withLock { $0 }.filter { !$0.isEmpty } == [
+                "resume", "status 200", "2 bytes", "2 valid: true", "finish", "Data: true",
+            ])
+    }
+
     @Test func eachMonitorIsNotifiedInOrderOnItsQueue() async {
         let monitors = (0..<3).map { ClosureEventMonitor(queue: DispatchQueue(label: "monitor \($0)")) }
         let reported = monitors.map { _ in Locked<[String]>([]) }

@@ -13,6 +13,20 @@ final class TrafficMonitor: EventMonitor, @unchecked Sendable {
     }
 }
 
+/// Prints the main steps of each request.
+struct StepPrinter: EventMonitor {
+    let queue = DispatchQueue(label: "com.example.steps")
+
+    func receive(_ event: RequestEvent) {
+        switch event {
+        case .requestDidResume(let request): print("started", request.id)
+        case .requestIsRetrying(let request): print("retrying", request.id)
+        case .requestDidFinish(let request): print("finished", request.id)
+        default: break
+        }
+    }
+}
+
 enum MonitorSamples {
     static func closures() async throws {
         let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "com.example.events"))
