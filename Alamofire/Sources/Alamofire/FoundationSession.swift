@@ -78,15 +78,16 @@ extension Session {
 
 /// The properties of a request's session that Alamofire 5 makes available through `Request.delegate`.
 public struct RequestDelegate: Sendable {
-    private let configuration: SessionConfiguration
+    // The request, and not its configuration, which would print secrets in headers.
+    private let request: Request
 
-    fileprivate init(_ configuration: SessionConfiguration) { self.configuration = configuration }
+    fileprivate init(of request: Request) { self.request = request }
 
     /// A copy of the session's configuration. Changes to it don't affect the session.
-    public var sessionConfiguration: URLSessionConfiguration { configuration.urlSessionConfiguration }
+    public var sessionConfiguration: URLSessionConfiguration { request.sessionConfiguration.urlSessionConfiguration }
 }
 
 extension Request {
     /// The properties of the request's session. It is never nil.
-    public var delegate: RequestDelegate? { RequestDelegate(sessionConfiguration) }
+    public var delegate: RequestDelegate? { RequestDelegate(of: self) }
 }

@@ -61,6 +61,13 @@ extension SessionManager: NetworkManager {}
         #expect(request.delegate?.sessionConfiguration.timeoutIntervalForRequest == 7)
     }
 
+    @Test func theDelegateOfARequestPrintsNoHeaders() {
+        let configuration = URLSessionConfiguration.default
+        configuration.httpAdditionalHeaders = ["X-Own": "s3cret"]
+        let request = Session(configuration: configuration).request("http://localhost/", shouldAutomaticallyResume: false)
+        #expect(!"\(request.delegate as Any)".contains("s3cret"))
+    }
+
     @Test func aSessionIsInvalidatedThroughItsSession() async throws {
         let server = try await TestServer.start()
         let session = Session()

@@ -160,7 +160,7 @@ extension AFError.InvalidRequest: LocalizedError, CustomStringConvertible {
         let text =
             switch self {
             case .invalidMethod(let method): "\(method.debugDescription) is not an HTTP method."
-            case .invalidHeaderName(let name): "\(name.debugDescription) is not a valid header name."
+            case .invalidHeaderName(let name): Self.describe(invalidName: name)
             case .invalidHeaderValue(let name):
                 "The value of the header \(name) contains control characters, such as line breaks. Remove or encode them."
             case .unsupportedScheme(let scheme):
@@ -174,6 +174,15 @@ extension AFError.InvalidRequest: LocalizedError, CustomStringConvertible {
             case .tooManyHeaders(let count, let limit): "It has \(count) headers, but at most \(limit) are allowed."
             }
         return Redaction.standard.line(text)
+    }
+
+    /// Describes a name without the text after its first invalid character. That text is a secret if a whole line, such as
+    /// "Authorization: Bearer …", was passed as a name.
+    private static func describe(invalidName name: String) -> String {
+        let start = name.prefix { $0.isASCII && $0.utf8.allSatisfy(\.isTokenCharacter) }
+        guard let character = name.dropFirst(start.count).first else { return "A header has an empty name." }
+        return "The header name that starts with \(String(start).debugDescription) contains the invalid character "
+            + "\(String(character).debugDescription)."
     }
 
     /// The same text as `description`.

@@ -76,7 +76,8 @@ struct AFErrorDescriptionTests {
     static let requests: [(AFError, [String])] =
         [
             (.invalidMethod("G T"), ["G T", "method"]),
-            (.invalidHeaderName("a b"), ["a b"]),
+            (.invalidHeaderName("a b"), [#""a""#, #"" ""#]),
+            (.invalidHeaderName(""), ["empty"]),
             (.invalidHeaderValue(name: "X-Name"), ["X-Name"]),
             (.unsupportedScheme("ftp"), ["ftp", "http"]),
             (.ambiguousURL(URL(filePath: "/odd"), reason: "because"), ["/odd", "because"]),
@@ -174,6 +175,12 @@ struct AFErrorDescriptionTests {
         let reason = AFError.InvalidRequest.ambiguousURL(url, reason: "see \(url)")
         #expect("\(reason)".contains("***@host"))
         #expect(!"\(reason)".contains("s3cret"))
+    }
+
+    @Test("contain no value of a header that was passed as a name")
+    func headerLine() {
+        let text = "\(AFError.invalidRequest(.invalidHeaderName("Authorization: Bearer s3cret")))"
+        #expect(text.contains("Authorization") && !text.contains("s3cret"), "\(text)")
     }
 
     @Test("keep an @ that isn't part of userinfo")
