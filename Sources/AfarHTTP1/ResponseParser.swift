@@ -80,7 +80,7 @@ package struct ResponseParser: ~Copyable {
         self.request = request
         maximumInformationalResponses = options.maximumInformationalResponses
         lines = HeadLines(
-            maximumBytes: options.maximumHeadBytes, maximumFields: options.maximumFieldCount,
+            maximumBytes: options.maximumResponseHeadSize, maximumFields: options.maximumFieldCount,
             allowsLaterVersions: request.allowsLaterVersions)
     }
 

@@ -87,7 +87,7 @@ extension ResponseHead {
             throw failure(.headTooLarge, "the head has too many fields (\(lines.count))")
         }
         let size = lines.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
-        guard size <= options.maximumHeadBytes else {
+        guard size <= options.maximumResponseHeadSize else {
             throw failure(.headTooLarge, "the head is too large (\(size) bytes)")
         }
         var fields = HTTPFields()

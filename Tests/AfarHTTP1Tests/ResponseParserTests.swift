@@ -394,7 +394,7 @@ struct ResponseParserTests {
 
     @Test func limits() {
         var options = ExchangeOptions()
-        (options.maximumHeadBytes, options.maximumFieldCount, options.maximumInformationalResponses) = (200, 3, 2)
+        (options.maximumResponseHeadSize, options.maximumFieldCount, options.maximumInformationalResponses) = (200, 3, 2)
         func outcome(_ text: String) -> String { Transcript([Array(text.utf8)[...]], options: options).text }
         let end = "Content-Length: 0\r\n\r\n"
         #expect(outcome(Self.ok + "A: 1\r\nB: 2\r\n" + end) == "head 200 A=1,B=2,Content-Length=0 | end, reusable")
@@ -405,13 +405,13 @@ struct ResponseParserTests {
         #expect(
             outcome(hint + hint + hint + Self.ok + end) == "informational 103 | informational 103 | malformedResponse")
         // Only the first byte of the next head is within the limit.
-        options.maximumHeadBytes = hint.utf8.count + 1
+        options.maximumResponseHeadSize = hint.utf8.count + 1
         for next in ["HX", "X", "\r\n"] {
             let bytes = Array((hint + next).utf8)
             let divided = Transcript(bytes.map { [$0] }, options: options).text
             #expect(divided == Transcript([bytes[...]], options: options).text)
         }
-        options.maximumHeadBytes = 200
+        options.maximumResponseHeadSize = 200
         let chunked = Self.ok + "Transfer-Encoding: chunked\r\n\r\n0\r\n"
         #expect(outcome(chunked + "A: 1\r\nB: 2\r\nC: 3\r\nD: 4\r\n\r\n").hasSuffix("headTooLarge"))
         #expect(outcome(chunked + "A: " + String(repeating: "x", count: 200)).hasSuffix("headTooLarge"))

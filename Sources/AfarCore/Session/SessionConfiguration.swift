@@ -125,8 +125,8 @@ public struct SessionConfiguration: Sendable {
     }
     /// The maximum size of a response's head, in bytes. The default is 256 KiB.
     public var maximumResponseHeadSize: Int {
-        get { exchangeOptions.maximumHeadBytes }
-        set { exchangeOptions.maximumHeadBytes = newValue }
+        get { exchangeOptions.maximumResponseHeadSize }
+        set { exchangeOptions.maximumResponseHeadSize = newValue }
     }
 
     /// The maximum number of redirects in one attempt. Another redirect fails the request. The default is 20.

@@ -59,7 +59,7 @@ public struct ExchangeOptions: Sendable {
     public var decompressionLimit: DecompressionLimit? = DecompressionLimit()
 
     /// The maximum size of the response's head, trailers and informational heads together, in bytes. The default is 256 KiB.
-    public var maximumHeadBytes = 256 * 1024
+    public var maximumResponseHeadSize = 256 * 1024
     /// The maximum number of fields in a response's head. The default is 1,000.
     public var maximumFieldCount = 1_000
     /// The maximum number of informational (1xx) responses before the final one. The default is 20.

@@ -37,7 +37,7 @@ import Testing
     @Test func everyOptionIsClassified() {
         let ofExchanges: Set<String> = [
             "connectTimeout", "idleTimeout", "minimumTransferRate", "totalTimeout", "defaultFields", "decodesContent",
-            "decompressionLimit", "maximumHeadBytes", "maximumFieldCount", "maximumInformationalResponses",
+            "decompressionLimit", "maximumResponseHeadSize", "maximumFieldCount", "maximumInformationalResponses",
             "acceptsBodiesWithoutTLSCloseNotify",
         ]
         let ofConnections: Set<String> = ["minimumTLSVersion", "security", "networkBox"]

@@ -14,7 +14,7 @@ extension Subject {
             request.closesConnection = random.isOne(in: 9)
             var options = ExchangeOptions()
             if random.isOne(in: 2) {
-                options.maximumHeadBytes = 30 + random.number(below: 200)
+                options.maximumResponseHeadSize = 30 + random.number(below: 200)
                 options.maximumFieldCount = random.number(below: 4)
                 options.maximumInformationalResponses = random.number(below: 2)
             }
