@@ -131,3 +131,15 @@ extension Notification {
         public static let ResponseData = "afar.responseData"
     }
 }
+
+// MARK: - Alamofire's names
+
+/// The Alamofire 5 name of ``RequestNotifications``, which is a default monitor of Alamofire's sessions.
+public typealias AlamofireNotifications = RequestNotifications
+
+extension Session {
+    /// The default monitor of an Alamofire 5 session, which posts notifications.
+    ///
+    /// A session posts notifications even without this monitor.
+    public var defaultEventMonitors: [any EventMonitor] { [RequestNotifications.automatic] }
+}

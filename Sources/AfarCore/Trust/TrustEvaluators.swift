@@ -378,3 +378,7 @@ extension AlamofireExtension where ExtendedType == Certificate {
     /// The certificate's key.
     public var publicKey: PublicKey? { type.publicKey }
 }
+
+/// The earlier name of ``DisabledTrustEvaluator``.
+@available(*, deprecated, renamed: "DisabledTrustEvaluator")
+public typealias DisabledEvaluator = DisabledTrustEvaluator

@@ -1,9 +1,3 @@
-#if canImport(FoundationNetworking)
-    public import FoundationNetworking
-#else
-    public import Foundation
-#endif
-
 /// The type of the `af` property. Afar and libraries written for Alamofire add members to this namespace instead of to the
 /// extended type.
 ///
@@ -49,33 +43,4 @@ extension AlamofireExtended {
         get { AlamofireExtension(self) }
         set {}
     }
-}
-
-extension URLSessionConfiguration: AlamofireExtended {}
-
-extension AlamofireExtension where ExtendedType: URLSessionConfiguration {
-    /// A new `URLSessionConfiguration.default` with the default headers for requests. See ``HTTPHeaders/default``.
-    public static var `default`: URLSessionConfiguration { withDefaultHeaders(.default) }
-
-    /// A new `URLSessionConfiguration.ephemeral` with the default headers for requests. See ``HTTPHeaders/default``.
-    public static var ephemeral: URLSessionConfiguration { withDefaultHeaders(.ephemeral) }
-
-    private static func withDefaultHeaders(_ configuration: URLSessionConfiguration) -> URLSessionConfiguration {
-        configuration.headers = .default
-        return configuration
-    }
-}
-
-/// The earlier name of ``DisabledTrustEvaluator``.
-@available(*, deprecated, renamed: "DisabledTrustEvaluator")
-public typealias DisabledEvaluator = DisabledTrustEvaluator
-
-/// The Alamofire 5 name of ``RequestNotifications``, which is a default monitor of Alamofire's sessions.
-public typealias AlamofireNotifications = RequestNotifications
-
-extension Session {
-    /// The default monitor of an Alamofire 5 session, which posts notifications.
-    ///
-    /// A session posts notifications even without this monitor.
-    public var defaultEventMonitors: [any EventMonitor] { [RequestNotifications.automatic] }
 }
