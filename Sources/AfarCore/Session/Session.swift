@@ -6,6 +6,9 @@ public import Foundation
 
 /// An object that creates requests and provides their shared transport, default headers, timeouts and interceptor.
 ///
+/// A request starts when you call `resume()` or add its first handler. If `shouldAutomaticallyResume` is false, handlers don't start
+/// it; nil uses ``startRequestsImmediately``. If a request can't be created or encoded, its handlers receive the error.
+///
 /// Retain a session while its requests run. When it is released, they fail with ``AFError/sessionDeinitialized``. You can call
 /// all methods from any thread.
 open class Session: @unchecked Sendable {
@@ -129,10 +132,6 @@ open class Session: @unchecked Sendable {
     // MARK: Creating requests
 
     /// Creates a request with parameters that an encoding adds to its URL or its body.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
-    /// receive the error.
     open func request(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -150,10 +149,6 @@ open class Session: @unchecked Sendable {
     }
 
     /// Creates a request with `Encodable` parameters that an encoder adds to its URL or its body.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
-    /// receive the error.
     open func request<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -171,10 +166,6 @@ open class Session: @unchecked Sendable {
     }
 
     /// Creates a request from a value that can be converted to a `URLRequest`.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
-    /// error.
     open func request(
         _ convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
@@ -192,10 +183,6 @@ open class Session: @unchecked Sendable {
     /// Creates a request without parameters whose response is delivered as it arrives.
     ///
     /// If `automaticallyCancelOnStreamError` is true, the request is canceled when a serializer throws.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
-    /// receive the error.
     open func streamRequest(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -215,10 +202,6 @@ open class Session: @unchecked Sendable {
     /// it arrives.
     ///
     /// If `automaticallyCancelOnStreamError` is true, the request is canceled when a serializer throws.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
-    /// receive the error.
     open func streamRequest<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -240,10 +223,6 @@ open class Session: @unchecked Sendable {
     /// Creates a request from a value that can be converted to a `URLRequest`. The response is delivered as it arrives.
     ///
     /// If `automaticallyCancelOnStreamError` is true, the request is canceled when a serializer throws.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
-    /// error.
     open func streamRequest(
         _ convertible: any URLRequestConvertible,
         automaticallyCancelOnStreamError: Bool = false,
@@ -261,10 +240,6 @@ open class Session: @unchecked Sendable {
     /// Creates a download with parameters that an encoding adds to its URL or its body.
     ///
     /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
-    /// receive the error.
     open func download(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -285,10 +260,6 @@ open class Session: @unchecked Sendable {
     /// Creates a download with `Encodable` parameters that an encoder adds to its URL or its body.
     ///
     /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
-    /// receive the error.
     open func download<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -309,10 +280,6 @@ open class Session: @unchecked Sendable {
     /// Creates a download from a value that can be converted to a `URLRequest`.
     ///
     /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
-    /// error.
     open func download(
         _ convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
@@ -335,16 +302,12 @@ open class Session: @unchecked Sendable {
     ///
     /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
-    /// error.
-    ///
     /// - Parameters:
     ///   - data: The value of ``DownloadRequest/resumeData``, possibly from another process. Use it for only one download at a
     ///     time. If it can't be used, the request fails with ``AFError/createURLRequestFailed(error:)``, which contains a
     ///     ``ResumeDataError``.
     ///   - interceptor: Adapts and retries the request. Use it to add credentials, which resume data doesn't contain.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. Nil uses ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. See ``Session``.
     ///   - destination: Determines the final location of the file, which resume data doesn't contain.
     open func download(
         resumingWith data: Data,
@@ -360,10 +323,6 @@ open class Session: @unchecked Sendable {
     // MARK: Uploads
 
     /// Creates a request that sends bytes from memory.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
-    /// error.
     open func upload(
         _ data: Data,
         to convertible: any URLConvertible,
@@ -381,10 +340,6 @@ open class Session: @unchecked Sendable {
     }
 
     /// Creates a request from a value that can be converted to a `URLRequest`. It sends bytes from memory.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
-    /// error.
     open func upload(
         _ data: Data,
         with convertible: any URLRequestConvertible,
@@ -399,10 +354,6 @@ open class Session: @unchecked Sendable {
     }
 
     /// Creates a request that sends a file. The file is read while it is sent.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
-    /// error.
     open func upload(
         _ fileURL: URL,
         to convertible: any URLConvertible,
@@ -420,10 +371,6 @@ open class Session: @unchecked Sendable {
     }
 
     /// Creates a request from a value that can be converted to a `URLRequest`. It sends a file and reads it while sending.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
-    /// error.
     open func upload(
         _ fileURL: URL,
         with convertible: any URLRequestConvertible,
@@ -441,10 +388,6 @@ open class Session: @unchecked Sendable {
     ///
     /// Don't read the stream elsewhere. It can be sent only once. Without a `Content-Length` header, the body is sent with
     /// chunked transfer coding.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
-    /// error.
     open func upload(
         _ stream: InputStream,
         to convertible: any URLConvertible,
@@ -470,7 +413,7 @@ open class Session: @unchecked Sendable {
     ///   - method: The method. The default is POST.
     ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. Nil uses ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. See ``Session``.
     ///   - fileManager: Removes the temporary file if the body has one.
     ///   - requestModifier: Changes the `URLRequest`. The default is none.
     public func upload(
@@ -494,10 +437,6 @@ open class Session: @unchecked Sendable {
     ///
     /// Don't read the stream elsewhere. It can be sent only once. Without a `Content-Length` header, the body is sent with
     /// chunked transfer coding.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
-    /// error.
     open func upload(
         _ stream: InputStream,
         with convertible: any URLRequestConvertible,
@@ -513,10 +452,6 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request that sends a sequence of chunks. The next chunk is requested after the previous one has been sent.
     ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
-    /// error.
-    ///
     /// - Parameters:
     ///   - chunks: The sequence, which is iterated once. If it throws an error, the request fails.
     ///   - length: The total number of bytes. The default is nil, which sends the body with chunked transfer coding.
@@ -524,7 +459,7 @@ open class Session: @unchecked Sendable {
     ///   - method: The method. The default is POST.
     ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. Nil uses ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. See ``Session``.
     ///   - requestModifier: Changes the `URLRequest`. The default is none.
     open func upload<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
@@ -548,16 +483,12 @@ open class Session: @unchecked Sendable {
     /// Creates a request from a value that can be converted to a `URLRequest`. It sends a sequence of chunks. The next chunk is
     /// requested after the previous one has been sent.
     ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
-    /// error.
-    ///
     /// - Parameters:
     ///   - chunks: The sequence, which is iterated once. If it throws an error, the request fails.
     ///   - length: The total number of bytes. The default is nil, which sends the body with chunked transfer coding.
     ///   - convertible: Creates the `URLRequest`.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. Nil uses ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. See ``Session``.
     open func upload<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
         length: Int64? = nil,
@@ -572,10 +503,6 @@ open class Session: @unchecked Sendable {
     }
 
     /// Creates a request from a value that creates both a `URLRequest` and its body.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
-    /// error.
     open func upload(
         _ convertible: any UploadConvertible,
         interceptor: (any RequestInterceptor)? = nil,
@@ -595,10 +522,6 @@ open class Session: @unchecked Sendable {
     /// only the current user can read and which is removed when the request finishes. Encoding runs on the ``requestQueue`` if
     /// one was passed to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the
     /// form can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
-    /// error.
     ///
     /// - Parameters:
     ///   - multipartFormData: Appends the parts. It is called before this method returns.
@@ -634,7 +557,7 @@ open class Session: @unchecked Sendable {
     ///   - method: The method. The default is POST.
     ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. Nil uses ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. See ``Session``.
     ///   - fileManager: Determines the sizes of files, and removes the temporary file.
     ///   - requestModifier: Changes the `URLRequest`. The default is none.
     public func upload(
@@ -663,10 +586,6 @@ open class Session: @unchecked Sendable {
     /// one was passed to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the
     /// form can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
-    /// error.
-    ///
     /// - Parameters:
     ///   - multipartFormData: Appends the parts. It is called before this method returns.
     ///   - convertible: Creates the `URLRequest`.
@@ -692,7 +611,7 @@ open class Session: @unchecked Sendable {
     ///   - convertible: Creates the `URLRequest`.
     ///   - encodingMemoryThreshold: The maximum size of a form that is encoded in memory, in bytes.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. Nil uses ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. See ``Session``.
     ///   - fileManager: Determines the sizes of files, and removes the temporary file.
     public func upload(
         multipartFormData: @escaping (MultipartFormData) -> Void,
@@ -716,10 +635,6 @@ open class Session: @unchecked Sendable {
     /// one was passed to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the
     /// form can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
-    /// error.
-    ///
     /// - Parameters:
     ///   - multipartFormData: The form.
     ///   - convertible: The URL.
@@ -727,7 +642,7 @@ open class Session: @unchecked Sendable {
     ///   - method: The method. The default is POST.
     ///   - headers: The header fields of the request. The default is none.
     ///   - interceptor: Adapts and retries this request. The default is none.
-    ///   - shouldAutomaticallyResume: Whether handlers start the request. Nil uses ``startRequestsImmediately``.
+    ///   - shouldAutomaticallyResume: Whether handlers start the request. See ``Session``.
     ///   - fileManager: Removes the temporary file.
     ///   - requestModifier: Changes the `URLRequest`. The default is none.
     open func upload(
@@ -756,10 +671,6 @@ open class Session: @unchecked Sendable {
     /// only the current user can read and which is removed when the request finishes. Encoding runs on the ``requestQueue`` if
     /// one was passed to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the
     /// form can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
-    ///
-    /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
-    /// error.
     open func upload(
         multipartFormData: MultipartFormData,
         with convertible: any URLRequestConvertible,
