@@ -20,7 +20,7 @@ extension RunningExchange {
     func didReceive(_ response: URLResponse) {
         let isExpected = state.withLock { state in
             state.lastActivity = .now
-            // The decision can use the file, so the file's owner must wait.
+            // The decision can use the file, so the file's owner must not close it yet.
             state.isWriting = state.ending == nil && state.head == nil
             return state.isWriting
         }
@@ -62,7 +62,8 @@ extension RunningExchange {
             state.withLock { state in
                 (state.head, state.isUndecided, state.sink) = (head, true, .memory(Data()))
             }
-            // The reference is weak because the decision may be retained forever. The watchdog retains the exchange until its end.
+            // The reference is weak because the decision may be retained forever. The watchdog retains the exchange until the exchange
+            // ends.
             pending.whenDecided { [weak self] decision in
                 guard let self else { return }
                 onQueue { self.decided(decision, about: head) }
@@ -113,7 +114,7 @@ extension RunningExchange {
         )
     }
 
-    /// Prepares for the body, and returns a streamed response.
+    /// Prepares for the body. Completes the exchange if the body is streamed.
     private func accept(_ head: ResponseHead) {
         let stream: ResponseBodyStream? =
             if case .stream(let highWaterMark) = exchange.delivery { openStream(highWaterMark: highWaterMark) } else {
@@ -209,7 +210,7 @@ extension RunningExchange {
         }
     }
 
-    /// Whether the redirect can be declined.
+    /// Returns whether a redirect can be declined; false if the exchange has ended.
     func canAnswerRedirect() -> Bool {
         state.withLock { state in
             guard state.ending == nil else { return false }
@@ -242,8 +243,8 @@ extension RunningExchange {
 }
 
 extension ResponseHead {
-    /// Whether the decoded size exceeds the limit for the encoded size. The session doesn't report the encoded size, so this uses
-    /// the server's Content-Length.
+    /// Whether the decoded size exceeds the limit for the encoded size. The session doesn't report the encoded size, so the server's
+    /// Content-Length is used instead.
     fileprivate func isBomb(_ decoded: Int64, for limit: DecompressionLimit) -> Bool {
         guard decoded > limit.size, value(for: .contentEncoding) != nil, let contentLength else { return false }
         return limit.isExceeded(by: decoded, from: contentLength)
