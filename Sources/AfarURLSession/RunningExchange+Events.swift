@@ -20,7 +20,7 @@ extension RunningExchange {
     func didReceive(_ response: URLResponse) {
         let isExpected = state.withLock { state in
             state.lastActivity = .now
-            // The decision can use the file, so the file's owner must not close it yet.
+            // The decision can use the file, so the caller must not close it.
             state.isWriting = state.ending == nil && state.head == nil
             return state.isWriting
         }
@@ -62,8 +62,7 @@ extension RunningExchange {
             state.withLock { state in
                 (state.head, state.isUndecided, state.sink) = (head, true, .memory(Data()))
             }
-            // The reference is weak because the decision may be retained forever. The watchdog retains the exchange until the exchange
-            // ends.
+            // The reference is weak because the decision may be retained forever. The watchdog retains the running exchange.
             pending.whenDecided { [weak self] decision in
                 guard let self else { return }
                 onQueue { self.decided(decision, about: head) }
@@ -228,7 +227,7 @@ extension RunningExchange {
             let wasComplete = Swift.exchange(&state.isComplete, with: true)
             return (state.phase, state.head != nil, state.isUndecided, wasComplete)
         }
-        // A task that was abandoned after a complete response reports a cancellation.
+        // After a complete response, an abandoned task reports a cancellation.
         guard !wasComplete else { return }
         if let error {
             end(with: .failure(TransportError(error, phase: phase, url: exchange.url)))

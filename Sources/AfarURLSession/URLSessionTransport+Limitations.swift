@@ -13,8 +13,8 @@ extension URLSessionTransport {
         case methodCase
         /// Bodies are always decoded. If decoding is off, an encoded response is an error.
         case rawContent
-        /// In requests and responses, fields with the same name are joined, and the order of fields is lost, because Foundation
-        /// stores them in a dictionary. Set-Cookie lines are split again as far as possible.
+        /// Fields with the same name are joined, and the order of fields is lost, in requests and responses. Foundation stores fields in a
+        /// dictionary. Set-Cookie lines are split again as far as possible.
         case fieldOrder
         /// The HTTP version of responses is always reported as 1.1, because Foundation doesn't report it.
         case httpVersion
@@ -37,7 +37,7 @@ extension URLSessionTransport {
         /// A slow reader doesn't slow the server down, because the library can't pause a transfer. The reader's buffer is limited.
         case backpressure
         /// The library can stop a task only while no data arrives. If a server on the same machine sends endless data faster than the
-        /// library reads it, reading continues after the exchange has failed or been canceled.
+        /// library reads it, reading continues even after a failure or cancellation.
         case stoppingEndlessResponses
         /// Only an exchange that has not started can be suspended. If a running task is suspended, the library drops its connection, and
         /// sends the whole request again on resumption.
@@ -72,8 +72,8 @@ extension URLSessionTransport {
         /// The process traps on a Content-Length of 9,223,372,036,854,775,296 (2^63 − 512) or more that fits into 64 bits. The
         /// library converts the number to a floating-point number and back before it calls its delegate.
         case enormousContentLength
-        /// The process traps on a Location without a scheme if its host is an IPv6 address, or contains a percent-encoded character
-        /// that isn't allowed in a host. This happens before the library calls its delegate.
+        /// The process traps on a Location without a scheme in two cases: the host is an IPv6 address, or it contains a percent-encoded
+        /// character that isn't allowed in a host. This happens before the library calls its delegate.
         case unresolvableLocation
 
         static let everywhere: [Self] = [

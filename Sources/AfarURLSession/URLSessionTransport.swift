@@ -10,10 +10,10 @@ import HTTPTypes
 
 /// A transport that uses Foundation's `URLSession`.
 ///
-/// On Apple platforms, it has the features of the system, such as the user's proxies, mobile networks and HTTP/3. On Linux, Foundation has
-/// its own implementation on top of libcurl (swift-corelibs-foundation). Use this transport there only if the program can't link libcurl.
-/// ``Limitation`` lists the features that are missing there, and the reasons. An exchange that requires features beyond ``capabilities`` is
-/// refused before a byte is sent.
+/// On Apple platforms, this transport has the features of the system, such as the user's proxies, mobile networks and HTTP/3. On Linux,
+/// Foundation has its own implementation on top of libcurl (swift-corelibs-foundation). Use this transport there only if the program can't
+/// link libcurl. ``Limitation`` lists the features that are missing there, and the reasons. An exchange that requires features beyond
+/// ``capabilities`` is refused before a byte is sent.
 ///
 /// The session's own cookies, cache, credentials and redirects are disabled, because Afar implements them above the transports. A
 /// 3xx or a 401 is returned as a response.
@@ -32,8 +32,8 @@ public final class URLSessionTransport: Transport {
     /// - Parameters:
     ///   - configuration: The session's configuration. The transport uses a copy, in which cookies, cache and credentials are
     ///     disabled.
-    ///   - streamBufferLimit: The maximum number of bytes of a streamed body that can wait for a slow reader on Linux, where `URLSession`
-    ///     can't slow the server down. The default is 64 MiB. An exchange that exceeds the limit fails with
+    ///   - streamBufferLimit: The maximum number of bytes of a streamed body that can wait for a slow reader. The limit applies only on
+    ///     Linux, where `URLSession` can't slow the server down. The default is 64 MiB. An exchange that exceeds the limit fails with
     ///     ``TransportError/Code-swift.struct/responseTooLarge``.
     public init(configuration: URLSessionConfiguration = .ephemeral, streamBufferLimit: Int = 64 * 1024 * 1024) {
         self.streamBufferLimit = streamBufferLimit

@@ -23,8 +23,8 @@ package protocol InlineJobRunner: AnyObject, Sendable {
 package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
     // Sendable because the lock protects all mutable state.
     //
-    // This class isn't generic, because a generic class would slow down each wait. Continuations resume without a value, because waiters
-    // read the value after they have held the lock. The thread sanitizer recognizes this synchronization.
+    // This class isn't generic, because a generic class would slow down each wait. Continuations resume without a value. Each waiter takes
+    // the lock and then reads the value. The thread sanitizer recognizes this synchronization.
     fileprivate typealias Waiter = UnsafeContinuation<Void, Never>
 
     private struct State {

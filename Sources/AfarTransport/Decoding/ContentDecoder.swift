@@ -64,8 +64,8 @@ public final class ContentDecoder {
 
     /// Creates a decoder for a response's body.
     ///
-    /// Returns nil if the body has no content coding or an unknown one, if the response has no body or a part of one (206), or if `options`
-    /// request raw bodies.
+    /// Returns nil if the body has no content coding or an unknown one. Also returns nil if the response has no body or a part of one
+    /// (206), or if `options` request raw bodies.
     ///
     /// - Parameters:
     ///   - head: The response's head.

@@ -64,8 +64,8 @@ public struct Redaction: Sendable {
         return String(decoding: Self.redactedURL(Array(url.utf8)[...]), as: UTF8.self)
     }
 
-    /// Returns text in which each URL is redacted as in ``url(_:)``. White space, `"`, `<` and `>` end a URL. An apostrophe
-    /// doesn't, because a password can contain one.
+    /// Returns text in which each URL is redacted as in ``url(_:)``. White space, `"`, `<` and `>` end a URL. An apostrophe doesn't end a
+    /// URL, because a password can contain one.
     public func text(_ text: String) -> String {
         guard !showsSecrets, Self.canContainSecrets(text) else { return text }
         return String(decoding: Self.redactedText(Array(text.utf8)[...]), as: UTF8.self)
@@ -116,7 +116,7 @@ extension Redaction {
                 endWord()
                 continue
             }
-            // A new word begins in "apiKey", "s3Key" and "DBPass".
+            // Splits "apiKey", "s3Key" and "DBPass".
             if isUppercase,
                 isLowercase(previous) || previous.isDigit || (Self.isUppercase(previous) && isLowercase(next))
             {
@@ -142,8 +142,8 @@ extension Redaction {
 
 // MARK: - Sensitive headers
 
-/// The headers that hold credentials: headers with sensitive names, and explicitly listed headers. They are hidden in descriptions and
-/// dropped on redirects to another origin.
+/// The headers that hold credentials: headers with sensitive names, and explicitly listed headers. These headers are hidden in descriptions
+/// and dropped on redirects to another origin.
 package struct SensitiveHeaders: Sendable {
     /// The explicitly listed names, in lowercase.
     private let names: Set<String>
@@ -255,7 +255,7 @@ extension Redaction {
             guard name.allSatisfy(isHostByte) else { return false }
         }
         let port = text[name.endIndex...]
-        // A colon without digits isn't a port. It can follow a user name whose password begins with a slash.
+        // Without digits, the colon can follow a user name whose password begins with a slash.
         let isPort = port.count > 1 && port.first == UInt8(ascii: ":") && port.dropFirst().allSatisfy(\.isDigit)
         return !name.isEmpty && (port.isEmpty || isPort)
     }

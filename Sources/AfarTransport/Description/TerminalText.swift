@@ -39,9 +39,9 @@ public enum TerminalText {
 
     /// Whether a character can be printed unchanged.
     ///
-    /// These characters can't: C0 and C1 controls except tab and line feed, other line breaks, characters that change the writing
-    /// direction, and invisible characters. Soft hyphens, joiners and variation selectors are invisible but can be printed, because words
-    /// and emoji contain them.
+    /// Returns false for C0 and C1 controls except tab and line feed, other line breaks, characters that change the writing direction, and
+    /// invisible characters. Soft hyphens, joiners and variation selectors are invisible but can be printed, because words and emoji
+    /// contain them.
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A: true

@@ -183,13 +183,12 @@ package struct ConnectToEntry: Sendable {
                 "\"\(text)\" in connectTo is not a host and a port: use a form such as \"example.com:443\" or \"[::1]:8080\""
             )
         }
-        // Callers expect an address's zone in the form of system functions, such as `%eth0`.
+        // Callers expect the zone in the form `%eth0`.
         let zone = host.zone
         return (host.isEmpty ? nil : zone.isEmpty ? host : "[\(HostName(host).text)\(zone)]", port)
     }
 
-    /// The position of the entry: entries with a host come first. Of two entries that both have a host or both have none, one with a port
-    /// comes first.
+    /// The position of the entry. The order is: a host and a port, only a host, only a port, neither.
     fileprivate var rank: Int { (key.host == nil ? 2 : 0) + (key.port == nil ? 1 : 0) }
 
     fileprivate func matches(_ host: HostName, _ port: Int) -> Bool {

@@ -101,7 +101,7 @@ package final class ConnectionSecurity: Sendable {
     func decide(on chain: PresentedChain, by decide: () async -> Result<ServerTrust, any Error>) async -> Decision {
         while true {
             let answer = Deferred<Decision>()
-            // Check and register in one critical section, because the chain may have been accepted since the last check.
+            // Use one critical section, because another request can accept the chain between two.
             let role = state.withLock { state -> Role in
                 if state.accepts(chain) { return .none }
                 guard state.waiters[chain.id] != nil else {

@@ -1,16 +1,16 @@
-/// A type that handles requests and responses between a session and its transport.
+/// A type that can change, answer or observe requests and responses between a session and its transport.
 ///
 /// For example, stages follow redirects, answer challenges, send cookies or wait for a network. A request passes from the first stage to
 /// the last, and the response's head or a failure passes back. Custom stages come after the session's own stages for redirects,
 /// authentication, cookies and cache, so custom stages handle every request that is sent. They come before the stage that secures the
 /// connection.
 public protocol ExchangeStage: Sendable {
-    /// Begins to handle an exchange, starting with its first hop. Returns nil if the exchange doesn't need the stage, so that the stage
-    /// adds no cost.
+    /// Returns the stage's run for the exchange that begins with this hop. Returns nil if the exchange doesn't need the stage, so that the
+    /// stage adds no cost.
     func begin(_ hop: Hop) -> (any StageRun)?
 }
 
-/// One stage's handling of one exchange.
+/// The part of a stage that processes one exchange.
 ///
 /// The methods can be called on any thread, but only one at a time for each exchange. Heads and failures can be reported on the thread that
 /// reads from the network. Return ``Reply/now(_:)`` only if you can compute the answer quickly, because all transfers of that thread wait

@@ -3,8 +3,8 @@ public import HTTPTypes
 
 /// One request, with everything that a transport needs to perform it.
 ///
-/// The values in `request` have been validated: the method is a token, no header value contains CR, LF or NUL, the scheme is
-/// `http` or `https`, and the authority is an unambiguous host.
+/// The values in `request` have been validated. The method is a token, and no header value contains CR, LF or NUL. The scheme is `http` or
+/// `https`, and the authority is an unambiguous host.
 public struct Exchange: Sendable {
     /// The request's head. `scheme`, `authority` and `path` are set.
     public var request: HTTPRequest
@@ -234,8 +234,8 @@ public protocol ExchangeObserver: AnyObject, Sendable {
     func exchangeDidReceiveHead(_ head: ResponseHead)
     /// Called when bytes of the request's body were sent, with the total so far and the expected total (nil if unknown).
     func exchangeDidSend(bytes: Int64, expected: Int64?)
-    /// Called when decoded bytes of the response's body have arrived, with the total so far and the total expected from `Content-Length`
-    /// (nil if unknown, for example because the body has a content coding).
+    /// Called when decoded bytes of the response's body have arrived, with the total so far and the expected total. The expected total
+    /// comes from `Content-Length`. It is nil if unknown, for example because the body has a content coding.
     func exchangeDidReceive(bytes: Int64, expected: Int64?)
     /// Called when a redirect is about to be followed. The head and body of its response are not reported.
     func exchangeWillFollow(_ redirect: Redirect)

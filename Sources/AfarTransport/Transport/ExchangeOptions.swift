@@ -69,7 +69,8 @@ public struct ExchangeOptions: Sendable {
     public var minimumTLSVersion: TLSVersion = .v12
 
     /// A Boolean value that indicates whether a body without a length is complete when the server closes the TCP connection without a TLS
-    /// alert (`close_notify`, RFC 9112, section 9.8). Some servers do that, but anyone on the network can truncate such a body.
+    /// alert. The alert is `close_notify` (RFC 9112, section 9.8). Some servers omit it, but without it, anyone on the network can truncate
+    /// the body.
     ///
     /// The default is false: the exchange fails with ``TransportError/Code-swift.struct/bodyIncomplete``. Bodies that have a
     /// `Content-Length` or are chunked don't need the alert.

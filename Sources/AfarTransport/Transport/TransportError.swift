@@ -194,7 +194,7 @@ extension TransportError {
     /// the error. The request keeps the original URL.
     public var urlError: URLError {
         var underlying = self
-        // Errors are often stored, so drop the partial body. The request also has it.
+        // Errors are often stored, so drop the body. The request also has it.
         underlying.partialBody = nil
         var userInfo: [String: Any] = [
             NSUnderlyingErrorKey: underlying,

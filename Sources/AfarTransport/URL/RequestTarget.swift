@@ -72,7 +72,7 @@ package struct RequestTarget: Sendable, Hashable {
     /// encoded form.
     package init(_ url: URL, writtenAs reference: @autoclosure () -> URLReference?) throws(Fault) {
         try self.init(url)
-        // The URL differs from the original text only where characters were percent-encoded.
+        // The URL differs from the text only where characters were percent-encoded.
         guard path.utf8.contains(UInt8(ascii: "%")), let written = reference()?.target else { return }
         let encoded = written[...].encodedForURL
         if path.hasPrefix(encoded) { path = written + path.dropFirst(encoded.utf8.count) }

@@ -146,8 +146,8 @@ package struct URLReference: Sendable {
 extension URL {
     /// Creates a `URL` from text and keeps the text's escapes.
     ///
-    /// If `URL(string:)` finds a character that it must percent-encode, it also encodes the `%` of each escape. To prevent this, this
-    /// initializer first encodes these characters itself. Returns nil if the text isn't a valid URL.
+    /// If `URL(string:)` finds a character that it must percent-encode, it also encodes the `%` of each escape. This initializer prevents
+    /// that by encoding these characters first. Returns nil if the text isn't a valid URL.
     public init?(keepingEscapesOf text: String) {
         if let url = URL(string: text, encodingInvalidCharacters: false) {
             self = url
