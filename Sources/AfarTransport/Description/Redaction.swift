@@ -229,8 +229,8 @@ extension Redaction {
         return found
     }
 
-    /// Returns the start of the authority if it is unclear where the authority ends, otherwise nil. If the two slashes before the authority
-    /// are missing, returns the start of the text.
+    /// Returns the start of the authority if it is unclear where the authority ends, otherwise nil. Without the two slashes before an
+    /// authority, returns the start of the text, or nil if the text begins with its path.
     private static func unclearAuthority(of url: Bytes) -> Int? {
         // No authority: the reference begins with its path.
         if let first = url.first, endsAuthority(first), !url.dropFirst().starts(with: "/".utf8) { return nil }
