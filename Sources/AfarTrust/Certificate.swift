@@ -129,7 +129,7 @@ public struct PublicKey: Sendable {
     ///   be "sha256/" or missing.
     /// - Throws: ``CertificateError/notAPublicKey(_:)`` if the text isn't the Base64 form of 32 bytes.
     public init(pin: String) throws(CertificateError) {
-        // The hash can begin with a slash.
+        // Try each prefix: a hash can begin with a slash.
         let hashes = ["sha256//", "sha256/", ""].filter { pin.hasPrefix($0) }.compactMap { prefix in
             Data(base64Encoded: String(pin.dropFirst(prefix.count)))
         }

@@ -2,7 +2,7 @@ public import Foundation
 
 /// The certificates that a server presented in a TLS handshake, and the methods to validate them.
 ///
-/// The handshake proves only that the server has the private key of its own certificate, which is the first. Everything else must be
+/// The handshake proves only that the server has the private key of the first certificate, which is its own. Everything else must be
 /// validated. Validation doesn't use the network, and can run on any thread.
 public struct ServerTrust: Sendable {
     /// The host that the request was made to.
@@ -12,8 +12,8 @@ public struct ServerTrust: Sendable {
     public let certificates: [Certificate]
     /// The OCSP response that the server sent with its certificates (RFC 6066, section 8), in DER form; nil if it sent none.
     public let stapledOCSPResponse: Data?
-    /// The trust anchors. The chain must end in one of them. If the value is nil, the authorities that the transport trusts are
-    /// used, which are usually the system's.
+    /// The trust anchors. The chain must end in one of them. If the value is nil, the chain must end in an authority that the transport
+    /// trusts. These authorities are usually the system's.
     public var anchors: [Certificate]?
     let authorities: CertificateAuthorities
 
@@ -93,7 +93,7 @@ public struct ServerTrust: Sendable {
 
 /// The reason why a server's certificates were rejected.
 public struct ServerTrustError: Error, Sendable, Hashable {
-    /// The kind of a problem. Later versions can add codes, so compare a code with those that you handle.
+    /// The kind of a problem. Later versions can add codes, so compare a code only with the codes that you handle.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Name: String, Sendable {
             case noCertificates, expired, notYetValid, unknownAuthority, selfSigned, hostMismatch, revoked, weakKey
@@ -121,7 +121,8 @@ public struct ServerTrustError: Error, Sendable, Hashable {
         public static let revoked = Code(name: .revoked)
         /// A key, or the hash of a signature, is too weak.
         public static let weakKey = Code(name: .weakKey)
-        /// A certificate is not permitted to authenticate a server or to sign other certificates, although the chain uses it for that.
+        /// The chain uses a certificate to authenticate a server or to sign other certificates, but the certificate doesn't permit that
+        /// use.
         public static let wrongUsage = Code(name: .wrongUsage)
         /// A signature is invalid.
         public static let invalidSignature = Code(name: .invalidSignature)

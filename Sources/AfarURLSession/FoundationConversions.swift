@@ -34,13 +34,13 @@ extension URLRequest {
         for (name, value) in exchange.sentFields { setValue(value, forHTTPHeaderField: name.rawName) }
     }
 
-    /// The session's own timer has a resolution of one second. On Linux, it also loses a task that waits for the answer to a
-    /// redirect. The timeout is so long that the timers of ``RunningExchange`` always fire first.
+    /// The session's own timer has a resolution of one second. On Linux, the timer also loses a task that waits for the answer to a
+    /// redirect. This timeout is so long that the timers of ``RunningExchange`` always fire first.
     private static let longestTimeout: TimeInterval = 366 * 24 * 60 * 60
 }
 
 extension Exchange {
-    /// The request's fields and the default fields, one line per name. The fields for the body's framing are left out, because the
+    /// The request's fields and the default fields, one line per name. `Content-Length` and `Transfer-Encoding` are omitted, because the
     /// session determines them.
     fileprivate var sentFields: [(HTTPField.Name, String)] {
         let own = request.headerFields

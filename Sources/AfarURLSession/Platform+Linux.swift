@@ -9,16 +9,16 @@
         /// succession, the process traps. Therefore, tasks are suspended only before they start.
         static let suspendsInFlight = false
 
-        /// A 401 with a challenge never completes unless a credential is provided, regardless of the scheme.
+        /// A 401 with a challenge completes only if a credential is provided, regardless of the scheme.
         static let stallsAtChallenge = true
 
-        /// A redirect is reported when its response is complete. If it is refused, the task ends immediately. If the task is
-        /// canceled in the meantime, the process traps.
+        /// A redirect is reported when its response is complete. If the delegate refuses the redirect, the task ends immediately. If the
+        /// task is canceled before the delegate's answer, the process traps.
         static let endsAtRefusedRedirect = true
 
         static let limitations = URLSessionTransport.Limitation.allCases
 
-        /// libcurl sends its own Accept-Encoding. Every libcurl decodes these two codings, and many decode more.
+        /// libcurl sends its own Accept-Encoding. Every build of libcurl decodes these two codings, and many builds decode more.
         static let capabilities = TransportCapabilities(
             name: "URLSession",
             features: [
@@ -28,11 +28,11 @@
             contentCodings: ["gzip", "deflate"]
         )
 
-        /// The maximum size of a file, because files are read into memory.
+        /// The maximum size of a file in bytes. Files are read into memory.
         private static let largestFile = 256 << 20
 
-        /// Replaces a file with its contents. During an upload from a file, the process traps on a cancellation, a timeout or a
-        /// reset by the server.
+        /// Replaces a file with its contents. The process would trap if an upload from a file is canceled, times out, or is reset by the
+        /// server.
         static func sendable(_ exchange: Exchange) throws(TransportError) -> Exchange {
             guard case .file(let file) = exchange.body else { return exchange }
             func refusal(_ code: TransportError.Code, _ message: String, _ cause: (any Error)? = nil) -> TransportError

@@ -20,7 +20,7 @@ extension RunningExchange {
     func didReceive(_ response: URLResponse) {
         let isExpected = state.withLock { state in
             state.lastActivity = .now
-            // The decision can use the file, so the file's owner must wait.
+            // The decision can use the file, so the caller must not close it.
             state.isWriting = state.ending == nil && state.head == nil
             return state.isWriting
         }
@@ -62,7 +62,7 @@ extension RunningExchange {
             state.withLock { state in
                 (state.head, state.isUndecided, state.sink) = (head, true, .memory(Data()))
             }
-            // The reference is weak because the decision may be retained forever. The watchdog retains the exchange until its end.
+            // The reference is weak because the decision may be retained forever. The watchdog retains the running exchange.
             pending.whenDecided { [weak self] decision in
                 guard let self else { return }
                 onQueue { self.decided(decision, about: head) }
@@ -113,7 +113,7 @@ extension RunningExchange {
         )
     }
 
-    /// Prepares for the body, and returns a streamed response.
+    /// Prepares for the body. Completes the exchange if the body is streamed.
     private func accept(_ head: ResponseHead) {
         let stream: ResponseBodyStream? =
             if case .stream(let highWaterMark) = exchange.delivery { openStream(highWaterMark: highWaterMark) } else {
@@ -209,7 +209,7 @@ extension RunningExchange {
         }
     }
 
-    /// Whether the redirect can be declined.
+    /// Returns whether a redirect can be declined; false if the exchange has ended.
     func canAnswerRedirect() -> Bool {
         state.withLock { state in
             guard state.ending == nil else { return false }
@@ -227,7 +227,7 @@ extension RunningExchange {
             let wasComplete = Swift.exchange(&state.isComplete, with: true)
             return (state.phase, state.head != nil, state.isUndecided, wasComplete)
         }
-        // A task that was abandoned after a complete response reports a cancellation.
+        // After a complete response, an abandoned task reports a cancellation.
         guard !wasComplete else { return }
         if let error {
             end(with: .failure(TransportError(error, phase: phase, url: exchange.url)))
@@ -242,8 +242,8 @@ extension RunningExchange {
 }
 
 extension ResponseHead {
-    /// Whether the decoded size exceeds the limit for the encoded size. The session doesn't report the encoded size, so this uses
-    /// the server's Content-Length.
+    /// Whether the decoded size exceeds the limit for the encoded size. The session doesn't report the encoded size, so the server's
+    /// Content-Length is used instead.
     fileprivate func isBomb(_ decoded: Int64, for limit: DecompressionLimit) -> Bool {
         guard decoded > limit.size, value(for: .contentEncoding) != nil, let contentLength else { return false }
         return limit.isExceeded(by: decoded, from: contentLength)

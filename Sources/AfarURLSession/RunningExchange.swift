@@ -7,8 +7,8 @@ import Foundation
 
 /// An exchange that runs as a task of a session.
 ///
-/// The session's events arrive serially; cancellation and timeouts can arrive on any thread. The first of these to end the
-/// exchange determines its result. Later ones are ignored.
+/// The session's events arrive serially. Cancellation and timeouts can arrive on any thread. The first event that ends the exchange
+/// determines its result, and later events are ignored.
 final class RunningExchange: PreparedExchange {
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 
@@ -27,7 +27,7 @@ final class RunningExchange: PreparedExchange {
         var lastActivity = ContinuousClock.now
         var watchdog: Task<Void, Never>?
         var ending: Result<Void, TransportError>?
-        /// Whether the decision is pending. Until it is made, the body is held in memory.
+        /// Whether the head decision is pending. Until the decision is made, the body is held in memory.
         var isUndecided = false
         /// Whether the response was complete before the decision was made.
         var isComplete = false

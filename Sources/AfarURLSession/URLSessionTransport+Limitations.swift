@@ -13,8 +13,8 @@ extension URLSessionTransport {
         case methodCase
         /// Bodies are always decoded. If decoding is off, an encoded response is an error.
         case rawContent
-        /// In requests and responses, fields with the same name are joined, and the order of fields is lost, because Foundation
-        /// stores them in a dictionary. Set-Cookie lines are split again as far as possible.
+        /// Fields with the same name are joined, and the order of fields is lost, in requests and responses. Foundation stores fields in a
+        /// dictionary. Set-Cookie lines are split again as far as possible.
         case fieldOrder
         /// The HTTP version of responses is always reported as 1.1, because Foundation doesn't report it.
         case httpVersion
@@ -29,34 +29,34 @@ extension URLSessionTransport {
         /// The system's libcurl decodes bodies. Unknown content codings and gzip bodies with several members fail, and a truncated
         /// encoded body isn't detected.
         case contentDecoding
-        /// A file for an upload is held in memory, and files of more than 256 MiB are refused, because the library traps if an
-        /// upload from a file is canceled or its connection is reset.
+        /// A file for an upload is held in memory, and files of more than 256 MiB are refused. If an upload directly from a file is
+        /// canceled or its connection is reset, the library traps.
         case largeFileUpload
         /// After an upload is aborted, concurrent requests can stall until their idle timeout, because the library isn't woken.
         case recoveryAfterFailedUpload
         /// A slow reader doesn't slow the server down, because the library can't pause a transfer. The reader's buffer is limited.
         case backpressure
-        /// If a server on the same machine sends data endlessly, and faster than the library reads it, the library continues to
-        /// read after the exchange has failed or been canceled, because it can stop a task only while no data arrives.
+        /// The library can stop a task only while no data arrives. If a server on the same machine sends endless data faster than the
+        /// library reads it, reading continues even after a failure or cancellation.
         case stoppingEndlessResponses
-        /// Only an exchange that has not started can be suspended, because the library drops the connection of a running task, and
-        /// sends the whole request again when it is resumed.
+        /// Only an exchange that has not started can be suspended. If a running task is suspended, the library drops its connection, and
+        /// sends the whole request again on resumption.
         case suspension
         /// Metrics contain only the times of the start, the head and the end, and the sizes of bodies, because the library collects
         /// no metrics.
         case metrics
         /// Server trust can't be evaluated, because the library doesn't send a challenge for it.
         case serverTrust
-        /// The minimum TLS version is that of the system's OpenSSL, because the library doesn't set one. It is 1.2, unless a
-        /// policy is less strict than OpenSSL's default.
+        /// The minimum TLS version is that of the system's OpenSSL, because the library doesn't set one. OpenSSL's default is 1.2. A system
+        /// policy can be less strict.
         case lowestTLSVersion
         /// Proxies from the environment are used, because the library leaves proxies to libcurl. The variables are
         /// `http_proxy`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, the last three also in lowercase.
         case environmentProxies
         /// Unsolicited bytes on a kept connection are mistaken for the next response, because the library doesn't check for them.
         case unsolicitedBytes
-        /// A body without a length is complete when the server closes the TCP connection without a TLS alert, regardless of
-        /// ``ExchangeOptions/acceptsBodiesWithoutTLSCloseNotify``, because the library doesn't report the missing alert.
+        /// The library doesn't report a missing TLS alert. A body without a length is therefore complete when the server closes the TCP
+        /// connection, regardless of ``ExchangeOptions/acceptsBodiesWithoutTLSCloseNotify``.
         case bodyWithoutCloseNotify
         /// Accept, Accept-Language, User-Agent and Connection are sent unless the request sets these fields. The same applies to
         /// Content-Length: 0 for requests without a body, except GET and HEAD.
@@ -72,8 +72,8 @@ extension URLSessionTransport {
         /// The process traps on a Content-Length of 9,223,372,036,854,775,296 (2^63 − 512) or more that fits into 64 bits. The
         /// library converts the number to a floating-point number and back before it calls its delegate.
         case enormousContentLength
-        /// The process traps on a Location without a scheme if its host is an IPv6 address, or contains a percent-encoded character
-        /// that isn't allowed in a host. This happens before the library calls its delegate.
+        /// The process traps on a Location without a scheme in two cases: the host is an IPv6 address, or it contains a percent-encoded
+        /// character that isn't allowed in a host. This happens before the library calls its delegate.
         case unresolvableLocation
 
         static let everywhere: [Self] = [

@@ -10,16 +10,16 @@ import HTTPTypes
 
 /// A transport that uses Foundation's `URLSession`.
 ///
-/// On Apple platforms, it has the features of the system, such as the user's proxies, mobile networks and HTTP/3. On Linux,
-/// Foundation has its own implementation above libcurl (swift-corelibs-foundation), so prefer another transport there, unless the
-/// program can't link libcurl. ``Limitation`` lists what isn't supported there, and why. An exchange that requires features beyond
+/// On Apple platforms, this transport has the features of the system, such as the user's proxies, mobile networks and HTTP/3. On Linux,
+/// Foundation has its own implementation on top of libcurl (swift-corelibs-foundation). Use this transport there only if the program can't
+/// link libcurl. ``Limitation`` lists the features that are missing there, and the reasons. An exchange that requires features beyond
 /// ``capabilities`` is refused before a byte is sent.
 ///
 /// The session's own cookies, cache, credentials and redirects are disabled, because Afar implements them above the transports. A
 /// 3xx or a 401 is returned as a response.
 ///
-/// This transport has its own timers for both timeouts. Waiting for one of the session's connections counts as idle time, because
-/// `URLSession` doesn't report the end of this wait.
+/// This transport has its own timers for the idle timeout and the total timeout. Waiting for one of the session's connections counts as
+/// idle time, because `URLSession` doesn't report the end of this wait.
 public final class URLSessionTransport: Transport {
     private let configuration: URLSessionConfiguration
     private let session: OwnSession
@@ -32,8 +32,8 @@ public final class URLSessionTransport: Transport {
     /// - Parameters:
     ///   - configuration: The session's configuration. The transport uses a copy, in which cookies, cache and credentials are
     ///     disabled.
-    ///   - streamBufferLimit: Where `URLSession` can't slow the server down (Linux), the maximum number of bytes of a streamed
-    ///     body that can wait for a slow reader. The default is 64 MiB. An exchange that exceeds it fails with
+    ///   - streamBufferLimit: The maximum number of bytes of a streamed body that can wait for a slow reader. The limit applies only on
+    ///     Linux, where `URLSession` can't slow the server down. The default is 64 MiB. An exchange that exceeds the limit fails with
     ///     ``TransportError/Code-swift.struct/responseTooLarge``.
     public init(configuration: URLSessionConfiguration = .ephemeral, streamBufferLimit: Int = 64 * 1024 * 1024) {
         self.streamBufferLimit = streamBufferLimit
@@ -124,7 +124,7 @@ extension URLSession {
     }
 }
 
-/// Passes the session's events to their exchanges. The session calls it on a serial queue.
+/// Passes the session's events to their exchanges. The session calls this delegate on a serial queue.
 final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
     private let exchanges = Locked<[Int: RunningExchange]>([:])
 
@@ -187,14 +187,14 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate {
 
 /// A session's delegate queue that blocks its producer while many operations are pending.
 ///
-/// On Linux, the library reads from the network without waiting for its delegate, and each chunk becomes an operation, so a fast
-/// server and a slow disk would fill memory. With this queue, the library's own queue waits until operations have finished. An
-/// operation must therefore never wait for the session: tasks are canceled elsewhere (``runOffQueue(_:)``).
+/// On Linux, the library reads from the network without waiting for its delegate, and each chunk becomes an operation. A fast server and a
+/// slow disk would therefore fill memory. With this queue, the library's own queue waits until operations have finished. An operation must
+/// therefore never wait for the session: tasks are canceled elsewhere (``runOffQueue(_:)``).
 final class BoundedQueue: OperationQueue, @unchecked Sendable {
     // Sendable because the superclass and the semaphore are Sendable.
     private let slots = DispatchSemaphore(value: 256)
-    /// A separate queue, because it gets a thread even if all threads of the global queues are blocked. On Linux, a thread
-    /// that creates a task waits for the session's own queue, which in turn can wait until an operation of this queue has finished.
+    /// A separate queue, because it gets a thread even if all threads of the global queues are blocked. On Linux, a thread that creates a
+    /// task waits for the session's own queue. That queue can wait until an operation of this queue has finished.
     private let queue = DispatchQueue(label: "afar.urlsession")
 
     override init() {
@@ -210,7 +210,7 @@ final class BoundedQueue: OperationQueue, @unchecked Sendable {
         }
     }
 
-    /// Adds a closure that isn't an event. It needs no slot, because the event that adds it already has one.
+    /// Adds a closure that isn't an event of the session, without waiting for a slot.
     func addUncounted(_ block: @escaping @Sendable () -> Void) { super.addOperation(block) }
 
     /// Runs a closure that may have to wait for the session's queue.

@@ -4,7 +4,7 @@ package import Foundation
 package final class BodyFeed {
     package enum ReadResult {
         case bytes(Int)
-        /// No bytes are available. The pump calls back when they are.
+        /// No bytes are available yet. The pump calls `onReady` when this changes.
         case wait
     }
 
@@ -25,7 +25,7 @@ package final class BodyFeed {
         length = Int64(data.count)
     }
 
-    /// Opens a file. It must be a regular file, because opening or reading any other kind of file can block the loop and all its transfers.
+    /// Opens a file, which must be a regular file. Opening or reading any other kind of file can block the loop and all its transfers.
     package init(file url: URL) throws(Fault) {
         let descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -70,7 +70,7 @@ package final class BodyFeed {
         return .bytes(count)
     }
 
-    /// Moves to an offset of the body, to send it again over another connection. Returns false if that is impossible.
+    /// Moves to an offset, so that the body can be sent again over another connection. Returns false if the source can't move there.
     package func seek(to offset: Int64) -> Bool {
         switch source {
         case .memory(let data):
@@ -94,8 +94,8 @@ package final class BodyFeed {
     }
 }
 
-/// Passes the chunks of a streamed request body from the task that produces them to the loop that sends them. It holds one chunk at a
-/// time, and requests the next one when the loop has sent the previous one.
+/// Passes a streamed request body from the task that produces its chunks to the loop that sends them. The pump holds one chunk at a time.
+/// It requests the next chunk when the loop has read the previous one.
 package final class BodyPump: Sendable {
     private struct State {
         var chunk = Data()
@@ -104,10 +104,10 @@ package final class BodyPump: Sendable {
         var isLoopWaiting = false
         var producer: UnsafeContinuation<Bool, Never>?
         var isCancelled = false
-        /// Nil after cancellation, because the reader can continue for a long time and must not retain the exchange.
+        /// Nil after cancellation. The closure retains the exchange, and the stream's reader can run for a long time.
         var onReady: (@Sendable () -> Void)?
 
-        /// Returns the closure to call now, or nil if the loop isn't waiting. Returns it at most once for each wait.
+        /// Returns the closure to call now, or nil if the loop isn't waiting. Each wait ends with at most one call.
         mutating func takeCall() -> (@Sendable () -> Void)? {
             defer { isLoopWaiting = false }
             return isLoopWaiting ? onReady : nil
@@ -153,7 +153,7 @@ package final class BodyPump: Sendable {
         if state.withLock({ $0.isCancelled }) { task.cancel() }
     }
 
-    /// Copies the next bytes, for the loop. Returns the number of copied bytes, 0 at the end, or nil if the loop must wait.
+    /// Copies the next bytes to a buffer of the loop. Returns the number of copied bytes, 0 at the end, or nil if the loop must wait.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(Fault) -> Int? {
         let (count, fault, producer) = state.withLock { state -> (Int?, Fault?, UnsafeContinuation<Bool, Never>?) in
             guard !state.chunk.isEmpty else {
@@ -185,7 +185,7 @@ package final class BodyPump: Sendable {
         task.withLock { $0 }?.cancel()
     }
 
-    /// Claims the stream. After cancellation it returns nil, so a retry can still read a stream that can be read only once.
+    /// Claims the stream, or returns nil after cancellation. A retry can then still read a stream that can be read only once.
     private func claim(_ stream: RequestBodyStream) -> (@Sendable () -> RequestBodyStream.Reader)? {
         state.withLock { $0.isCancelled ? nil : stream.claim() }
     }

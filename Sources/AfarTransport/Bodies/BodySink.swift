@@ -13,7 +13,7 @@ package struct BodySink {
         case discarded(Int64)
         case memory(GrowingBuffer)
         case file(descriptor: Int32)
-        /// Collects pieces in the buffer first, because each chunk can wake the reader.
+        /// Collects small pieces in the buffer, because each chunk can wake the reader.
         case stream(ResponseBodyStream.Source, ChunkBuffer)
     }
 
@@ -22,7 +22,7 @@ package struct BodySink {
     /// The number of decoded bytes so far.
     package private(set) var byteCount: Int64 = 0
 
-    /// Creates the sink of a delivery. For a stream, it is a placeholder until the stream's source exists.
+    /// Creates the sink for a delivery. The sink for a stream is a placeholder until the stream's source exists.
     package init(_ delivery: ResponseDelivery) {
         switch delivery {
         case .collect(let limit): self.init(collecting: limit)
@@ -73,8 +73,8 @@ package struct BodySink {
         if case .memory(let buffer) = target, let length { buffer.reserve(Int(clamping: length)) }
     }
 
-    /// Memory for the next bytes. Bytes that you read into it aren't copied when you write them. Nil for a file, or if no memory
-    /// is available.
+    /// Memory for the next bytes; nil for a file or a discarded body, or if no memory is available. Bytes in this memory aren't copied when
+    /// you write them.
     package var room: UnsafeMutableRawBufferPointer? {
         switch target {
         case .discarded, .file: nil
@@ -112,7 +112,7 @@ package struct BodySink {
         return .written
     }
 
-    /// Returns the body for the response; nil for a stream. Call this method only once, because it gives up the memory.
+    /// Returns the body for the response; nil for a stream. Call this method only once, because the returned body takes over the memory.
     package func complete() -> TransportResponse.Body? {
         switch target {
         case .discarded: .data(Data())
@@ -125,7 +125,7 @@ package struct BodySink {
 
 /// A buffer that grows by doubling its capacity, and becomes a `Data` without a copy.
 package final class GrowingBuffer {
-    /// The maximum number of bytes to reserve for a declared length. Beyond it, memory grows with the bytes that arrive.
+    /// The maximum number of bytes to reserve for a declared length. Beyond this size, the buffer grows as bytes arrive.
     private static let largestReservation = 16 * 1024 * 1024
 
     private var start: UnsafeMutableRawPointer?
@@ -140,12 +140,12 @@ package final class GrowingBuffer {
         _ = grow(to: min(length, Self.largestReservation))
     }
 
-    /// The reserved memory that the next bytes can be read into before they are appended; nil if nothing is reserved.
+    /// The reserved memory after the appended bytes, into which you can read the next bytes; nil if nothing is reserved.
     package var room: UnsafeMutableRawBufferPointer? {
         start.map { UnsafeMutableRawBufferPointer(start: $0 + count, count: capacity - count) }
     }
 
-    /// Appends bytes. Doesn't copy them if they are at the start of ``room``. Returns false if memory ran out.
+    /// Appends bytes. Doesn't copy bytes that are already at the start of ``room``. Returns false if memory ran out.
     package func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let source = bytes.baseAddress, bytes.count > 0 else { return true }
         let needed = count + bytes.count
@@ -179,7 +179,7 @@ package final class GrowingBuffer {
 /// Collects the pieces of a streamed body into chunks. Memory blocks are reused after their chunks have been read, because allocating
 /// memory costs more than filling it.
 package final class ChunkBuffer {
-    /// The unused blocks of one body. This is a separate object, because chunks outlive the transfer.
+    /// The unused blocks of one body. They are in a separate object, because chunks outlive the transfer.
     private final class Blocks: Sendable {
         private struct State {
             /// The addresses of the blocks.
@@ -192,7 +192,7 @@ package final class ChunkBuffer {
 
         init(size: Int) { self.size = size }
 
-        /// Frees the unused blocks now, and the other blocks when they are returned. Called at the end of the body.
+        /// Frees the unused blocks now. The other blocks are freed when their chunks are released. Called at the end of the body.
         func close() {
             let waiting = state.withLock { state in
                 state.limit = 0
@@ -235,13 +235,14 @@ package final class ChunkBuffer {
         blocks.close()
     }
 
-    /// The memory that the next bytes of the chunk can be read into before they are appended; nil if memory ran out.
+    /// The memory after the chunk's bytes, into which you can read the next bytes; nil if memory ran out.
     package var room: UnsafeMutableRawBufferPointer? {
         block = block ?? blocks.take()
         return block.map { UnsafeMutableRawBufferPointer(start: $0 + count, count: blocks.size - count) }
     }
 
-    /// Appends bytes, and passes full chunks to the reader. Doesn't copy bytes at the start of ``room``. Returns false if memory ran out.
+    /// Appends bytes, and passes full chunks to the reader. Doesn't copy bytes that are already at the start of ``room``. Returns false if
+    /// memory ran out.
     package func append(_ bytes: UnsafeRawBufferPointer, to source: ResponseBodyStream.Source) -> Bool {
         var rest = bytes
         while let start = rest.baseAddress, rest.count > 0 {

@@ -1,6 +1,6 @@
 package import Dispatch
 
-/// A task's job that another task or a thread runs.
+/// A job of a task (its code up to the next suspension), which another task or a thread runs.
 package struct InlineJob: Sendable {
     private let job: UnownedJob
     private let executor: any TaskExecutor
@@ -23,8 +23,8 @@ package protocol InlineJobRunner: AnyObject, Sendable {
 package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
     // Sendable because the lock protects all mutable state.
     //
-    // This class isn't generic, because a generic class would slow down each wait. Continuations resume without a value. Waiters read the
-    // value after they have held the lock, which the thread sanitizer recognizes as synchronization.
+    // This class isn't generic, because a generic class would slow down each wait. Continuations resume without a value. Each waiter takes
+    // the lock and then reads the value. The thread sanitizer recognizes this synchronization.
     fileprivate typealias Waiter = UnsafeContinuation<Void, Never>
 
     private struct State {
@@ -50,7 +50,7 @@ package class AnyDeferred: InlineJobRunner, @unchecked Sendable {
 
     /// Ends the wait. Only the first call has an effect.
     ///
-    /// - Parameter settle: Called under the lock, on the first call only.
+    /// - Parameter settle: A closure that only the first call of this method runs, under the lock.
     fileprivate func end(_ settle: () -> Void) {
         let (first, others) = state.withLock { state -> (Waiter?, [Waiter]) in
             guard !state.isFulfilled else { return (nil, []) }
@@ -118,14 +118,14 @@ package final class DelayedCall: @unchecked Sendable {
     // Sendable because a Dispatch source can be used from any thread.
     private let source: any DispatchSourceTimer
 
-    /// The queue is serial, because Dispatch provides a thread for a serial queue even when its other threads are blocked.
+    /// The queue is serial, because Dispatch provides a thread for a serial queue even when other threads are blocked.
     package static let queue = DispatchQueue(label: "afar.timers")
 
     /// Schedules the call.
     ///
     /// - Parameters:
     ///   - delay: The delay; at most 1e9 seconds.
-    ///   - queue: The queue that calls the closure. The default is for closures that return immediately and run no user code.
+    ///   - queue: The queue that calls the closure. Use the default only for closures that return immediately and run no user code.
     ///   - call: The closure.
     package init(
         after delay: Duration, on queue: DispatchQueue = DelayedCall.queue, _ call: @escaping @Sendable () -> Void
@@ -155,11 +155,11 @@ package func pause(for duration: Duration) async {
 
 // MARK: - Cancellable tasks
 
-/// Runs user code in a new task and waits for it. Canceling this task cancels the new one and ends the wait.
+/// Runs user code in a new task and waits for it. Canceling the calling task cancels the new task and ends the wait.
 ///
 /// - Parameters:
 ///   - executor: Runs the task. The default doesn't depend on free threads of the task pool.
-///   - cancelled: The value to return if this task is canceled.
+///   - cancelled: The value to return if the calling task is canceled.
 ///   - timeout: The time limit, and the value to return when it passes; nil for no limit.
 ///   - work: The code to run.
 package func withCancellableTask<Answer: Sendable>(
@@ -185,7 +185,7 @@ package func withCancellableTask<Answer: Sendable>(
     }
 }
 
-/// Runs throwing user code in a new task and waits for it. Canceling this task cancels the new one and ends the wait.
+/// Runs throwing user code in a new task and waits for it. Canceling the calling task cancels the new task and ends the wait.
 ///
 /// - Throws: The error that the code throws, or `CancellationError`.
 package func withCancellableTask(
@@ -207,7 +207,7 @@ extension Result where Failure == any Error {
 
 /// Runs tasks on a Dispatch queue.
 package final class QueueExecutor: TaskExecutor {
-    /// Runs tasks on Dispatch's own threads. If some of them are blocked, Dispatch starts more threads than there are processors.
+    /// Runs tasks on Dispatch's own threads. If some threads are blocked, Dispatch starts more threads than there are processors.
     package static let global = QueueExecutor(.global())
 
     private let queue: DispatchQueue

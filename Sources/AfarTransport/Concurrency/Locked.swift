@@ -14,8 +14,8 @@ public import Synchronization
         try content.withLock(body)
     }
 
-    /// Runs `body` with exclusive access to the state, and releases its result after unlocking. Use it for user objects, whose
-    /// `deinit` can run user code.
+    /// Runs `body` with exclusive access to the state, and releases the result of `body` after unlocking. Remove user objects with this
+    /// method, because their `deinit` can run user code.
     @inlinable package func release<Spent>(_ body: (inout State) -> sending Spent) { content.release(body) }
 }
 
@@ -49,7 +49,7 @@ public import Synchronization
         }
     }
 
-    /// Runs `body` with exclusive access to the state, and releases its result after unlocking. Use it for user objects, whose
-    /// `deinit` can run user code.
+    /// Runs `body` with exclusive access to the state, and releases the result of `body` after unlocking. Remove user objects with this
+    /// method, because their `deinit` can run user code.
     @inlinable package borrowing func release<Spent>(_ body: (inout State) -> sending Spent) { _ = withLock(body) }
 }

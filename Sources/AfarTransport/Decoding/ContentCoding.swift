@@ -78,8 +78,8 @@ final class ZlibStream {
     }
 }
 
-/// Decodes the `deflate` content coding: a stream in the zlib format (RFC 1950), or a raw stream (RFC 1951), which some servers
-/// send instead.
+/// Decodes the `deflate` content coding: a stream in the zlib format (RFC 1950). Some servers send a raw stream (RFC 1951) instead, which
+/// is also decoded.
 final class DeflateCoding: ContentCoding {
     private enum State {
         case start
@@ -136,8 +136,8 @@ final class DeflateCoding: ContentCoding {
         return try stream?.inflate(&input, into: output, count: &count) ?? false
     }
 
-    /// Returns whether two bytes are a zlib header (RFC 1950, section 2.2). A raw stream with the same first bytes would begin
-    /// with a stored block whose padding isn't zero.
+    /// Returns whether two bytes are a zlib header (RFC 1950, section 2.2). These bytes don't begin a raw stream, where they would mean a
+    /// stored block with nonzero padding.
     private static func beginsZlibFormat(_ first: UInt8, _ second: UInt8) -> Bool {
         first & 0x0F == 8 && first >> 4 <= 7 && (UInt16(first) << 8 | UInt16(second)) % 31 == 0
     }

@@ -13,8 +13,8 @@ import HTTPTypes
 /// }
 /// ```
 ///
-/// zlib decodes gzip and deflate. Brotli and Zstandard are decoded if the system has their libraries, which are loaded when they
-/// are first needed. Use a decoder from one thread at a time.
+/// zlib decodes gzip and deflate. Brotli and Zstandard require libraries of the system, which are loaded when they are first needed. Use a
+/// decoder from one thread at a time.
 public final class ContentDecoder {
     /// The codings that can be decoded on this system, best first, as they appear in `Accept-Encoding`.
     public static let codings: [String] =
@@ -25,7 +25,7 @@ public final class ContentDecoder {
     private static let mostCodings = 5
     /// The size of the buffer between two codings, in bytes.
     private static let bufferSize = 16 * 1024
-    /// The maximum number of times that the buffers between codings are filled in one step.
+    /// The maximum number of times that one call of ``decode(_:into:)`` fills the buffers between codings.
     private static let maximumFillsPerStep = 64
 
     /// One coding, and the bytes that it hasn't decoded yet.
@@ -64,7 +64,7 @@ public final class ContentDecoder {
 
     /// Creates a decoder for a response's body.
     ///
-    /// Returns nil if the body isn't decoded. This is the case if it has no content coding or an unknown one, if it is a part of a body
+    /// Returns nil if the body has no content coding or an unknown one. Also returns nil if the response has no body or a part of one
     /// (206), or if `options` request raw bodies.
     ///
     /// - Parameters:
@@ -82,9 +82,9 @@ public final class ContentDecoder {
 
     private static func isKnown(_ name: String) -> Bool { name == "x-gzip" || codings.contains(name) }
 
-    /// Decodes until all of the input is consumed, the output is full, or the step has done enough work.
+    /// Decodes until all of the input is consumed, the output is full, or this call has done its maximum amount of work.
     ///
-    /// Call it again with the remaining input as long as ``hasMore`` is true.
+    /// Call this method again with the remaining input as long as ``hasMore`` is true.
     ///
     /// - Parameters:
     ///   - input: Encoded bytes. Consumed bytes are removed.
@@ -105,7 +105,7 @@ public final class ContentDecoder {
         return count
     }
 
-    /// Checks that the body is complete. Call it at the end of the body.
+    /// Checks that the body is complete. Call this method at the end of the body.
     ///
     /// An empty body is complete.
     ///
@@ -188,9 +188,9 @@ extension UnsafeMutableRawBufferPointer {
 /// A limit at which a compressed response body (`Content-Encoding`) is treated as a decompression bomb. A body exceeds the
 /// limit if it has more than ``size`` decoded bytes, and more than ``ratio`` decoded bytes for each received byte.
 ///
-/// Both conditions must be met, so a body never exceeds the limit because of its size alone. The highest possible ratio of gzip
-/// and deflate is about 1,030; brotli and zstd can far exceed it. A disk image of zeros can exceed both limits: increase
-/// ``ratio``, or set the limit to nil.
+/// Both conditions must be met, so a body never exceeds the limit because of its size alone. The highest possible ratio of gzip and deflate
+/// is about 1,030. The ratio of brotli and zstd can be much higher. A harmless body, such as a disk image of zeros, can meet both
+/// conditions. To accept it, increase ``ratio`` or set the limit to nil.
 public struct DecompressionLimit: Sendable, Hashable {
     /// The number of decoded bytes that any body can have, regardless of its ratio. The default is 1 GiB.
     public var size: Int64

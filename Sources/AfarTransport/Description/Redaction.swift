@@ -1,6 +1,6 @@
-/// Hides credentials in text that is shown to people. In headers, URLs and text that contains URLs, it replaces them with `***`.
+/// Hides credentials in text that is shown to people. Replaces them with `***` in headers, in URLs, and in text that contains URLs.
 ///
-/// It compares bytes: an `@` with a combining accent is a different `Character` in Swift, but servers read it as an `@`.
+/// A redaction compares bytes, because servers read an `@` with a combining accent as an `@`. In Swift, the two are different `Character`s.
 public struct Redaction: Sendable {
     /// Hides all credentials that are recognized by name or position.
     public static let standard = Redaction()
@@ -11,7 +11,7 @@ public struct Redaction: Sendable {
     private let sensitiveHeaders: SensitiveHeaders
 
     private static let schemes: Set = ["basic", "bearer", "digest", "negotiate", "ntlm"]
-    /// Authentication schemes in which servers send tokens too.
+    /// Authentication schemes in which both clients and servers send tokens.
     private static let tokenSchemes: Set = ["bearer", "negotiate", "ntlm"]
     private static let headersOfOneURL: Set = ["location", "content-location", "referer"]
 
@@ -25,8 +25,8 @@ public struct Redaction: Sendable {
         self.sensitiveHeaders = SensitiveHeaders(sensitiveHeaders)
     }
 
-    /// Returns a header's value for display. If the header is sensitive, everything except a known scheme is hidden. In the values of
-    /// other headers, URLs and tokens after a scheme are redacted.
+    /// Returns a header's value for display. If the header is sensitive, everything except a known authentication scheme is hidden. In
+    /// other headers, URLs and the tokens after a scheme are redacted.
     public func value(_ value: String, of name: String) -> String {
         guard !showsSecrets else { return value }
         guard sensitiveHeaders.contains(name) else {
@@ -58,14 +58,14 @@ public struct Redaction: Sendable {
     /// Returns a URL for display. Hides the user name, the password, and the values of parameters with sensitive names in the path, query
     /// and fragment.
     ///
-    /// The text can be an invalid URL. In that case, it is unclear where the password ends, so everything before the last `@` is hidden.
+    /// The text can be an invalid URL. If it is unclear where its password ends, everything before the last `@` is hidden.
     public func url(_ url: String) -> String {
         guard !showsSecrets, Self.canContainSecrets(url) else { return url }
         return String(decoding: Self.redactedURL(Array(url.utf8)[...]), as: UTF8.self)
     }
 
-    /// Returns text in which each URL is redacted as in ``url(_:)``. White space, `"`, `<` and `>` end a URL. An apostrophe
-    /// doesn't, because a password can contain one.
+    /// Returns text in which each URL is redacted as in ``url(_:)``. White space, `"`, `<` and `>` end a URL. An apostrophe doesn't end a
+    /// URL, because a password can contain one.
     public func text(_ text: String) -> String {
         guard !showsSecrets, Self.canContainSecrets(text) else { return text }
         return String(decoding: Self.redactedText(Array(text.utf8)[...]), as: UTF8.self)
@@ -80,7 +80,7 @@ public struct Redaction: Sendable {
 }
 
 extension Redaction {
-    /// Parts of credential names. They contain only letters and digits.
+    /// Parts of credential names. Names are compared without separators, so the parts contain only letters and digits.
     private static let sensitiveParts = [
         "authorization", "cookie", "token", "secret", "password", "passwd", "passphrase", "passcode", "credential",
         "signature", "bearer", "apikey", "accesskey", "authkey", "privatekey", "signingkey", "subscriptionkey",
@@ -116,7 +116,7 @@ extension Redaction {
                 endWord()
                 continue
             }
-            // "apiKey", "s3Key", "DBPass"
+            // Splits "apiKey", "s3Key" and "DBPass".
             if isUppercase,
                 isLowercase(previous) || previous.isDigit || (Self.isUppercase(previous) && isLowercase(next))
             {
@@ -142,8 +142,8 @@ extension Redaction {
 
 // MARK: - Sensitive headers
 
-/// The headers that hold credentials: those with sensitive names, and those listed explicitly. The same headers are hidden in
-/// descriptions and dropped on redirects to another origin.
+/// The headers that hold credentials: headers with sensitive names, and explicitly listed headers. These headers are hidden in descriptions
+/// and dropped on redirects to another origin.
 package struct SensitiveHeaders: Sendable {
     /// The explicitly listed names, in lowercase.
     private let names: Set<String>
@@ -166,7 +166,7 @@ package struct SensitiveHeaders: Sendable {
 extension Redaction {
     private typealias Bytes = ArraySlice<UInt8>
 
-    /// The maximum number of percent-encoding layers around a nested URL that is still inspected.
+    /// The maximum number of percent-encoding layers around a nested URL. URLs with more layers aren't inspected.
     private static let deepestEncoding = 3
 
     static func redactedURL(_ url: ArraySlice<UInt8>) -> [UInt8] {
@@ -213,8 +213,8 @@ extension Redaction {
 
     // MARK: User names and passwords
 
-    /// Returns the ranges between two slashes and the last `@` before the path. Many parsers treat backslashes, and more than two
-    /// slashes, like two slashes.
+    /// Returns the ranges between two slashes and the last `@` before the path. Many parsers read backslashes as slashes, and accept more
+    /// than two slashes.
     private static func userinfo(in text: Bytes) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var rest = text
@@ -229,7 +229,8 @@ extension Redaction {
         return found
     }
 
-    /// Returns nil if it is clear where the authority ends. Otherwise, returns the start of the authority, or of the text in its place.
+    /// Returns the start of the authority if it is unclear where the authority ends, otherwise nil. Without the two slashes before an
+    /// authority, returns the start of the text, or nil if the text begins with its path.
     private static func unclearAuthority(of url: Bytes) -> Int? {
         // No authority: the reference begins with its path.
         if let first = url.first, endsAuthority(first), !url.dropFirst().starts(with: "/".utf8) { return nil }
@@ -254,7 +255,7 @@ extension Redaction {
             guard name.allSatisfy(isHostByte) else { return false }
         }
         let port = text[name.endIndex...]
-        // A colon without digits can follow a user name whose password begins with a slash.
+        // Without digits, the colon can follow a user name whose password begins with a slash.
         let isPort = port.count > 1 && port.first == UInt8(ascii: ":") && port.dropFirst().allSatisfy(\.isDigit)
         return !name.isEmpty && (port.isEmpty || isPort)
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Makes text from a server safe to print: it can't control the terminal or hide anything from the reader.
+/// Makes text from a server safe to print, so that the text can't control the terminal or hide anything from the reader.
 public enum TerminalText {
     /// Returns the text with control characters and invisible characters made visible. Line breaks and tabs stay.
     public static func safe(_ text: String) -> String {
@@ -26,7 +26,7 @@ public enum TerminalText {
         return safe(lines.map { String($0) }.joined(separator: " "))
     }
 
-    /// Whether the text needs no changes to be printed safely.
+    /// Whether the text can be printed safely without changes.
     package static func isSafe(_ text: String) -> Bool {
         text.utf8.allSatisfy { (0x20...0x7E).contains($0) || $0 == 0x0A || $0 == 0x09 }
             || text.unicodeScalars.allSatisfy(isShown)
@@ -39,9 +39,9 @@ public enum TerminalText {
 
     /// Whether a character can be printed unchanged.
     ///
-    /// The exceptions are C0 and C1 controls other than tab and line feed, other line breaks, characters that change the writing
-    /// direction, and invisible characters. Soft hyphens, joiners and variation selectors are invisible too but stay, because
-    /// words and emoji contain them.
+    /// Returns false for C0 and C1 controls except tab and line feed, other line breaks, characters that change the writing direction, and
+    /// invisible characters. Soft hyphens, joiners and variation selectors are invisible but can be printed, because words and emoji
+    /// contain them.
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A: true

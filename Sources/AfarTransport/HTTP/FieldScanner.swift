@@ -48,7 +48,7 @@ package struct FieldScanner {
 
     // MARK: Lists
 
-    /// Moves to the next element of a list (section 5.6.1). Returns whether there is one.
+    /// Moves to the next element of a list (section 5.6.1). Returns false if there are no more elements.
     package mutating func skipToElement() -> Bool {
         remaining = remaining.drop { $0.isFieldSpace || $0 == UInt8(ascii: ",") }
         return !remaining.isEmpty
@@ -182,7 +182,7 @@ package enum HTTPDate {
         return Int32(text)
     }
 
-    /// Expands a two-digit year. A year that would be more than 50 years in the future is in the past century.
+    /// Expands a two-digit year. A year that would be more than 50 years in the future is moved to the previous century.
     private static func fullYear(_ year: Int32) -> Int32 {
         var now = time(nil)
         var calendar = tm()

@@ -13,8 +13,8 @@ public struct MediaType: Sendable, Hashable {
         self.charset = charset
     }
 
-    /// Parses the value of a `Content-Type` field leniently. If it lists several types, the first is used. Without a value, the type is
-    /// empty.
+    /// Parses the value of a `Content-Type` field leniently. If the value lists several types, the first is used. If the value is nil, the
+    /// type is empty.
     public init(_ value: String?) {
         guard let value else {
             self.init(essence: "", charset: nil)
@@ -30,7 +30,7 @@ public struct MediaType: Sendable, Hashable {
         self.init(essence: essence, charset: charset)
     }
 
-    /// Removes single quotes. They aren't quotes in HTTP, but some servers use them.
+    /// Removes single quotes around a charset. HTTP permits only double quotes, but some servers use single quotes.
     private static func label(_ value: String) -> String? {
         let bytes = value.utf8
         let quote = UInt8(ascii: "'")

@@ -27,7 +27,8 @@ extension UInt8 {
     /// A space or a tab, the white space of RFC 9110, section 5.6.3.
     @inlinable package var isFieldSpace: Bool { self == 0x20 || self == 0x09 }
 
-    /// Whether the byte can occur in a host and port: it doesn't end the authority of a URL or separate user information from the host.
+    /// Whether the byte can occur in the host and port of a URL. Bytes that end the authority, or separate user information from the host,
+    /// can't.
     package var isAllowedInAuthority: Bool {
         switch self {
         case 0...0x20, 0x7F, UInt8(ascii: "@"), UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "?"),

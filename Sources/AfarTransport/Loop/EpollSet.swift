@@ -14,7 +14,7 @@
         package init() throws {
             epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
             eventfd = epoll < 0 ? -1 : afar_eventfd()
-            // Edge-triggered, so the counter needs no reads.
+            // The eventfd is edge-triggered, so its counter needs no reads.
             guard eventfd >= 0, set(eventfd, EPOLL_CTL_ADD, EPOLLIN.rawValue | EPOLLET.rawValue, tag: Self.wakeTag)
             else {
                 throw POSIXError(.init(rawValue: errno) ?? .EMFILE)
@@ -72,7 +72,7 @@
             }
         }
 
-        /// Starts a thread, in which writing to a pipe without a reader fails instead of ending the process.
+        /// Starts a thread that blocks SIGPIPE: writing to a pipe without a reader then fails instead of ending the process.
         ///
         /// Foundation's `Thread` doesn't report failures to start, and doesn't pass its name to the system.
         ///

@@ -1,20 +1,20 @@
 package import Foundation
 
-/// A thread of a transport that drives connections. All methods can be called from any thread.
+/// A transport's thread, which performs the I/O of connections. All methods can be called from any thread.
 package protocol TransportLoop: AnyObject, Sendable {
     func closeIdleConnections()
 
-    /// Calls a closure with the connections, on the loop's thread.
+    /// Counts the connections to each host, and calls a closure with the result on the loop's thread.
     func countConnections(_ answer: @escaping @Sendable ([ConnectionStatistics.Host]) -> Void)
 
     /// Runs a job on the loop's thread.
     func run(_ job: InlineJob)
 
-    /// Cancels the loop's exchanges, and ends its thread when they have ended.
+    /// Cancels the loop's exchanges. The thread ends when all exchanges have ended.
     func shutDown()
 }
 
-/// The loops of a transport, each started with its first exchange. All connections to a host belong to one of them.
+/// The loops of a transport. A loop starts with its first exchange. All connections to a host belong to the same loop.
 ///
 /// This class isn't generic, because the modules of the transports couldn't specialize it.
 package final class LoopGroup: Sendable {
@@ -80,7 +80,7 @@ package final class LoopGroup: Sendable {
         }
     }
 
-    /// Returns an executor that runs tasks on the first thread. It retains the transport.
+    /// Returns an executor that runs tasks on the first loop's thread. The executor retains the transport.
     package func taskExecutor(of transport: any Transport) throws -> any TaskExecutor {
         let loop = try loop(at: 0, url: nil)
         return LoopExecutor(of: transport) { loop.run($0) }

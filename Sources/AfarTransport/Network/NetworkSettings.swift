@@ -37,7 +37,7 @@ public struct NetworkSettings: Sendable, Hashable {
     public var unixSocket: String?
     /// Addresses to connect to instead of certain hosts: `["api.example.com:443": "10.0.0.5:8443"]`. The default is empty.
     ///
-    /// A key without a host or a port matches any host or port. A value without a host or a port keeps the original one. Write
+    /// A key without a host or a port matches any host or port. A value without a host or a port keeps the original host or port. Write
     /// IPv6 addresses in brackets. The URL, the `Host` field and the name that is checked in the certificate don't change.
     public var connectTo: [String: String] = [:]
     /// The name of the network interface for outgoing connections, such as `eth0`, or nil to let the system choose. The default
@@ -45,8 +45,8 @@ public struct NetworkSettings: Sendable, Hashable {
     public var interface: String?
     /// The local address for outgoing connections, or nil to let the system choose. The default is nil.
     public var localAddress: String?
-    /// The family of IP addresses to connect to. With a proxy, it applies to the proxy's addresses, and to the host's addresses if
-    /// the client resolves them (SOCKS 5). The default is ``AddressFamily/any``.
+    /// The family of IP addresses to connect to. With a proxy, the family applies to the proxy's addresses. With SOCKS 5, it also applies
+    /// to the host's addresses if the client resolves the host's name. The default is ``AddressFamily/any``.
     ///
     /// A request fails with ``TransportError/Code-swift.struct/cannotFindHost`` if its host has no address of the family.
     public var addressFamily = AddressFamily.any
@@ -56,7 +56,7 @@ public struct NetworkSettings: Sendable, Hashable {
     /// Creates settings that leave every choice to the transport.
     public init() {}
 
-    /// The settings in the current environment of the process: its proxies.
+    /// Settings with the proxies in the current environment of the process.
     public static var environment: NetworkSettings {
         var settings = NetworkSettings()
         settings.proxies = .environment
@@ -163,8 +163,8 @@ package struct InvalidSetting: Error, CustomStringConvertible {
 
 /// One entry of ``NetworkSettings/connectTo``.
 package struct ConnectToEntry: Sendable {
-    /// A host, in brackets if it is an IPv6 address, and a port. In a key, nil matches any host or port. In a value, nil keeps
-    /// the original one.
+    /// A host, in brackets if it is an IPv6 address, and a port. In a key, nil matches any host or port. In a value, nil keeps the original
+    /// host or port.
     package typealias Endpoint = (host: String?, port: Int?)
 
     package let key: Endpoint
@@ -183,12 +183,12 @@ package struct ConnectToEntry: Sendable {
                 "\"\(text)\" in connectTo is not a host and a port: use a form such as \"example.com:443\" or \"[::1]:8080\""
             )
         }
-        // Callers expect the zone in the system's form.
+        // Callers expect the zone in the form `%eth0`.
         let zone = host.zone
         return (host.isEmpty ? nil : zone.isEmpty ? host : "[\(HostName(host).text)\(zone)]", port)
     }
 
-    /// The order of the entries: those with a host come first, and among them those with a port.
+    /// The position of the entry. The order is: a host and a port, only a host, only a port, neither.
     fileprivate var rank: Int { (key.host == nil ? 2 : 0) + (key.port == nil ? 1 : 0) }
 
     fileprivate func matches(_ host: HostName, _ port: Int) -> Bool {

@@ -2,11 +2,11 @@ package import AfarTrust
 package import Foundation
 import HTTPTypes
 
-/// The client's identity, and the evaluation of server certificates. A connection belongs to the instance that it was opened with.
+/// The client's identity, and the evaluation of server certificates. A connection belongs to the instance with which it was opened.
 package final class ConnectionSecurity: Sendable {
     /// Evaluates the certificates that a server presented, and throws an error to reject them.
     ///
-    /// The duration is the longest time to wait before the evaluation starts. If it can't start within that time, it throws
+    /// The duration is the longest time to wait before the evaluation starts. If the evaluation can't start within that time, it throws
     /// ``NoTrustDecision``.
     package typealias Evaluation = @Sendable (ServerTrust, _ longestWait: Duration) async throws -> Void
 
@@ -23,7 +23,7 @@ package final class ConnectionSecurity: Sendable {
         case abandoned
     }
 
-    /// Thrown if the handler cancels the exchange.
+    /// The error if the handler cancels the exchange.
     struct Abandonment: Error {}
 
     private struct State {
@@ -59,7 +59,7 @@ package final class ConnectionSecurity: Sendable {
     /// Decides whether to trust the certificates of a host.
     ///
     /// - Parameters:
-    ///   - handler: Decides before the evaluation; nil for none.
+    ///   - handler: A handler that decides before the evaluation; nil for none.
     ///   - limit: The total time limit for the decision.
     ///   - longestWait: The longest time to wait for a thread that runs the evaluation.
     package func decide(
@@ -101,7 +101,7 @@ package final class ConnectionSecurity: Sendable {
     func decide(on chain: PresentedChain, by decide: () async -> Result<ServerTrust, any Error>) async -> Decision {
         while true {
             let answer = Deferred<Decision>()
-            // One critical section, because another request may have accepted the chain in the meantime.
+            // Use one critical section, because another request can accept the chain between two.
             let role = state.withLock { state -> Role in
                 if state.accepts(chain) { return .none }
                 guard state.waiters[chain.id] != nil else {
@@ -145,7 +145,7 @@ package final class ConnectionSecurity: Sendable {
         return decision
     }
 
-    /// Accepts the chain for new connections for ten minutes, or until one of its certificates expires if that is sooner.
+    /// Accepts the chain for new connections until ten minutes have passed or one of its certificates expires.
     private static func note(
         _ chain: PresentedChain, of trust: ServerTrust, in accepted: inout LeastRecentlyUsed<ContinuousClock.Instant>
     ) {
@@ -189,8 +189,8 @@ private struct RefusedByHandler: Error, CustomStringConvertible {
 package struct PresentedChain: Sendable {
     /// The certificates in DER form, the server's own first.
     package let certificates: [Data]
-    /// The stapled OCSP response. Decisions are remembered without this response, because servers renew it often, and the
-    /// machines of a host renew it at different times.
+    /// The stapled OCSP response. It isn't part of ``id``, because servers renew the response often, and the machines of a host renew it at
+    /// different times.
     package let stapledOCSPResponse: Data?
     /// Identifies the chain: a hash of the certificates, or the certificates themselves if the hash can't be computed.
     package let id: String
@@ -237,7 +237,7 @@ package struct UndecidedTrust: Error {
 
 /// A handler's decision about a server's certificates.
 package enum ServerTrustAnswer: Sendable {
-    /// The certificates are evaluated as if there were no handler.
+    /// Evaluates the certificates, as without a handler.
     case evaluate
     case trust
     case refuse
@@ -259,7 +259,7 @@ extension Hop {
     /// - Parameters:
     ///   - undecided: The certificates.
     ///   - security: Evaluates the certificates.
-    ///   - longestWait: The longest time to wait for a thread that runs the evaluation; nil for the shortest timeout.
+    ///   - longestWait: The longest time to wait for a thread that runs the evaluation; nil for the shortest of the exchange's timeouts.
     /// - Returns: The reason why the certificates were rejected; nil if they were accepted.
     package func refusal(
         of undecided: UndecidedTrust, under security: ConnectionSecurity, waitingAtMost longestWait: Duration? = nil

@@ -1,28 +1,28 @@
-/// A type that handles requests and responses between a session and its transport.
+/// A type that can change, answer or observe requests and responses between a session and its transport.
 ///
-/// Stages follow redirects, answer challenges, send cookies or wait for a network, for example. They are ordered: a request
-/// passes from the first stage to the last, and the response's head or a failure passes back. Custom stages of a session come
-/// after its own redirects, authentication, cookies and cache, so they handle every request that is sent. They come before the
-/// stage that secures the connection.
+/// For example, stages follow redirects, answer challenges, send cookies or wait for a network. A request passes from the first stage to
+/// the last, and the response's head or a failure passes back. Custom stages come after the session's own stages for redirects,
+/// authentication, cookies and cache, so custom stages handle every request that is sent. They come before the stage that secures the
+/// connection.
 public protocol ExchangeStage: Sendable {
-    /// Begins to handle an exchange, starting with its first hop. Returns nil if the exchange doesn't need the stage. The stage then adds
-    /// no cost.
+    /// Returns the stage's run for the exchange that begins with this hop. Returns nil if the exchange doesn't need the stage, so that the
+    /// stage adds no cost.
     func begin(_ hop: Hop) -> (any StageRun)?
 }
 
-/// One stage's handling of one exchange.
+/// The part of a stage that processes one exchange.
 ///
-/// The methods can be called on any thread, but only one at a time for each exchange. Heads and failures can be reported on the
-/// thread that reads from the network. Return ``Reply/now(_:)`` only if the answer is computed quickly, because all transfers of
-/// that thread wait for it.
+/// The methods can be called on any thread, but only one at a time for each exchange. Heads and failures can be reported on the thread that
+/// reads from the network. Return ``Reply/now(_:)`` only if you can compute the answer quickly, because all transfers of that thread wait
+/// for it.
 public protocol StageRun: Sendable {
     /// Called when a request is about to be sent. The stage can change it, answer it without the network, or fail it.
     func before(_ hop: Hop) -> Reply<RequestAction>
 
     /// Called when a response's head has arrived. If the answer is ``ResponseAction/pass``, the previous stage is called next.
     ///
-    /// This method can be called more than once for a hop, because a transport that wraps another can send a request several
-    /// times and return any of the responses. A call doesn't mean that the session receives this response.
+    /// This method can be called more than once for a hop. A transport that wraps another one can send a request several times and return
+    /// any of the responses. The session doesn't necessarily receive the response of this call.
     func head(_ head: ResponseHead, of hop: Hop) -> Reply<ResponseAction>
 
     /// Called when a request has failed without a response.
@@ -32,8 +32,7 @@ public protocol StageRun: Sendable {
     ///
     /// - Parameters:
     ///   - hop: The request that ended.
-    ///   - result: The result of the exchange, before the body of a streamed response has arrived. Nil if another request is sent
-    ///     instead.
+    ///   - result: The result of the exchange; nil if another request is sent instead. The body of a streamed response hasn't arrived yet.
     func ended(_ hop: Hop, with result: Result<TransportResponse, any Error>?)
 }
 
@@ -41,14 +40,14 @@ public protocol StageRun: Sendable {
 public enum Reply<Answer: Sendable>: Sendable {
     /// The answer.
     case now(Answer)
-    /// The stage must suspend or call user code. The closure runs in one of the request's tasks, the only place where a stage can
-    /// suspend.
+    /// A closure that returns the answer, for a stage that must suspend or call user code. Stages can suspend only in this closure, which
+    /// runs in one of the request's tasks.
     case wait(@Sendable () async -> Answer)
 }
 
 /// A stage's action for a request that is about to be sent.
 ///
-/// Large payloads of actions are indirect, because most replies have none.
+/// Large payloads are indirect, because most actions have no payload.
 public enum RequestAction: Sendable {
     /// Sends the request unchanged.
     case send
@@ -77,7 +76,7 @@ public enum ResponseAction: Sendable {
         indirect case redirect(Redirect)
         /// The server requires authentication.
         case challenge
-        /// The response to a conditional request doesn't match what is stored, so the request is sent again without conditions.
+        /// The response to a conditional request doesn't match the stored response, so the request is sent again without conditions.
         case validation
     }
 }

@@ -3,8 +3,8 @@ import HTTPTypes
 
 /// One request and its response within an exchange, as stages and transports handle it.
 ///
-/// An exchange takes several hops when redirects are followed, challenges are answered, or failures are retried. The hop is
-/// passed around instead of its exchange, which is expensive to copy.
+/// An exchange takes several hops when redirects are followed, challenges are answered, or failures are retried. Functions pass the hop
+/// instead of its exchange, because an exchange is expensive to copy.
 public final class Hop: @unchecked Sendable {
     // Sendable because the state changes only before a transport receives the hop.
 
@@ -17,9 +17,9 @@ public final class Hop: @unchecked Sendable {
     public let reason: ResponseAction.Reason?
     /// The number of redirects before this hop.
     public let redirectCount: Int
-    /// A Boolean value that indicates whether any of those redirects led to another origin.
+    /// A Boolean value that indicates whether a redirect before this hop led to another origin.
     public let hasLeftOrigin: Bool
-    /// The part of the total timeout that was left for the hop when it was sent, in seconds.
+    /// The time that was left of the total timeout when the hop was sent, in seconds.
     @exclusivity(unchecked) package private(set) var totalTimeout: TimeInterval
     /// Receives the events of the exchange.
     @exclusivity(unchecked) package private(set) var observer: (any ExchangeObserver)?
@@ -37,7 +37,7 @@ public final class Hop: @unchecked Sendable {
         self.exchange = exchange
     }
 
-    /// Creates a hop that follows another, or that a stage derived from it.
+    /// Creates a hop that follows another one, or that replaces it after a stage has changed the request.
     package init(_ exchange: Exchange, after hop: Hop, because reason: ResponseAction.Reason?) {
         self.exchange = exchange
         self.reason = reason
@@ -52,7 +52,7 @@ public final class Hop: @unchecked Sendable {
     /// A placeholder for when there is no hop.
     package static let none = Hop(Exchange(request: HTTPRequest(method: .get, scheme: nil, authority: nil, path: nil)))
 
-    /// Replaces the exchange's head decision and observer with those of the driver.
+    /// Replaces the exchange's head decision and observer with those of the `HopDriver` that runs the stages.
     ///
     /// - Parameter run: Runs work in a task of the request.
     package func send(
@@ -62,10 +62,11 @@ public final class Hop: @unchecked Sendable {
         (self.decide, self.observer, runWork) = (decide, observer, run)
     }
 
-    /// Runs work for a transport in a task of the request. The end of the exchange cancels the task, and prevents work that hasn't started.
+    /// Runs work for a transport in a task of the request. When the exchange ends, the task is canceled, and work that hasn't started never
+    /// runs.
     package func run(_ work: @escaping Work) { runWork?(work) }
 
-    /// Performs an exchange for a caller that isn't a driver, and runs its work in child tasks of the caller.
+    /// Performs an exchange without a `HopDriver`, and runs the transport's work in child tasks of the caller.
     package func response(of exchange: any PreparedExchange) async throws -> TransportResponse {
         guard self.exchange.options.security?.evaluation != nil else { return try await exchange.response() }
         let (works, continuation) = AsyncStream.makeStream(of: Work.self)
@@ -94,13 +95,13 @@ public final class Hop: @unchecked Sendable {
     /// Decides what to do with a response whose head has arrived. Called by transports.
     package func headArrived(_ head: ResponseHead) -> HeadDecision { decide?(head) ?? .take() }
 
-    /// The exchange's ``Exchange/connectionAuthentication``. Exchanges are large, so this doesn't copy one without authentication.
+    /// The exchange's ``Exchange/connectionAuthentication``. Exchanges are large, so an exchange without authentication isn't copied.
     package var connectionAuthentication: ConnectionAuthentication? {
         exchange.options.connectionAuthentication == nil ? nil : exchange.connectionAuthentication
     }
 
     /// The exchange for a transport to send, with the remaining part of the total timeout, and with the session's head decision and
-    /// observer. It is large, so copy it only once.
+    /// observer. An exchange is large, so copy it only once.
     public var exchangeToSend: Exchange {
         var exchange = exchange
         (exchange.decide, exchange.observer, exchange.options.totalTimeout) = (decide, observer, totalTimeout)

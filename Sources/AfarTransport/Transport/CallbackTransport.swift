@@ -1,15 +1,14 @@
-/// A transport that calls a completion handler, which saves a task and a thread switch per request compared with an async method.
+/// A transport that calls a completion handler. Compared with an async method, this saves a task and a thread switch per request.
 ///
 /// Afar's own transports are callback transports. The requirements of ``Transport`` apply here too: the transport must respect the
-/// exchange's options and control, and must notify its observer. It must also call ``Exchange/headArrived(_:)`` for each final head, even
-/// if the response is already complete. Otherwise the exchange fails with ``TransportError/Code-swift.struct/invalidUse``.
+/// exchange's options and control, and must notify its observer. The transport must also call ``Exchange/headArrived(_:)`` for each final
+/// head, even if the response is already complete. Otherwise the exchange fails with ``TransportError/Code-swift.struct/invalidUse``.
 public protocol CallbackTransport: Transport {
     /// Prepares an exchange without sending anything. This method can be called on any thread, even one that drives connections, so it must
     /// return quickly.
     ///
     /// - Parameter hop: The exchange to send is ``Hop/exchangeToSend``.
-    /// - Throws: A ``TransportError`` if the exchange can't be started, such as the one that
-    ///   ``TransportCapabilities/check(_:)`` throws.
+    /// - Throws: A ``TransportError`` if the exchange can't be started, such as an error of ``TransportCapabilities/check(_:)``.
     func prepare(_ hop: Hop) throws -> any PreparedExchange
 }
 
@@ -25,8 +24,8 @@ extension CallbackTransport {
 public protocol PreparedExchange: AnyObject, Sendable {
     /// Starts the exchange and returns immediately, without running user code. This method is called at most once.
     ///
-    /// - Parameter completion: Call it once, on any thread, with the response or a ``TransportError``. It returns quickly, and can be
-    ///   called before this method returns.
+    /// - Parameter completion: A closure to call once, on any thread, with the response or a ``TransportError``. The closure returns
+    ///   quickly. You can call it before this method returns.
     func start(completion: @escaping @Sendable (Result<TransportResponse, any Error>) -> Void)
 
     /// Ends the exchange in any state, even before its start, with ``TransportError/Code-swift.struct/cancelled``. This method can be
@@ -52,7 +51,7 @@ package enum ExchangeSender: Sendable {
     case callback(any CallbackTransport)
     /// A custom transport, or a wrapper around another.
     case awaited(any Transport)
-    /// The first transport that has the required features, or the last one.
+    /// The first transport that has the required features, or the last one if none has them.
     case firstCapable([Candidate])
 
     /// One of several transports.
@@ -74,7 +73,8 @@ package enum ExchangeSender: Sendable {
         }
     }
 
-    /// The sender for a hop, which is never ``firstCapable(_:)``. Exchanges are large, so this method doesn't copy the hop's exchange.
+    /// Returns the sender for a hop, which is never ``firstCapable(_:)``. Exchanges are large, so this method doesn't copy the hop's
+    /// exchange.
     package func sender(for hop: Hop) -> ExchangeSender {
         guard case .firstCapable(let candidates) = self, let last = candidates.last else { return self }
         let features = hop.exchange.requiredFeatures

@@ -30,7 +30,7 @@ public protocol Connection: AnyObject, Sendable {
     /// - Throws: A ``TransportError``.
     func finishWriting() async throws
 
-    /// Starts TLS on a connection that isn't secure yet. Don't read or write until it returns.
+    /// Starts TLS on a connection that isn't secure yet. Don't read or write until this method returns.
     ///
     /// - Parameter target: The host whose certificates are expected, and the TLS settings.
     /// - Throws: A ``TransportError``.

@@ -20,7 +20,7 @@ extension Exchange {
         try await collectBody { count in observer?.exchangeDidSend(bytes: Int64(count), expected: body.length) }
     }
 
-    /// Reads the whole body of the request into memory, and doesn't notify the observer.
+    /// Reads the whole body of the request into memory without notifying the observer.
     ///
     /// - Parameter report: Called after each read with the total number of bytes so far.
     /// - Throws: Like ``collectBody()``.
@@ -54,7 +54,7 @@ extension Exchange {
         return bytes
     }
 
-    /// Returns a response whose head and body are both complete, after applying the decision of ``headArrived(_:)``.
+    /// Creates a response from a complete head and body, and applies the decision of ``headArrived(_:)``.
     ///
     /// The body goes to the exchange's delivery, the delivery's limit is enforced, and the observer is notified.
     ///

@@ -3,8 +3,8 @@ public import HTTPTypes
 
 /// One request, with everything that a transport needs to perform it.
 ///
-/// The values in `request` have been validated: the method is a token, no header value contains CR, LF or NUL, the scheme is
-/// `http` or `https`, and the authority is an unambiguous host.
+/// The values in `request` have been validated. The method is a token, and no header value contains CR, LF or NUL. The scheme is `http` or
+/// `https`, and the authority is an unambiguous host.
 public struct Exchange: Sendable {
     /// The request's head. `scheme`, `authority` and `path` are set.
     public var request: HTTPRequest
@@ -21,10 +21,10 @@ public struct Exchange: Sendable {
     /// Decides what to do with a response when its head has arrived; nil accepts the response. Transports call
     /// ``headArrived(_:)``.
     ///
-    /// It runs synchronously on the thread that reads from the network, so it is meant for quick decisions by Afar itself. Never
-    /// call a user's closure in it; return ``HeadDecision/deferred(_:)`` instead.
+    /// This closure runs synchronously on the thread that reads from the network, so it is only for quick decisions by Afar itself. Never
+    /// call user code in this closure. Return ``HeadDecision/deferred(_:)`` instead.
     public var decide: (@Sendable (ResponseHead) -> HeadDecision)?
-    /// Values for transports that wrap the transport.
+    /// Values for transports that wrap another transport.
     public var context: ExchangeContext
     /// The percent-encoded fragment of the URL, without `#`; nil if the URL has none. It is never sent.
     public var fragment: String?
@@ -52,9 +52,9 @@ public struct Exchange: Sendable {
 
     /// Decides what to do with a response whose head has arrived.
     ///
-    /// Transports call this method for each final response, after they notify the observer of the head and before they deliver
-    /// any of the body. A transport that wraps another, or that returns complete responses, doesn't need to call it, because it
-    /// is then called when the response is returned.
+    /// Transports call this method for each final response, after they notify the observer of the head and before they deliver any of the
+    /// body. A transport that wraps another one, or that returns complete responses, doesn't need to call this method. The session then
+    /// calls it when the transport has returned the response.
     @discardableResult
     public func headArrived(_ head: ResponseHead) -> HeadDecision { decide?(head) ?? .take() }
 
@@ -74,8 +74,8 @@ public struct Exchange: Sendable {
     /// The URL for the head of a response: ``url`` with the fragment (RFC 9110, section 10.2.2).
     public var responseURL: String { fragment.map { "\(url)#\($0)" } ?? url }
 
-    /// How the transport authenticates the connection; nil if it doesn't. If the options are copied to an exchange with another
-    /// origin, the credential isn't sent there.
+    /// How the transport authenticates the connection; nil if it doesn't. Also nil if the options were copied to an exchange with another
+    /// origin, which must not receive the credential.
     package var connectionAuthentication: ConnectionAuthentication? {
         guard let authentication = options.connectionAuthentication, authentication.origin == Origin(request) else {
             return nil
@@ -83,7 +83,7 @@ public struct Exchange: Sendable {
         return authentication
     }
 
-    /// A copy that doesn't require the server's consent before the body is sent (RFC 9110, section 10.1.1).
+    /// A copy without the `Expect` field, which asks for the server's consent before the body is sent (RFC 9110, section 10.1.1).
     package var withoutExpectation: Exchange {
         var copy = self
         copy.request.headerFields[.expect] = nil
@@ -150,15 +150,15 @@ extension Exchange {
 
 /// Suspends and resumes a running exchange.
 ///
-/// Suspending stops reading and sending as soon as the transport can. An open connection stays open, and a connection that is
-/// being opened is still completed. While the exchange is suspended, its idle timer stops; the connect and total timers continue.
-/// All methods can be called from any thread.
+/// After suspension, the transport stops reading and sending as soon as it can. An open connection stays open, and a connection that is
+/// being opened is still completed. While the exchange is suspended, its idle timer stops. The connect and total timers continue. All
+/// methods can be called from any thread.
 public final class ExchangeControl: Sendable {
     private struct State {
         var isSuspended = false
         var onChange: (@Sendable (Bool) -> Void)?
-        /// The number of changes so far, and the last change that the transport was notified of. Changes are counted because a
-        /// transport can read the state between two changes that cancel each other out.
+        /// The number of changes so far, and the last change that was reported to the transport. Comparing states would miss two changes
+        /// that cancel each other out, although the transport can have read the state between them.
         var changeCount = 0
         var notifiedChangeCount = 0
         var isNotifying = false
@@ -234,8 +234,8 @@ public protocol ExchangeObserver: AnyObject, Sendable {
     func exchangeDidReceiveHead(_ head: ResponseHead)
     /// Called when bytes of the request's body were sent, with the total so far and the expected total (nil if unknown).
     func exchangeDidSend(bytes: Int64, expected: Int64?)
-    /// Called when decoded bytes of the response's body have arrived, with the total so far and the total expected from `Content-Length`
-    /// (nil if unknown, for example because the body has a content coding).
+    /// Called when decoded bytes of the response's body have arrived, with the total so far and the expected total. The expected total
+    /// comes from `Content-Length`. It is nil if unknown, for example because the body has a content coding.
     func exchangeDidReceive(bytes: Int64, expected: Int64?)
     /// Called when a redirect is about to be followed. The head and body of its response are not reported.
     func exchangeWillFollow(_ redirect: Redirect)
@@ -266,7 +266,7 @@ extension ExchangeObserver {
 
 // MARK: - Context
 
-/// Typed values that travel with an exchange, for transports that wrap the transport.
+/// Typed values that accompany an exchange, for transports that wrap another transport.
 ///
 /// ```swift
 /// struct TenantKey: ExchangeContextKey {

@@ -54,8 +54,8 @@ public struct ExchangeOptions: Sendable {
     /// A Boolean value that indicates whether compressed bodies are decoded (`Content-Encoding`). The default is true. See
     /// ``ContentDecoder``.
     public var decodesContent = true
-    /// The limit at which decoding a body fails with ``TransportError/Code-swift.struct/responseTooLarge``; nil for no limit. By
-    /// default, a body fails if it has more than 1 GiB of decoded bytes and more than 1,000 times as many as were received.
+    /// The limit at which decoding a body fails with ``TransportError/Code-swift.struct/responseTooLarge``; nil for no limit. By default, a
+    /// body fails if it has more than 1 GiB of decoded bytes, and more than 1,000 decoded bytes per received byte.
     public var decompressionLimit: DecompressionLimit? = DecompressionLimit()
 
     /// The maximum size of the response's head, trailers and informational heads together, in bytes. The default is 256 KiB.
@@ -69,7 +69,8 @@ public struct ExchangeOptions: Sendable {
     public var minimumTLSVersion: TLSVersion = .v12
 
     /// A Boolean value that indicates whether a body without a length is complete when the server closes the TCP connection without a TLS
-    /// alert (`close_notify`, RFC 9112, section 9.8). Some servers do that, but anyone on the network can truncate such a body.
+    /// alert. The alert is `close_notify` (RFC 9112, section 9.8). Some servers omit it, but without it, anyone on the network can truncate
+    /// the body.
     ///
     /// The default is false: the exchange fails with ``TransportError/Code-swift.struct/bodyIncomplete``. Bodies that have a
     /// `Content-Length` or are chunked don't need the alert.
@@ -114,13 +115,13 @@ extension Duration {
         self = .seconds(seconds < 1e9 ? max(seconds, 0) : 1e9)
     }
 
-    /// This duration, limited to the same range. Outside of it, `Task.sleep` traps.
+    /// This duration, limited to the range from zero to 1e9 seconds. Outside of this range, `Task.sleep` traps.
     package var clampedToClock: Duration { min(max(self, .zero), .seconds(1e9)) }
 }
 
 /// Header fields that a session sends with every request, created once and shared.
 ///
-/// It is a class so that a transport can store its own prepared form of the fields and find it again by identity.
+/// It is a class, so that a transport can store its own prepared form of the fields in the shared object.
 public final class DefaultFields: Sendable {
     /// No fields.
     public static let none = DefaultFields(HTTPFields())

@@ -3,8 +3,8 @@ public enum HeadDecision: Sendable {
     /// Accepts the body and sends it to this delivery, which must be of the same kind as ``Exchange/delivery``. Nil means
     /// ``Exchange/delivery`` itself.
     case take(ResponseDelivery? = nil)
-    /// Discards the body. Up to this many bytes of it are read, so that the connection can be reused. The response is returned
-    /// with an empty body, however the body ends, unless the exchange is canceled.
+    /// Discards the body. At most this many of its bytes are read, so that the connection can be reused. The response is returned with an
+    /// empty body, even if reading the body fails. If the exchange is canceled, it fails.
     case discard(upTo: Int64)
     /// Fails the exchange with ``TransportError/Code-swift.struct/cancelled`` and this error as the cause.
     case refuse(any Error)
@@ -20,7 +20,7 @@ extension TransportError {
     }
 }
 
-/// A decision that is made later. If it is released without a decision, the response is refused.
+/// A decision that is made later. If this object is released before the decision is made, the response is refused.
 public final class PendingHeadDecision: Sendable {
     private struct State {
         /// Whether the decision has been made or delegated.
@@ -67,8 +67,8 @@ public final class PendingHeadDecision: Sendable {
 extension HeadDecision {
     /// For transports: waits for the final decision, which is never ``deferred(_:)``.
     ///
-    /// Returns a refusal if the task is canceled first, or if the owner of a pending decision releases that decision. This method doesn't
-    /// retain the decision.
+    /// Returns a refusal if the task is canceled first, or if a pending decision is released before it is made. This method doesn't retain
+    /// the decision.
     public consuming func settled() async -> HeadDecision {
         let deferred = Deferred<HeadDecision>()
         pass(to: deferred)

@@ -66,8 +66,8 @@ public struct RequestBodyStream: Sendable {
 
     /// Claims the stream for sending and returns a function that creates its reader.
     ///
-    /// That function calls the owner's code, which can take any amount of time. The claim itself calls no other code, so it can
-    /// be made under a lock.
+    /// The returned function calls the owner's code, which can take any amount of time. This method calls no other code, so you can call it
+    /// under a lock.
     package func claim() -> @Sendable () -> Reader {
         let wasRead = wasRead.withLock { Swift.exchange(&$0, with: true) }
         guard wasRead, !isReplayable else { return makeReader }
@@ -85,7 +85,7 @@ extension TransportError {
 }
 
 extension RequestBodyStream {
-    /// Creates a body from an input stream. It can be sent once.
+    /// Creates a body from an input stream. The body can be sent once.
     ///
     /// The stream is opened for the first chunk, and closed after the last one or when sending ends early. Reads can block, so
     /// they run on a separate queue, never on the threads that tasks share.

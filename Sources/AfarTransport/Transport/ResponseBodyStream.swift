@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A response's body, which one reader reads as chunks of decoded bytes while it arrives.
+/// A response's body as chunks of decoded bytes, for a single reader that reads the chunks as they arrive.
 ///
 /// If the reader is slow, the transport stops reading from the network, as far as its capabilities permit. Canceling the reading
 /// task, calling ``cancel()`` or releasing the stream ends the exchange.
@@ -37,7 +37,7 @@ public final class ResponseBodyStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Copies the whole body while it is read. Call this before reading begins.
+    /// Copies the whole body while it is read. Call this method before reading begins.
     ///
     /// - Parameters:
     ///   - limit: The maximum number of bytes. A longer body isn't copied.

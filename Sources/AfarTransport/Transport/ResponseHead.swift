@@ -155,7 +155,7 @@ package struct RawHead: Sendable {
         return values
     }
 
-    /// Returns the same values together with their encoding.
+    /// Returns the values of the lines with this name, together with their encoding. The name must be in lowercase.
     func texts(for lowercasedName: String) -> [FieldText] {
         var texts: [FieldText] = []
         forEachValue(of: lowercasedName) { texts.append(Self.text($0)) }
@@ -187,7 +187,8 @@ package struct RawHead: Sendable {
         }
     }
 
-    /// Calls `body` with the name and value of each field line. Values are trimmed, but obsolete folds remain in them.
+    /// Calls `body` with the name and value of each field line. Values are trimmed, but still contain the line breaks of obsolete line
+    /// folding.
     private func forEachLine(_ body: (ArraySlice<UInt8>, ArraySlice<UInt8>) -> Void) {
         var start = bytes.startIndex
         var isStatusLine = true

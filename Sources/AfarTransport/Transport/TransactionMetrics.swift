@@ -75,8 +75,8 @@ public struct TransactionMetrics: Sendable, Hashable {
 
     /// The head of the request, without the session's default header fields.
     ///
-    /// It is available for each transaction in the metrics of a request. It is nil in metrics from a transport, whose caller already has
-    /// the head. The head can contain credentials, so use a ``Redaction`` to show it.
+    /// Metrics of a request contain the head of each transaction. In metrics from a transport, this property is nil, because the caller
+    /// already has the head. The head can contain credentials, so use a ``Redaction`` to show it.
     public var requestHead: HTTPRequest? { heads?.request }
 
     /// The head of the final response; nil if none arrived, or if ``requestHead`` is nil.
@@ -105,7 +105,7 @@ extension TransactionMetrics: CustomStringConvertible, CustomDebugStringConverti
             .compactMap { $0 }.joined(separator: "; ")
     }
 
-    /// The same information as a small table, with one line for each phase.
+    /// The same information as ``description``, as a table with one line for each phase.
     public var debugDescription: String {
         let rows = measuredPhases + [("Total", duration)]
         let nameWidth = rows.map(\.name.count).max() ?? 0

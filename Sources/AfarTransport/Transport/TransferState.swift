@@ -37,7 +37,7 @@ package struct TransferState {
     private var connectDeadline = UInt64.max
     private var idleDeadline = UInt64.max
     private var headDeadline = UInt64.max
-    /// The number of bytes per idle timeout up to which the transfer counts as idle.
+    /// The transfer counts as idle if it sends and receives at most this many bytes within the idle timeout.
     private let idleBytes: Int64
     /// The number of bytes sent and received since the idle timer started.
     private var activeBytes: Int64 = 0
@@ -47,7 +47,7 @@ package struct TransferState {
     /// - Parameters:
     ///   - options: The timeouts and the minimum transfer rate.
     ///   - totalTimeout: The time left for the transfer, in seconds. It replaces the timeout of the options.
-    ///   - isStreamed: Whether a reader observes the body while it arrives, so that the minimum transfer rate doesn't apply.
+    ///   - isStreamed: Whether the body is streamed to a reader. The minimum transfer rate doesn't apply to a streamed body.
     ///   - now: The current time.
     package init(options: ExchangeOptions, totalTimeout: TimeInterval, isStreamed: Bool, now: UInt64) {
         connectTimeout = options.connectTimeout
@@ -119,7 +119,7 @@ package struct TransferState {
     /// The maximum time to read a body that is discarded, in seconds.
     private static let longestDiscarding: TimeInterval = 1
 
-    /// Records bytes that were sent or received. The idle timer restarts when more than `idleBytes` were counted since it started.
+    /// Records bytes that were sent or received. The idle timer restarts when more than `idleBytes` have been counted since its start.
     package mutating func noteActivity(of byteCount: Int, at now: UInt64) {
         activeBytes += Int64(byteCount)
         if activeBytes > idleBytes { startIdleTimer(at: now) }
@@ -136,7 +136,7 @@ package struct TransferState {
         if self.fault == nil, phase != .finished { self.fault = fault }
     }
 
-    /// Ends the transfer. Returns true on the first call only; that caller must complete the transfer.
+    /// Ends the transfer. Returns true on the first call only. The caller that receives true must complete the transfer.
     package mutating func finish() -> Bool {
         guard phase != .finished else { return false }
         phase = .finished

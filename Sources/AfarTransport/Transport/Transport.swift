@@ -39,14 +39,14 @@ public protocol Transport: Sendable {
     /// - Returns: The final response. With ``ResponseDelivery/collect(limit:)`` and ``ResponseDelivery/file(descriptor:limit:)``,
     ///   the body is complete. With ``ResponseDelivery/stream(highWaterMark:)`` and ``ResponseDelivery/connection``, the response
     ///   is returned as soon as its head has arrived.
-    /// - Throws: A ``TransportError``. Any other error is treated as one with an unknown code.
+    /// - Throws: A ``TransportError``. Any other error is treated as a ``TransportError`` with an unknown code.
     func send(_ exchange: Exchange) async throws -> TransportResponse
 
     /// Closes connections that no exchange uses. Running exchanges continue. The default implementation does nothing.
     func closeIdleConnections()
 
-    /// The current connections; nil, which is the default, if the transport doesn't track them. A transport that wraps another
-    /// forwards this property and ``closeIdleConnections()``.
+    /// The current connections; nil (the default) if the transport doesn't track its connections. If your transport wraps another one,
+    /// forward this property and ``closeIdleConnections()``.
     var connectionStatistics: ConnectionStatistics? { get async }
 }
 
@@ -171,21 +171,21 @@ public struct TransportCapabilities: Sendable, Hashable {
 
 // MARK: - Several transports
 
-/// A transport that passes each exchange to the first of several transports that has the required features.
+/// A transport that combines several transports. It passes each exchange to the first transport that has the required features.
 ///
 /// ```swift
 /// let transport = FirstCapableTransport([HTTPTransport(), CurlTransport()])
 /// let session = Session(transport: transport)
 /// ```
 ///
-/// Each of the transports keeps its own connections. An exchange that none of them supports fails with the error of the last one.
+/// Each transport keeps its own connections. If no transport supports an exchange, the exchange fails with the error of the last transport.
 public struct FirstCapableTransport: Transport {
     /// The transports, in order of preference.
     public let transports: [any Transport]
     /// The features that any of the transports has, and the content codings that all of them decode.
     public let capabilities: TransportCapabilities
 
-    /// Creates a transport from others, in order of preference. Requests fail if there are none.
+    /// Creates a transport from other transports, in order of preference. If the list is empty, all requests fail.
     public init(_ transports: [any Transport]) {
         self.transports = transports
         let all = transports.map(\.capabilities)
@@ -211,7 +211,7 @@ public struct FirstCapableTransport: Transport {
         return try await capable.send(exchange)
     }
 
-    /// Closes the connections of all transports that no exchange uses.
+    /// Closes the unused connections of all transports.
     public func closeIdleConnections() { for transport in transports { transport.closeIdleConnections() } }
 
     /// The connections of all transports, added up for each host; nil if no transport tracks its connections.

@@ -2,7 +2,7 @@ public import Foundation
 
 /// The reason why an exchange failed: the problem, the phase, the URL, the peer and the cause.
 ///
-/// A session reports it as ``AFError/sessionTaskFailed(error:)`` with a `URLError` of the corresponding code, whose
+/// A session reports this error as ``AFError/sessionTaskFailed(error:)`` with a `URLError` of the corresponding code, whose
 /// `NSUnderlyingErrorKey` contains this error.
 public struct TransportError: Error, Sendable {
     /// The phase of an exchange. Messages use the raw values.
@@ -97,7 +97,7 @@ extension TransportError: CustomStringConvertible, LocalizedError {
 }
 
 extension TransportError {
-    /// The kind of a failure. Later versions can add codes, so compare with those that you handle.
+    /// The kind of a failure. Later versions can add codes, so compare a code only with the codes that you handle.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Name: String, Sendable {
             case cancelled, timedOut, invalidURL, unsupportedURL, cannotFindHost, cannotConnect, notConnected
@@ -194,7 +194,7 @@ extension TransportError {
     /// the error. The request keeps the original URL.
     public var urlError: URLError {
         var underlying = self
-        // Errors are often stored, so drop the body. The request has it.
+        // Errors are often stored, so drop the body. The request also has it.
         underlying.partialBody = nil
         var userInfo: [String: Any] = [
             NSUnderlyingErrorKey: underlying,
@@ -232,7 +232,7 @@ extension TransportError.Code: LosslessStringConvertible {
 }
 
 extension TransportError.Code {
-    /// Creates the code that corresponds to a Foundation error code. Others become ``unknown``.
+    /// Creates the code that corresponds to a Foundation error code, or ``unknown`` if none corresponds.
     public init(_ code: URLError.Code) {
         switch code {
         case .cancelled: self = .cancelled

@@ -5,13 +5,13 @@ public import HTTPTypes
 public struct TransportResponse: Sendable {
     /// The location of the body.
     public enum Body: Sendable {
-        /// In memory, complete.
+        /// The complete body, in memory.
         case data(Data)
-        /// Complete, in the given file descriptor. The value is the number of bytes that were written.
+        /// The complete body, in the delivery's file. The value is the number of bytes that were written.
         case file(byteCount: Int64)
-        /// Still arriving.
+        /// A body that is still arriving.
         case stream(ResponseBodyStream)
-        /// No body. The receiver owns the connection and closes it. Releasing the connection closes it too.
+        /// A connection instead of a body. The receiver owns the connection and closes it. Releasing the connection also closes it.
         case connection(any Connection)
     }
 
@@ -90,8 +90,8 @@ extension TransportResponse {
 
 /// A transport's report on an exchange that has ended, whether it succeeded or failed.
 public struct TransportReport: Sendable {
-    /// The metrics of the exchange's requests and responses, in order. There is more than one if redirects were followed or
-    /// challenges answered.
+    /// The metrics of the exchange's requests and responses, in order. The array has several elements if redirects were followed or
+    /// challenges were answered.
     public var transactions: [TransactionMetrics]
     /// The redirects that were followed, in order.
     public var redirects: [Redirect] = []
@@ -120,9 +120,9 @@ public struct Redirect: Sendable {
     public var response: ResponseHead
     /// The request that was sent next, after the redirect rules were applied.
     public var request: HTTPRequest
-    /// The URL of that request, with the fragment of the `Location`, or that of the previous request if the `Location` has none.
+    /// The URL of ``request``. Its fragment comes from the `Location`, or from the previous request if the `Location` has none.
     public var url: URL
-    /// The body of that request.
+    /// The body of ``request``.
     public var body: RequestBody
 
     /// Creates a redirect.
@@ -135,8 +135,8 @@ public struct Redirect: Sendable {
 }
 
 extension ResponseHead {
-    /// Whether the response is a redirect that can be followed (RFC 9110, section 15.4). Responses without a `Location`, and
-    /// those with the statuses 300, 304, 305 and 306, can't be followed.
+    /// Whether the response is a redirect that can be followed (RFC 9110, section 15.4). Responses without a `Location`, and responses with
+    /// the statuses 300, 304, 305 and 306, can't be followed.
     package var isRedirect: Bool {
         switch status {
         case 301, 302, 303, 307, 308: values(for: .location).contains { !$0.isEmpty }

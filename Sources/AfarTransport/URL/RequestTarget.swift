@@ -43,7 +43,7 @@ package struct RequestTarget: Sendable, Hashable {
         }
     }
 
-    /// Returns the problem of text that Foundation can't parse as a URL, or nil if the text doesn't violate a specific rule.
+    /// Returns the problem of text that Foundation can't parse as a URL, or nil if the text violates no specific rule.
     package static func problem(with text: String) -> String? {
         if let first = text.utf8.first, let last = text.utf8.last, first <= 0x20 || last <= 0x20 {
             return "it begins or ends with white space"
@@ -68,11 +68,11 @@ package struct RequestTarget: Sendable, Hashable {
         self = try text.withUTF8 { bytes in Result { () throws(Fault) in try RequestTarget(bytes) } }.get()
     }
 
-    /// Parses a URL that was created from text. The path and query are those of the text, as long as the URL's path still begins
-    /// with their encoded form.
+    /// Parses a URL that was created from text. Keeps the path and query as written in the text, if the URL's path still begins with their
+    /// encoded form.
     package init(_ url: URL, writtenAs reference: @autoclosure () -> URLReference?) throws(Fault) {
         try self.init(url)
-        // The original text differs from the URL only where it was percent-encoded.
+        // The URL differs from the text only where characters were percent-encoded.
         guard path.utf8.contains(UInt8(ascii: "%")), let written = reference()?.target else { return }
         let encoded = written[...].encodedForURL
         if path.hasPrefix(encoded) { path = written + path.dropFirst(encoded.utf8.count) }
@@ -221,8 +221,8 @@ package struct RequestTarget: Sendable, Hashable {
 
 // MARK: - Host names
 
-/// A host's name or address in normalized form, used to look up policies: in lowercase, without a trailing dot, and without the
-/// brackets and the zone of an IPv6 address.
+/// A host's name or address in normalized form, used to look up policies. The form is in lowercase and has no trailing dot. An IPv6 address
+/// has no brackets and no zone.
 package struct HostName: Hashable, Sendable {
     /// The normalized form.
     package let text: String

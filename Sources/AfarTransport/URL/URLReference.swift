@@ -10,10 +10,10 @@ extension URL {
 
 /// A URL or a relative reference, split into its components (RFC 3986, section 4.1 and appendix B).
 ///
-/// Turning text into a `URL` takes two steps. Spaces, control characters, backslashes and non-ASCII characters are invalid in any
-/// request, so they are percent-encoded here. The other characters that RFC 3986 forbids (`[`, `|`, `"` …) are different: servers
-/// accept them unencoded, and some compare or sign them in that form. They are encoded only for Foundation's `URL`, which can't
-/// hold them.
+/// Turning text into a `URL` takes two steps. First, this type percent-encodes spaces, control characters, backslashes and non-ASCII
+/// characters, which are invalid in any request. Servers accept the other characters that RFC 3986 forbids (`[`, `|`, `"` …) unencoded, and
+/// some servers compare or sign the unencoded form. The second step encodes these characters only for Foundation's `URL`, which can't hold
+/// them.
 package struct URLReference: Sendable {
     package var scheme: Substring?
     package var authority: Substring?
@@ -146,8 +146,8 @@ package struct URLReference: Sendable {
 extension URL {
     /// Creates a `URL` from text and keeps the text's escapes.
     ///
-    /// If `URL(string:)` finds a character that it must percent-encode, it also encodes the `%` of each escape. This initializer
-    /// encodes such characters first. Returns nil if the text isn't a valid URL.
+    /// If `URL(string:)` finds a character that it must percent-encode, it also encodes the `%` of each escape. This initializer prevents
+    /// that by encoding these characters first. Returns nil if the text isn't a valid URL.
     public init?(keepingEscapesOf text: String) {
         if let url = URL(string: text, encodingInvalidCharacters: false) {
             self = url
@@ -170,7 +170,7 @@ extension URL {
 }
 
 extension Substring {
-    /// The text, in which all characters that a component of a `URL` can't hold are percent-encoded.
+    /// The text after percent-encoding all characters that a component of a `URL` can't hold.
     var encodedForURL: Substring { URLReference.percentEncoded(self) { $0.isValidInURL } }
 }
 

@@ -14,7 +14,8 @@
             return Certificate(certificate.raw, der)
         }
 
-        /// `d2i_X509` accepts certificates with invalid dates. This initializer gives them dates that make them invalid at any time.
+        /// `d2i_X509` accepts certificates with invalid dates. This initializer replaces invalid dates with dates that make the certificate
+        /// invalid at any time.
         private init(_ raw: OpaquePointer, _ der: Data) {
             self.init(
                 derEncoded: der,

@@ -47,7 +47,7 @@
             return parameters
         }
 
-        /// Validates the chain of a handshake, and its host, by the same rules as ``ServerTrust/validate()`` and
+        /// Validates the chain and the host of a handshake by the same rules as ``ServerTrust/validate()`` and
         /// ``ServerTrust/validateHost(_:)``.
         ///
         /// - Returns: The error; nil if the chain is valid. The error is also set on the context, so that OpenSSL sends the matching alert.
@@ -61,8 +61,8 @@
             return .hostMismatch(certificate.flatMap { Certificate($0) }, host: host)
         }
 
-        /// Returns the chain up to the first invalid signature. It always contains the server's own certificate, whose key the handshake
-        /// has verified.
+        /// Returns the chain up to the first invalid signature. The result always contains the server's own certificate, whose key the
+        /// handshake has verified.
         func signedChain() -> [Certificate] {
             guard let store = try? CertificateStore() else { return Array(trust.certificates.prefix(1)) }
             var goodCount = Int32.max
