@@ -148,7 +148,7 @@ public final class MemoryCacheStore: CacheStore {
         withExtendedLifetime(dropped) {}
     }
 
-    /// The maximum number of responses for each URL, because `Vary` can name a field that is different in each request. Together
-    /// they can use at most a quarter of the capacity.
+    /// The maximum number of responses for each URL. It is required because `Vary` can name a field that differs in each request.
+    /// The responses to one URL can use at most a quarter of the capacity.
     private static let variantLimit = 16
 }

@@ -11,9 +11,9 @@ public import Foundation
 /// file, with `.lock` appended to its name, coordinates the processes. curl doesn't use that lock, so run curl before or after
 /// your app.
 ///
-/// Like curl, the store keeps session cookies. It also keeps lines that aren't cookies. The format can't store
-/// ``Cookie/sameSite`` or tabs, so the store ignores cookies with a tab in their name, value, or path, and cookies of a host that
-/// ends with a dot.
+/// Like curl, the store keeps session cookies. It also keeps lines that aren't cookies. The format has no place for
+/// ``Cookie/sameSite``. It also can't represent cookies with a tab in their name, value, or path, or cookies of a host that ends
+/// with a dot. The store ignores these cookies.
 public final class FileCookieStore: CookieStore {
     /// The location of the file.
     public let file: URL
