@@ -27,7 +27,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         var listener: Listener?
         var listenerQueue: DispatchQueue?
 
-        /// Returns whether to notify the listener of a generation about a status, and records the status.
+        /// Records a status. Returns whether to notify the listener of this generation about the status.
         mutating func takes(_ status: NetworkReachabilityStatus, for generation: Int) -> Bool {
             guard self.generation == generation, lastStatus != status else { return false }
             lastStatus = status
