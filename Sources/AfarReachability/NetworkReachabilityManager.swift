@@ -79,8 +79,8 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - queue: The queue on which to call the listener. The default is the main queue.
-    ///   - listener: The closure to call with each status. It isn't called after ``stopListening()`` has returned on
-    ///     the same queue.
+    ///   - listener: The closure to call with each status. It isn't called after a call of ``stopListening()`` on the
+    ///     same queue has returned.
     /// - Returns: `true`. Listening never fails.
     @preconcurrency
     @discardableResult

@@ -134,8 +134,8 @@ extension NetworkMonitor {
         /// An address. This machine's own addresses are always reachable.
         case address(IPAddress)
 
-        /// The target's address, if it is known without a lookup: an address target, a host written as an address with
-        /// or without brackets, or `localhost` (RFC 6761, section 6.3).
+        /// The target's address, if it is known without a lookup. This is true for an address target, for a host
+        /// written as an address, with or without brackets, and for `localhost` (RFC 6761, section 6.3).
         var address: IPAddress? {
             switch self {
             case .internet:

@@ -83,8 +83,8 @@ package enum CacheRules {
         return terms.age(at: now) - terms.freshnessLifetime <= window
     }
 
-    /// Returns whether a stale response can be used because the server can't be reached or responds with status 500, 502, 503, or
-    /// 504 (RFC 5861, section 4).
+    /// Returns whether a stale response can be used after an error: the server can't be reached, or responds with status 500, 502,
+    /// 503, or 504 (RFC 5861, section 4).
     package static func canServeOnError(
         _ response: CachedResponse, to wanted: CacheControl, at now: Date
     ) -> Bool {
@@ -193,7 +193,7 @@ package enum CacheRules {
         return fields
     }
 
-    /// Returns the response updated with the fields of a 304 (sections 3.2 and 4.3.4), or nil if the 304 refers to a different
+    /// Returns the response updated with the fields of a 304 (sections 3.2 and 4.3.4). Returns nil if the 304 refers to a different
     /// response.
     package static func updated(
         _ response: CachedResponse, by head: ResponseHead, requestDate: Date, responseDate: Date

@@ -14,7 +14,7 @@ package struct CacheStage: ExchangeStage {
     static let longestBody = 16 * 1024 * 1024
 
     /// - Parameters:
-    ///   - revalidation: Revalidates stale responses in the background. If nil, they are validated before they are used.
+    ///   - revalidation: Revalidates stale responses in the background. If nil, stale responses are validated before use.
     ///   - coalesces: Whether a request waits for the response to an identical request that is in progress.
     ///   - sensitiveHeaders: The names of headers that contain credentials, in addition to those with well-known names.
     ///   - security: Provides the client's identity for each host. A response for one identity isn't used for another.

@@ -27,7 +27,7 @@ package struct CacheTerms: Sendable {
         varyingFields = Self.names(in: fields[values: .vary])
     }
 
-    /// Returns the age in seconds (section 4.2.3). It is unknown, and therefore infinite, if the clock has been set back since
+    /// Returns the age in seconds (section 4.2.3). The age is unknown, and therefore infinite, if the clock has been set back since
     /// the response arrived.
     package func age(at now: Date) -> Double {
         let elapsed = now.timeIntervalSince(responseDate)

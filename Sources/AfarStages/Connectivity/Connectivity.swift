@@ -30,7 +30,7 @@ public struct Connectivity: Sendable, Hashable {
     public struct Identity: Sendable, Hashable {
         private let value: any Hashable & Sendable
 
-        /// Creates an identity from a value that is equal as long as the network is the same.
+        /// Creates an identity from a value, which must stay equal while the network stays the same.
         public init(_ value: some Hashable & Sendable) { self.value = value }
 
         /// Returns a Boolean value that indicates whether two identities were created from equal values.
@@ -44,8 +44,8 @@ public struct Connectivity: Sendable, Hashable {
     public var status: Status
     /// The types of the interfaces that lead to the network; empty if unknown.
     public var interfaceTypes: Set<InterfaceType>
-    /// The identity of the network. It changes with each address of this machine and with its default route. Connections that
-    /// were opened under a different identity probably no longer work.
+    /// The identity of the network. It changes when an address or the default route of this machine changes. Connections that were
+    /// opened under a different identity probably no longer work.
     public var identity: Identity
 
     /// Creates a value.
@@ -53,7 +53,7 @@ public struct Connectivity: Sendable, Hashable {
     /// - Parameters:
     ///   - status: The availability of a network.
     ///   - interfaceTypes: The types of the interfaces that lead to the network. The default is empty, which means unknown.
-    ///   - identity: A value that changes with each address of this machine and with its default route.
+    ///   - identity: A value that changes when an address or the default route of this machine changes.
     public init(
         _ status: Status, interfaceTypes: Set<InterfaceType> = [], identity: some Hashable & Sendable
     ) {

@@ -136,8 +136,8 @@ extension RequestBody {
 }
 
 extension TransportError {
-    /// Whether the exchange failed before it sent anything, with an error that is typical without a network: there is no route to
-    /// the host, or its address can't be resolved.
+    /// Whether the exchange failed before it sent anything, because the host has no route or its address can't be resolved. These
+    /// errors are typical without a network.
     fileprivate var suggestsNoNetwork: Bool {
         switch phase {
         case .queued, .resolving, .connecting: code == .notConnected || code == .cannotFindHost

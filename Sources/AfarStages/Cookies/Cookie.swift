@@ -184,7 +184,7 @@ package struct CookieDomain: Hashable, Sendable {
         }
     }
 
-    /// Returns the last two labels of a name. They approximate its site, and are used only for limits on the number of entries.
+    /// Returns the last two labels of a name. These approximate the name's site, and are used only to limit the number of entries.
     static func site(of name: String) -> Substring {
         let labels = name.utf8.split(separator: UInt8(ascii: "."))
         return labels.count > 2 ? name[labels[labels.count - 2].startIndex...] : name[...]

@@ -24,8 +24,8 @@ public final class FileCookieStore: CookieStore {
     /// - Parameters:
     ///   - file: The location of the file. Its directory must exist.
     ///   - limits: The maximum numbers of cookies. The default is 50 for each domain and 3,000 in total.
-    /// - Throws: An error if the file exists but can't be read, or isn't a regular file: for example a directory, a symbolic link, or a
-    ///   pipe.
+    /// - Throws: An error if the file exists but can't be read, or isn't a regular file. A directory, a symbolic link, or a pipe
+    ///   isn't a regular file.
     public init(file: URL, limits: CookieJar.Limits = .init()) throws(StoreFileError) {
         self.file = file
         stored = try StoredContent(file: file, CookieFileContent(limits: limits))
@@ -121,8 +121,7 @@ struct CookieFileContent: StoreContent {
 
 // MARK: - File format
 
-/// The cookie file format that Netscape introduced, as curl reads and writes it: one line for each cookie, with seven fields
-/// separated by tabs.
+/// The cookie file format of Netscape, as curl reads and writes it. Each cookie is a line of seven fields, separated by tabs.
 ///
 /// The format stores neither a cookie's `SameSite` attribute nor its creation date.
 enum NetscapeCookieFile {
