@@ -24,8 +24,7 @@ public final class FileCookieStore: CookieStore {
     /// - Parameters:
     ///   - file: The location of the file. Its directory must exist.
     ///   - limits: The maximum numbers of cookies. The default is 50 for each domain and 3,000 in total.
-    /// - Throws: An error if the file exists but can't be read, or isn't a regular file. A directory, a symbolic link, or a pipe
-    ///   isn't a regular file.
+    /// - Throws: An error if the file exists but can't be read, or is a directory, a symbolic link, a pipe, or a device.
     public init(file: URL, limits: CookieJar.Limits = .init()) throws(StoreFileError) {
         self.file = file
         stored = try StoredContent(file: file, CookieFileContent(limits: limits))

@@ -154,8 +154,7 @@ public final class FileHSTSStore: HSTSStore {
 
     /// Creates a store and reads the file if it exists.
     ///
-    /// - Throws: An error if the file exists but can't be read, or isn't a regular file. A directory, a symbolic link, or a pipe
-    ///   isn't a regular file.
+    /// - Throws: An error if the file exists but can't be read, or is a directory, a symbolic link, a pipe, or a device.
     public init(file: URL) throws(StoreFileError) {
         self.file = file
         stored = try StoredContent(file: file, HSTSFileContent())
