@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An error of zlib: it ran out of memory, or isn't the version that Afar was built with.
+/// An error of zlib: zlib ran out of memory, or isn't the version that Afar was built with.
 public struct CompressionError: Error, Equatable, Sendable {
     /// zlib's status, such as -4 for too little memory.
     public let status: Int32

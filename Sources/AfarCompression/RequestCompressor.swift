@@ -16,9 +16,9 @@ public typealias GzipRequestCompressor = RequestCompressor<GzipCoding>
 /// It compresses bodies that a `URLRequest` holds in memory, such as those of parameter encoders. It doesn't change requests
 /// without a body, streamed bodies, or the data or file of an upload.
 ///
-/// Clients can't detect which codings a server decodes, so make sure that your server supports this coding. Otherwise, it responds with 415 at
-/// best. Compressing small bodies or images saves little; exclude them with `shouldCompressBodyData`. Compression runs in the task that
-/// prepares the request, or on the session's `requestQueue`, and takes about a second for 50 MB.
+/// Clients can't detect which codings a server decodes, so make sure that your server supports this coding. Otherwise, the server
+/// responds with 415 at best. Compressing small bodies or images saves little, so exclude them with `shouldCompressBodyData`.
+/// Compression runs in the task that prepares the request, or on the session's `requestQueue`, and takes about a second for 50 MB.
 public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
     /// The treatment of a request that already has a `Content-Encoding`.
     public enum DuplicateHeaderBehavior: Sendable {
@@ -30,7 +30,7 @@ public struct RequestCompressor<Coding: BodyCoding>: RequestInterceptor {
         case skip
     }
 
-    /// An error of a request that already has a `Content-Encoding`, so its body may already be compressed.
+    /// An error that occurs if a request already has a `Content-Encoding`, so its body may already be compressed.
     public struct DuplicateHeaderError: Error, Sendable {
         /// Creates the error.
         public init() {}

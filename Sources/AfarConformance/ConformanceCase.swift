@@ -81,9 +81,10 @@ public struct ConformanceSubject: Sendable, CustomStringConvertible {
     public let name: String
     /// Creates the transport. Called once for each case.
     public let makeTransport: @Sendable () -> any Transport
-    /// Whether the transport connects to servers on this machine. If not, it must respond with ``ConformanceServer/response(to:)``.
+    /// Whether the transport connects to servers on this machine. Otherwise, the transport must return the responses of
+    /// ``ConformanceServer/response(to:)``.
     public let hasSockets: Bool
-    /// The cases that are left out: their names, each with the reason.
+    /// The names of the cases that are left out, each with the reason.
     public let exclusions: [String: String]
 
     /// Creates the description of a transport.

@@ -10,8 +10,8 @@ public struct NetworkInterface: Sendable, Hashable {
     /// or joins.
     public let kind: Kind
 
-    /// The kind of the interface that a bridge or a tunnel uses, if it is known. For example, Wi-Fi for a bridge with a
-    /// wireless port. Otherwise, the same as ``kind``.
+    /// The kind of the interface that a bridge or a tunnel uses, such as Wi-Fi for a bridge with a wireless port. If
+    /// that interface isn't known, this is the same as ``kind``.
     public let underlyingKind: Kind
 
     /// The usable addresses in the system's order. An address that is being checked for duplicates isn't included.

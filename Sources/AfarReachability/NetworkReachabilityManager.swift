@@ -27,7 +27,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
         var listener: Listener?
         var listenerQueue: DispatchQueue?
 
-        /// Returns whether to notify the listener of a generation about a status, and records the status.
+        /// Records a status. Returns whether to notify the listener of this generation about the status.
         mutating func takes(_ status: NetworkReachabilityStatus, for generation: Int) -> Bool {
             guard self.generation == generation, lastStatus != status else { return false }
             lastStatus = status
@@ -79,8 +79,8 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - queue: The queue on which to call the listener. The default is the main queue.
-    ///   - listener: The closure to call with each status. It isn't called after ``stopListening()`` has returned on
-    ///     the same queue.
+    ///   - listener: The closure to call with each status. It isn't called after a call of ``stopListening()`` on the
+    ///     same queue has returned.
     /// - Returns: `true`. Listening never fails.
     @preconcurrency
     @discardableResult

@@ -1,7 +1,7 @@
 package import AfarTrust
 import HTTPTypes
 
-/// A type that provides the client's identity for each host, and the evaluation of the host's certificates.
+/// A type that provides the client's identity and the certificate evaluation for each host.
 package protocol ConnectionSecurityProvider: Sendable {
     /// Whether the provider has requirements for any host.
     var hasRequirements: Bool { get }
@@ -18,8 +18,8 @@ package protocol ConnectionSecurityProvider: Sendable {
     /// - Parameters:
     ///   - host: The name or the address, in lowercase and without a port.
     ///   - hasLeftOrigin: Whether redirects have left the origin of the first request.
-    ///   - requiresDecision: Whether certificates require a decision even if the host has no requirements, because there is a handler.
-    /// - Returns: Nil if the transport's default applies. User code is called in the reply's asynchronous work.
+    ///   - requiresDecision: Whether a handler must decide about certificates, even if the host has no requirements.
+    /// - Returns: Nil if the transport's default evaluation applies. The reply's asynchronous work calls user code.
     func security(
         forHost host: String, hasLeftOrigin: Bool, requiresDecision: Bool
     ) -> Reply<Result<ConnectionSecurity?, any Error>>
@@ -35,8 +35,9 @@ extension ConnectionSecurityProvider {
 
 /// A stage that sends each request over connections that meet the security requirements of its host.
 ///
-/// `HTTPTransport` obtains a decision about certificates itself, while the connection waits. Other transports fail before they send the
-/// first byte of the request. This stage then obtains the decision asynchronously, and sends the request again.
+/// While a connection waits, `HTTPTransport` itself obtains the decision about the server's certificates. Other transports fail
+/// before they send the first byte of the request. After such a failure, this stage obtains the decision asynchronously, and then
+/// sends the request again.
 package struct ConnectionSecurityStage: ExchangeStage {
     private let provider: any ConnectionSecurityProvider
 
@@ -49,12 +50,12 @@ package struct ConnectionSecurityStage: ExchangeStage {
     }
 
     private final class Run: StageRun {
-        /// The maximum number of certificate chains for which one request obtains decisions. A host can have many, but a server
-        /// that uses a different chain for each connection must not keep evaluators busy for long.
+        /// The maximum number of certificate chains that are evaluated for one request. A host can have many chains. The limit
+        /// protects evaluators from a server that uses a different chain for each connection.
         private static let decisionLimit = 64
 
         private struct State {
-            /// The host's requirements, which are determined once, and apply again if the request is sent again.
+            /// The host's requirements, determined once. They also apply when the request is sent again.
             var security: ConnectionSecurity??
             var decisionCount = 0
         }

@@ -1,7 +1,7 @@
 /// The settings of a request for the built-in stages. Other stages define an ``ExchangeContextKey`` instead.
 ///
-/// The closures often retain the request. The stages for redirects and challenges therefore remove their closures from the exchange that
-/// they pass to the next stage.
+/// The closures often retain the request. The redirect and authentication stages therefore remove their closures before they pass
+/// the exchange to the next stage.
 package struct ExchangePolicies: Sendable {
     /// How redirects are handled.
     package var redirects = RedirectPolicy.follow
@@ -54,8 +54,8 @@ extension Exchange {
     /// Whether settings may have been set.
     package var hasPolicies: Bool { !context.isEmpty }
 
-    /// A copy without the observer, the decision about the head, and the request's settings for built-in stages, such as its credential and
-    /// its handlers for redirects and challenges. These retain the session's request, so use this copy to store an exchange.
+    /// A copy that can be stored, because it doesn't retain the session's request. It lacks the observer, the head decision, and
+    /// the settings for built-in stages, such as the credential and the handlers for redirects and challenges.
     public var withoutHandlers: Exchange {
         var copy = self
         (copy.observer, copy.decide) = (nil, nil)

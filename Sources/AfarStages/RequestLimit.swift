@@ -7,8 +7,8 @@ import HTTPTypes
 /// ```
 ///
 /// A request is in flight until its response is complete. If the body is streamed, the request is in flight until the response's
-/// head arrives. Connections have a separate limit (`httpMaximumConnectionsPerHost`). This limit matters for HTTP/2, where many
-/// requests share a connection.
+/// head arrives. Connections have a separate limit, `httpMaximumConnectionsPerHost`. This stage's limit matters for HTTP/2, where
+/// many requests share a connection.
 public struct RequestLimit: ExchangeStage {
     private let slots: Slots
 

@@ -71,9 +71,8 @@ public final class TestServer: Sendable {
         .loopback(port: listener.port, path: path.hasPrefix("/") ? path : "/" + path)
     }
 
-    /// Stops the server: ends all connections, even during a response, cancels the handlers' tasks, and returns when they have
-    /// ended. It then releases the routes. A handler can therefore retain its server: this method breaks
-    /// the cycle.
+    /// Stops the server. This method ends all connections, even during a response, cancels the handlers' tasks, and returns when
+    /// they have ended. It then releases the routes, so a handler can retain its server without a permanent retain cycle.
     public func stop() async {
         core.tasks.cancel()
         await listener.stop()
@@ -90,8 +89,8 @@ public final class TestServer: Sendable {
     ///   - pattern: A path such as `/users/{id}/posts`. `{id}` matches any single segment, whose decoded value is in
     ///     ``ServerRequest/parameters``. A final `*` matches the rest of the path.
     ///   - methods: The methods that the route answers; `nil` for all. GET includes HEAD.
-    ///   - handler: Creates the response. If it throws an error, the response has status 500 and the error's text. Its task is
-    ///     canceled when the server stops, but not when the client closes the connection.
+    ///   - handler: Creates the response. If the handler throws an error, the response has status 500 and the error's text. The
+    ///     handler's task is canceled when the server stops, but not when the client closes the connection.
     public func route(
         _ pattern: String,
         methods: Set<String>? = nil,

@@ -4,8 +4,8 @@ import HTTPTypes
 
 /// An exchange of a ``MockTransport``.
 ///
-/// A worker acts as the server. The worker, the caller or the timeout can end the exchange, and the first one
-/// determines the outcome.
+/// A worker acts as the server. The worker, the caller or the timeout can end the exchange. The first one determines
+/// the outcome.
 final class MockExchange: PreparedExchange {
     typealias Completion = @Sendable (Result<TransportResponse, any Error>) -> Void
 

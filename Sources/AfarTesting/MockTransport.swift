@@ -15,8 +15,8 @@ public import HTTPTypes
 /// ```
 ///
 /// The mock meets all requirements of ``Transport``. It supports deliveries, limits, head decisions, observers,
-/// suspension and the total timeout. Cancellation ends an exchange promptly, even while the closure is running. An
-/// error that the closure throws fails the exchange. If it isn't a `TransportError`, it becomes the underlying error of
+/// suspension and the total timeout. Cancellation ends an exchange promptly, even while the closure is running. If the
+/// closure throws an error, the exchange fails. An error that isn't a `TransportError` becomes the underlying error of
 /// one.
 public final class MockTransport: CallbackTransport {
     /// A closure that returns the response to a request.
@@ -84,7 +84,7 @@ extension TransportCapabilities {
 /// A request that a ``MockTransport`` received.
 public struct MockRequest: Sendable {
     /// The exchange, including its delivery, options and context. It lacks the observer, the head decision and the
-    /// session's handlers, because the mock keeps its requests and would otherwise retain the session's request.
+    /// session's handlers. The mock keeps its requests, so these parts would retain the session's request.
     public let exchange: Exchange
     /// The bytes of the body, regardless of its original form.
     public let body: Data

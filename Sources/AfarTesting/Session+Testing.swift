@@ -8,8 +8,8 @@ import Foundation
 extension Session {
     /// Replaces the transport of all sessions for the requests that a closure makes.
     ///
-    /// This includes requests in child tasks and unstructured tasks that the closure starts, and in the completion
-    /// handlers of its requests.
+    /// This includes requests in child tasks and unstructured tasks that the closure starts. It also includes requests
+    /// in the completion handlers of the closure's requests.
     ///
     /// ```swift
     /// let mock = MockTransport(stubs: [Stub(.get, "/users/{id}", .json(["name": "Ada"]))])
@@ -17,9 +17,8 @@ extension Session {
     /// ```
     ///
     /// The code under test doesn't change: `AF` and custom sessions keep their configuration, interceptors, monitors
-    /// and stages. Cookies, cached responses and HSTS hosts are separate and initially empty, so that code that runs
-    /// concurrently isn't affected. Proxies and other network settings are ignored if the transport doesn't use the
-    /// network.
+    /// and stages. Cookies, cached responses and HSTS hosts are separate and initially empty, so concurrent code isn't
+    /// affected. Proxies and other network settings are ignored if the transport doesn't use the network.
     ///
     /// Detached tasks and blocks that the code submits to a dispatch queue aren't affected.
     ///
@@ -41,7 +40,8 @@ extension Session {
         try replacingTransports(by: { _ in transport }, operation: operation)
     }
 
-    /// Creates a request that is never sent, in the state that follows an attempt. Use it to test interceptors.
+    /// Creates a request in the state after an attempt. The request is never sent. Use this method to test
+    /// interceptors.
     ///
     /// ```swift
     /// let request = session.makeRequest("https://api.example.com/", response: .status(503), retryCount: 2)
@@ -70,7 +70,7 @@ extension Session {
         return request
     }
 
-    /// Creates a request to a URL that is never sent, in the state that follows an attempt.
+    /// Creates a request to a URL in the state after an attempt. The request is never sent.
     public func makeRequest(
         _ url: any URLConvertible, response: MockResponse? = nil, retryCount: Int = 0, error: AFError? = nil
     ) throws -> DataRequest {

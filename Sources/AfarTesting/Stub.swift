@@ -57,8 +57,8 @@ public struct Stub: Sendable {
     ///
     /// - Parameters:
     ///   - method: The HTTP method, or `nil` for any method.
-    ///   - pattern: A path or a complete URL with the same placeholders as for fixed responses. Their values are in
-    ///     ``MockRequest/parameters``.
+    ///   - pattern: A path or a complete URL, with the same placeholders as for fixed responses. The placeholders'
+    ///     values are in ``MockRequest/parameters``.
     ///   - answer: The closure to call for each request. Calls can run concurrently. An error that it throws fails the
     ///     exchange.
     public init(_ method: HTTPRequest.Method?, _ pattern: String, _ answer: @escaping MockTransport.Handler) {
@@ -105,7 +105,7 @@ public struct Stub: Sendable {
         return conditions.allSatisfy { $0.isMet(request) } ? parameters : nil
     }
 
-    /// Returns the response to a request. `number` counts the requests that the stub has matched, starting from 0.
+    /// Returns the response to a request. `number` is the number of earlier requests that the stub has matched.
     func response(to request: MockRequest, number: Int) async throws -> MockResponse {
         try await answer(request, number)
     }
@@ -256,8 +256,8 @@ final class StubList: Sendable {
 
     var unused: [Stub] { zip(stubs, uses.withLock { $0 }).filter { $0.1 == 0 }.map(\.0) }
 
-    /// Returns the request with the values of the matching stub's placeholders, and the stub's handler, or `nil` if no
-    /// stub matches.
+    /// Returns the stub's handler and the request with the values of the stub's placeholders. Returns `nil` if no stub
+    /// matches.
     func match(_ request: MockRequest) -> (request: MockRequest, handler: MockTransport.Handler)? {
         for (index, stub) in stubs.enumerated() {
             guard let parameters = stub.match(request) else { continue }

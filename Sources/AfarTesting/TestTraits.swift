@@ -47,8 +47,8 @@ extension Trait where Self == StubTrait {
     /// ```
     ///
     /// The stubs of a test take precedence over those of its suite. The received requests are in
-    /// ``MockTransport/current``. Tests can run in parallel. For the code that this trait affects, see
-    /// ``Session/withTransport(_:isolation:operation:)``.
+    /// ``MockTransport/current``. Tests can run in parallel. See ``Session/withTransport(_:isolation:operation:)`` for
+    /// the code that this trait affects.
     ///
     /// - Parameters:
     ///   - stubs: The stubs.
@@ -125,7 +125,7 @@ public struct ReplayTrait: TestTrait, SuiteTrait, TestScoping {
         }
     }
 
-    /// The entries that this process has recorded, by file. Tests and their cases can share one.
+    /// The entries that this process has recorded, by file. Tests and test cases can share a file.
     private static let recorded = Guarded<[URL: [HAR.Entry]]>([:])
 
     /// Records a test. If it throws, nothing is written, so that an incomplete recording never replaces a complete one.

@@ -200,8 +200,8 @@
             let (before, destinationsBefore) = (table, destinations)
             do throws(ReachabilityError) {
                 let path = try readSettledTable()
-                // New destinations also change the table. If they triggered lookups and a name server varied its responses,
-                // lookups would never end.
+                // Don't look the name up because of new destinations, which also change the table. Otherwise, lookups
+                // would never end if a name server varies its responses.
                 if destinations == destinationsBefore, table != before { target.resolver?.refresh() }
                 deliver(path)
             } catch {
@@ -211,8 +211,8 @@
             }
         }
 
-        /// Reads the tables until they don't change during a read, so that no inconsistent path is delivered. If they
-        /// keep changing, returns the path of the last read and schedules another one.
+        /// Repeats reading until the tables don't change during a read, so that no inconsistent path is delivered. If
+        /// the tables keep changing, returns the path of the last read and schedules another read.
         private func readSettledTable() throws(ReachabilityError) -> NetworkPath {
             // The read below covers all earlier events.
             _ = events.readEvents(for: destinations)
@@ -234,8 +234,8 @@
             return target.path(to: destinations, in: table)
         }
 
-        /// The pause before the next read. It bounds the CPU time spent on machines where reads are expensive and
-        /// changes are constant, such as routers with many routes.
+        /// The pause before the next read. It limits the CPU time on machines with expensive reads and constant
+        /// changes, such as routers with many routes.
         private var pause: Duration { min(lastCost * 10, .seconds(5)) }
 
         private func schedule(after delay: Duration) {

@@ -23,8 +23,8 @@
 
         private static let stackSize = 512 << 10
 
-        /// Runs a closure on a new thread after a delay. Unlike a Dispatch timer, this needs no file descriptor.
-        /// Dispatch terminates the process if none is available.
+        /// Runs a closure on a new thread after a delay. A Dispatch timer needs a file descriptor, and Dispatch
+        /// terminates the process if none is available. This method needs none.
         static func start(after seconds: Int, _ run: @escaping @Sendable () -> Void) throws(ReachabilityError) {
             try start(name: "afar-retry") {
                 sleep(UInt32(seconds))

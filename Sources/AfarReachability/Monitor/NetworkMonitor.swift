@@ -65,8 +65,8 @@ public final class NetworkMonitor: Sendable {
     /// A stream that begins with the current path and then delivers each path that differs from the previous one.
     ///
     /// Each access creates an independent stream for a single consumer. A slow consumer receives the newest path and
-    /// misses earlier ones. The stream never finishes. It retains the monitor until it is released or its task is
-    /// canceled. The monitor stops when its last stream ends.
+    /// misses earlier ones. The stream never finishes. The stream retains the monitor until the stream is released or
+    /// its task is canceled. The monitor stops when its last stream ends.
     public var paths: AsyncStream<NetworkPath> {
         let stream = AsyncStream<NetworkPath>(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let number = observe { continuation.yield($0) }
@@ -134,8 +134,8 @@ extension NetworkMonitor {
         /// An address. This machine's own addresses are always reachable.
         case address(IPAddress)
 
-        /// The target's address, if it is known without a lookup: an address target, a host written as an address with
-        /// or without brackets, or `localhost` (RFC 6761, section 6.3).
+        /// The target's address, if it is known without a lookup. This is true for an address target, for a host
+        /// written as an address, with or without brackets, and for `localhost` (RFC 6761, section 6.3).
         var address: IPAddress? {
             switch self {
             case .internet:
@@ -189,8 +189,8 @@ final class PathTarget: Sendable {
     }
 }
 
-/// Removes paths that equal the previous one that this consumer received. When the consumer is slow, newer paths
-/// replace those in between, and two equal paths can follow each other.
+/// Removes each path that equals the previous path that this consumer received. If the consumer is slow, newer paths
+/// replace those in between, so two equal paths can follow each other.
 final class DistinctPaths: @unchecked Sendable {
     // Sendable because a stream has a single consumer, which takes one path at a time.
     private var iterator: AsyncStream<NetworkPath>.Iterator

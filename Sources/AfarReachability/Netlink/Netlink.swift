@@ -319,8 +319,8 @@ struct NetlinkBytes {
     /// The address, if there are exactly 4 or 16 bytes.
     var address: IPAddress? { IPAddress(bytes: buffer) }
 
-    /// Returns the address at the start of the bytes, which can be longer: some kernels use 16 bytes for IPv4 or omit
-    /// trailing zeros.
+    /// Returns the address at the start of the bytes, or `nil` if the bytes are too short. There can be more bytes,
+    /// because some kernels use 16 bytes for IPv4.
     func address(_ family: IPAddress.Family) -> IPAddress? {
         slice(0, count: family.bitCount / 8)?.address
     }

@@ -184,7 +184,8 @@
             else { return nil }
             self.init(family: family, priority: 0, action: .nothing)
             isInverted = flags & UInt32(FIB_RULE_INVERT) != 0
-            // The kernel chooses the source address of a connection after the first lookup.
+            // No rule for a source address applies, because the kernel chooses a connection's source address after the
+            // first lookup.
             requiresUncommonPackets = sourceLength != 0 || service != 0
             if destinationLength != 0 {
                 destination = Prefix(address: .unspecified(family), length: Int(destinationLength))
@@ -198,7 +199,8 @@
                 default: read(attribute)
                 }
             }
-            // If a rule was created without a mask, its mark must match completely. The kernel includes a mask in the message even then.
+            // The mark of a rule that was created without a mask must match completely. The kernel's message includes a
+            // mask for this rule too.
             switch Int(action) {
             case FR_ACT_TO_TBL: self.action = .lookUp(table: table)
             case FR_ACT_GOTO: self.action = next.map { .goTo(priority: $0) } ?? .nothing

@@ -67,7 +67,7 @@ extension NetworkTable {
         networkRoute(found.route, hop: found.hop)
     }
 
-    /// Returns a route over one of its hops as a public value.
+    /// Returns the public value for a route over one of its hops.
     func networkRoute(_ route: TableRoute, hop: TableRoute.Hop?) -> NetworkRoute {
         let name = hop.flatMap { links[$0.link]?.name }
         let isLinkLocal = hop?.gateway?.scope == .linkLocal && hop?.gateway?.family == .ipv6
@@ -78,7 +78,7 @@ extension NetworkTable {
         )
     }
 
-    /// Returns an interface as a public value.
+    /// Returns the public value for an interface.
     func interface(_ index: Int32) -> NetworkInterface? {
         guard let link = links[index] else { return nil }
         return NetworkInterface(
@@ -110,8 +110,8 @@ extension NetworkTable {
     /// Looks up the path to a destination with the kernel's algorithm: rules in order, then the longest prefix in each
     /// table, then the lowest metric.
     ///
-    /// One difference: if a hop's link is down and an equally specific route has a working link, this method uses the
-    /// latter. The kernel keeps using the first until it is removed, which a network manager soon does.
+    /// One difference: if a hop's link is down, this method uses an equally specific route with a working link. The
+    /// kernel keeps using the first route until the route is removed, which a network manager soon does.
     func lookUpRoute(to destination: Destination) -> RouteLookup {
         if needsKernelLookup(for: destination) { return kernelLookup(to: destination) }
         var first: RouteLookup?

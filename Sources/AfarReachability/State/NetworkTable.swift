@@ -103,8 +103,8 @@ struct RoutingRule: Sendable, Equatable {
     var action: Action
     var isInverted = false
     var destination: Prefix?
-    /// Whether the rule requires packets that a new ordinary connection doesn't send: from certain addresses, with a
-    /// type of service or a tunnel ID, or in a separate domain.
+    /// Whether the rule requires packets that a new ordinary connection doesn't send. These packets have certain source
+    /// addresses, a type of service or a tunnel ID, or belong to a separate domain.
     var requiresUncommonPackets = false
     var inputInterface: String?
     var outputInterface: String?
@@ -123,7 +123,8 @@ struct RoutingRule: Sendable, Equatable {
         }
     }
 
-    /// Returns whether the rule applies to this user's new connections to a destination without socket options.
+    /// Returns whether the rule applies to this user's new connections to a destination, if they have no socket
+    /// options.
     func applies(to target: Destination, userID: UInt32) -> Bool {
         let fits =
             !requiresUncommonPackets

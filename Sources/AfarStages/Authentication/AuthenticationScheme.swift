@@ -1,13 +1,13 @@
 import Foundation
 import HTTPTypes
 
-/// An authentication scheme (RFC 9110, section 11). A session uses the strongest of its schemes that the server offers and that supports
+/// An authentication scheme (RFC 9110, section 11). A session uses its strongest scheme that the server offers and that supports
 /// the credential.
 ///
-/// Implement ``accepts(_:)`` and ``answer(_:user:password:in:)``. The other requirements have default implementations. The methods can be
-/// called on any thread, concurrently for several requests, and more than once for a challenge. All methods must return quickly, because
-/// they are called on the thread that drives the transport's connections. The only exception is ``answer(_:user:password:in:)``, if
-/// ``takesTime(toAnswer:)`` returns true.
+/// Implement ``accepts(_:)`` and ``answer(_:user:password:in:)``. The other requirements have default implementations. The methods
+/// can be called on any thread, concurrently for several requests, and more than once for a challenge. All methods must return
+/// quickly, because the thread that drives the transport's connections calls them. The only exception is
+/// ``answer(_:user:password:in:)``, which can be slow if ``takesTime(toAnswer:)`` returns true.
 public protocol AuthenticationScheme: Sendable {
     /// Returns a Boolean value that indicates whether a challenge is for this scheme and requires only supported features.
     func accepts(_ challenge: AuthenticationChallenge) -> Bool
@@ -17,18 +17,18 @@ public protocol AuthenticationScheme: Sendable {
 
     /// Returns a Boolean value that indicates whether the scheme supports a credential. The default is true.
     ///
-    /// If the scheme doesn't support it, the next weaker scheme is used.
+    /// If this method returns false, the next weaker scheme is used.
     func accepts(user: String, password: String) -> Bool
 
     /// Returns a Boolean value that indicates whether answering a challenge can take a long time. The default is true.
     ///
-    /// For example, an answer can require hashing the file of the request's body, or reading a key. If the method returns false, the
-    /// challenge is answered on the thread that drives the transport's connections, which saves time.
+    /// For example, an answer can require hashing the file of the request's body, or reading a key. If this method returns false,
+    /// the thread that drives the transport's connections answers the challenge, which saves time.
     func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool
 
     /// Returns a Boolean value that indicates whether a challenge only requires the same credential again, for example with a new nonce.
     ///
-    /// At most one such challenge is answered. The default is false, which means that the server rejected the credential. The
+    /// A request answers at most one such challenge. The default is false, which means that the server rejected the credential. The
     /// exchange then ends with the 401.
     ///
     /// - Parameters:
@@ -39,9 +39,9 @@ public protocol AuthenticationScheme: Sendable {
     /// Adds the answer to a challenge to the next exchange, usually as an `Authorization` field. The user name and the password
     /// don't contain control characters, but can contain quotation marks.
     ///
-    /// - Throws: An error, for example if this scheme can't represent the credential. The request fails with a ``TransportError``: either
-    ///   the thrown one, or one with the code ``TransportError/Code-swift.struct/invalidCredential`` whose cause is the thrown error. The
-    ///   error must not contain any part of the credential.
+    /// - Throws: An error, for example if this scheme can't represent the credential. If the error is a ``TransportError``, the
+    ///   request fails with it. Any other error becomes the cause of a ``TransportError`` with the code
+    ///   ``TransportError/Code-swift.struct/invalidCredential``. The error must not contain any part of the credential.
     func answer(
         _ challenge: AuthenticationChallenge, user: String, password: String, in exchange: inout Exchange) throws
 }
@@ -81,8 +81,8 @@ extension String {
 
 /// The authentication schemes of Afar.
 public enum StandardAuthentication: AuthenticationScheme, CaseIterable {
-    /// Negotiate (RFC 4559), with the Kerberos ticket of the process, for an empty user name and password. It requires a transport with
-    /// ``TransportCapabilities/Features/connectionAuthentication``.
+    /// Negotiate (RFC 4559) with the Kerberos ticket of the process. It requires an empty user name and password, and a transport
+    /// with ``TransportCapabilities/Features/connectionAuthentication``.
     case negotiate
     /// Digest with SHA-256 (RFC 7616).
     case digestWithSHA256
@@ -156,8 +156,8 @@ package struct BasicAuthentication: AuthenticationScheme {
     /// - Parameters:
     ///   - isComposed: Whether accents are combined with their letters: Unicode's normalization form C (RFC 7617, section 2.1).
     ///   - url: The URL for error messages.
-    /// - Throws: ``TransportError/Code-swift.struct/invalidCredential`` if the user name contains a colon, which would end it, or
-    ///   if either text contains control characters.
+    /// - Throws: ``TransportError/Code-swift.struct/invalidCredential`` if the user name contains a colon, which would end the
+    ///   name, or if the user name or the password contains control characters.
     package static func authorization(
         user: String, password: String, isComposed: Bool = false, url: String?
     ) throws(TransportError) -> String {
@@ -182,8 +182,8 @@ struct ConnectionAuthenticationScheme: AuthenticationScheme {
 
     func takesTime(toAnswer challenge: AuthenticationChallenge) -> Bool { false }
 
-    /// Returns false for HTTP/2 and HTTP/3, where requests of other users would share the authenticated connection, and for connections
-    /// for protocols other than HTTP, which aren't authenticated.
+    /// Returns false for HTTP/2 and HTTP/3, because requests of other users would share the authenticated connection. Also returns
+    /// false for a connection that switches to another protocol, because such connections aren't authenticated.
     func isAvailable(for exchange: Exchange) -> Bool {
         if case .connection = exchange.delivery { return false }
         return switch exchange.options.httpVersion {
@@ -220,7 +220,7 @@ public struct AuthenticationChallenge: Sendable, Equatable {
     public let scheme: String
     /// The parameters, with their names in lowercase. If a name occurs twice, the first value counts.
     public private(set) var parameters: [String: String] = [:]
-    /// The token68 that some schemes use instead of parameters.
+    /// The `token68` text (RFC 9110, section 11.2) that some schemes use instead of parameters.
     public private(set) var token: String?
 
     private init(scheme: String) {

@@ -2,8 +2,8 @@ import HTTPTypes
 
 /// A stage that answers authentication challenges (401): once for the original request, and once after each redirect.
 ///
-/// The credential comes from the first of these that provides one: the exchange's challenge handler, the exchange's credential if
-/// it is for the origin of the challenge, and the session's provider. If the server only requires a newer nonce
+/// The credential comes from the first of these sources that has one: the exchange's challenge handler, the exchange's own
+/// credential if it applies to the origin of the challenge, and the session's provider. If the server only requires a newer nonce
 /// (``DigestAuthentication``), the stage answers a second time with the same credential.
 ///
 /// If a request's body can't be sent again, the stage doesn't answer, and the exchange ends with the 401.
@@ -46,7 +46,8 @@ package struct AuthenticationStage: ExchangeStage {
         let credential: Credential?
         let provider: Provider?
 
-        /// Removes the handler and the credential from the exchange. The handler retains the request, and no later stage uses it.
+        /// Removes the handler and the credential from the exchange. The handler retains the request, and no later stage uses the
+        /// handler.
         func before(_ hop: Hop) -> Reply<RequestAction> {
             guard hop.hasPolicies else { return .now(.send) }
             var exchange = hop.exchange
@@ -78,8 +79,8 @@ package struct AuthenticationStage: ExchangeStage {
             }
         }
 
-        /// Answers a challenge that renews the answered one. Returns `pass` if there is no such challenge, or if a renewal has
-        /// already been answered.
+        /// Answers a challenge that renews the answered one. Returns `pass` if no challenge does, or if the request already
+        /// answered a renewal.
         private func renewal(after head: ResponseHead, of hop: Hop) -> Reply<ResponseAction> {
             guard let answered = hop.policies.answeredChallenge, !answered.isRenewal else {
                 return .now(.pass)
@@ -113,7 +114,7 @@ package struct AuthenticationStage: ExchangeStage {
         }
 
         /// Returns the handler's answer. If the handler chooses `standard` or doesn't exist, returns an answer with the exchange's
-        /// credential, or otherwise with the provider's. Returns `standard` if there is no credential.
+        /// credential. If the exchange has none, the provider's is used. Returns `standard` if there is no credential.
         private func answer(
             to challenge: AuthenticationChallenge, in head: ResponseHead, of hop: Hop
         ) async -> Result<ChallengeAnswer, TransportError> {

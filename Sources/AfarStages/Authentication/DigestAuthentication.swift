@@ -4,7 +4,7 @@ import HTTPTypes
 /// Digest authentication (RFC 7616): sends a hash of the password and the request. A server that stores the password, or its
 /// hash, can compute the same hash.
 ///
-/// Each answer is for a new challenge, so its request count is always 1, and requests share no state.
+/// Each answer is for a new challenge. The request count of an answer is therefore always 1, and requests share no state.
 struct DigestAuthentication: AuthenticationScheme {
     let algorithm: HashFunction
 
@@ -21,7 +21,7 @@ struct DigestAuthentication: AuthenticationScheme {
         digestChallenge(from: challenge)?.protection == .authInt
     }
 
-    /// The server accepts the credential, and only requires a newer nonce (RFC 7616, section 3.3).
+    /// Returns true if the server accepts the credential and only requires a newer nonce (RFC 7616, section 3.3).
     func renews(_ answered: AuthenticationChallenge, by challenge: AuthenticationChallenge) -> Bool {
         guard let old = digestChallenge(from: answered), let new = digestChallenge(from: challenge) else {
             return false
@@ -88,7 +88,7 @@ struct DigestChallenge {
         case authInt = "auth-int"
     }
 
-    /// The maximum length in bytes of a value. Longer values aren't sent back, because no server reads a header of that size.
+    /// The maximum length of a value, in bytes. Longer values aren't sent back, because no server accepts a header of that size.
     private static let longestValue = 4096
 
     let realm: String
@@ -220,9 +220,9 @@ struct DigestResponse {
 }
 
 extension HashFunction {
-    /// Returns the hash of a request's body, or nil if the body is a stream or the function fails.
+    /// Returns the hash of a request's body. Returns nil if the body is a stream or the hash function fails.
     ///
-    /// This method reads the file of a body, which can take a long time. It throws an error when the task is canceled.
+    /// This method reads the body's file, which can take a long time. It throws an error when the task is canceled.
     fileprivate func hash(of body: RequestBody) throws -> [UInt8]? {
         guard var hash = IncrementalHash(self) else { return nil }
         switch body {

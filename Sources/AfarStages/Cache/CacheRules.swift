@@ -21,8 +21,8 @@ package enum CacheRules {
 
     // MARK: Requests
 
-    /// Returns whether a cache can answer the request. The method must be GET or HEAD (section 4), without a body. The caller
-    /// must not request a range or set a condition, because the cache would have to evaluate it.
+    /// Returns whether a cache can answer the request. The method must be GET or HEAD (section 4), without a body. The caller must
+    /// not have requested a range or set a condition, because the cache doesn't evaluate these fields.
     package static func canUse(_ request: CacheRequest) -> Bool {
         (request.method == .get || request.method == .head) && !request.hasBody && !request.bypassesCache
     }
@@ -53,8 +53,8 @@ package enum CacheRules {
             && variant(of: request, for: response.terms) == response.variant
     }
 
-    /// Returns whether the cache can store a response with these fields for the request, and deliver it later. Encoded bodies
-    /// are stored decoded.
+    /// Returns whether the cache can store a response with these fields for the request, and deliver it later. The cache stores
+    /// only decoded bodies.
     private static func isDelivered(_ fields: HTTPFields, to request: CacheRequest) -> Bool {
         request.decodesContent || !fields.contains(.contentEncoding)
     }
@@ -83,8 +83,8 @@ package enum CacheRules {
         return terms.age(at: now) - terms.freshnessLifetime <= window
     }
 
-    /// Returns whether a stale response can be used because the server can't be reached or responds with status 500, 502, 503, or
-    /// 504 (RFC 5861, section 4).
+    /// Returns whether a stale response can be used after an error: the server can't be reached, or responds with status 500, 502,
+    /// 503, or 504 (RFC 5861, section 4).
     package static func canServeOnError(
         _ response: CachedResponse, to wanted: CacheControl, at now: Date
     ) -> Bool {
@@ -111,7 +111,7 @@ package enum CacheRules {
         return response.variant(variant(of: request, for: response.terms))
     }
 
-    /// Returns whether a response that a 304 has updated can still be stored for requests like this one.
+    /// Returns whether a stored response that a 304 has updated can still be stored for this request.
     package static func canStoreUpdated(_ response: CachedResponse, for request: CacheRequest) -> Bool {
         canStore(response.terms, status: response.status, fields: response.fields, request, isNew: false)
             && matches(request, response)
@@ -133,8 +133,8 @@ package enum CacheRules {
         return isExplicit || CacheTerms.heuristicStatuses.contains(status)
     }
 
-    /// Fields that control caching or describe the body. They are stored even if `Connection` lists them, which isn't allowed for
-    /// fields that are meant for all recipients (RFC 9110, section 7.6.1).
+    /// Fields that control caching or describe the body. They are stored even if `Connection` lists them, because servers must not
+    /// list fields that are meant for all recipients (RFC 9110, section 7.6.1).
     private static let alwaysStoredFields: Set<String> = [
         "age", "cache-control", "content-encoding", "content-language", "content-length", "content-location",
         "content-range", "content-type", "date", "etag", "expires", "last-modified", "pragma", "vary",
@@ -156,8 +156,8 @@ package enum CacheRules {
         return stored
     }
 
-    /// Returns the text that distinguishes the responses to a URL: the fields that `Vary` names (section 4.1), and the target of
-    /// the caller's `Host` field. Unless the response is public, the text also contains all credentials and the client's
+    /// Returns the text that distinguishes the responses to a URL. It contains the fields that `Vary` names (section 4.1), and the
+    /// target of the caller's `Host` field. If the response isn't public, the text also contains all credentials and the client's
     /// certificate. A response for one user is therefore never used for another.
     package static func variant(of request: CacheRequest, for terms: CacheTerms) -> String {
         var names = terms.varyingFields ?? []
@@ -178,7 +178,7 @@ package enum CacheRules {
         return text
     }
 
-    /// Returns the hash of a text. If it can't be computed, the digest is random, and the variant matches no other request.
+    /// Returns the hash of a text. If the hash function fails, returns a random text, so that the variant matches no other request.
     private static func digest(of text: String) -> String {
         HashFunction.sha256.hexDigest(of: text) ?? UUID().uuidString
     }
@@ -193,7 +193,7 @@ package enum CacheRules {
         return fields
     }
 
-    /// Returns the response updated with the fields of a 304 (sections 3.2 and 4.3.4), or nil if the 304 refers to a different
+    /// Returns the response updated with the fields of a 304 (sections 3.2 and 4.3.4). Returns nil if the 304 refers to a different
     /// response.
     package static func updated(
         _ response: CachedResponse, by head: ResponseHead, requestDate: Date, responseDate: Date
@@ -261,9 +261,9 @@ package struct CacheRequest: Sendable {
     package let decodesContent: Bool
     /// The caller's cache directives.
     package let control: CacheControl
-    /// The origin that the caller's `Host` field names. Nil if there is no such field, or if the field names the URL's own
-    /// origin. The field is part of the target URI (RFC 9110, section 7.1). It doesn't replace the URL's host, because the
-    /// server at that host may be a different one.
+    /// The origin that the caller's `Host` field names. Nil if there is no such field, or if the field names the URL's own origin.
+    /// The field is part of the target URI (RFC 9110, section 7.1). Stored responses are distinguished by the URL's host and by
+    /// this origin, because the two can belong to different servers.
     package let otherHost: String?
     private let client: ClientIdentity?
     private let headerFields: HTTPFields
@@ -321,8 +321,8 @@ package struct CacheRequest: Sendable {
     /// The certificate that the client presents if the server requests one, in PEM form.
     fileprivate var clientCertificate: String? { client?.certificate.pemEncoded }
 
-    /// The names of the fields with credentials, sorted. They include cookies that the caller set, but not cookies from a store:
-    /// those change constantly, and servers whose responses depend on them send `Vary`.
+    /// The sorted names of the fields with credentials. They include a `Cookie` field that the caller set. They don't include
+    /// cookies from a store, which change constantly. Servers whose responses depend on these cookies send `Vary`.
     package var credentials: [HTTPField.Name] {
         let names = Set((headerFields + defaults.fields).map(\.name)).filter(isSensitive)
         return names.filter { $0 != .cookie || !hasStoredCookies }.sorted { $0.canonicalName < $1.canonicalName }

@@ -14,7 +14,7 @@ package struct CacheStage: ExchangeStage {
     static let longestBody = 16 * 1024 * 1024
 
     /// - Parameters:
-    ///   - revalidation: Revalidates stale responses in the background. If nil, they are validated before they are used.
+    ///   - revalidation: Revalidates stale responses in the background. If nil, stale responses are validated before use.
     ///   - coalesces: Whether a request waits for the response to an identical request that is in progress.
     ///   - sensitiveHeaders: The names of headers that contain credentials, in addition to those with well-known names.
     ///   - security: Provides the client's identity for each host. A response for one identity isn't used for another.
@@ -32,7 +32,7 @@ package struct CacheStage: ExchangeStage {
     package func begin(_ hop: Hop) -> (any StageRun)? {
         if case .connection = hop.exchange.delivery { return nil }
         guard hop.exchange.request.headerFields[.upgrade] == nil else { return nil }
-        // Another server can have the same URL.
+        // With these settings, a different server can answer for the same URL.
         let network = hop.exchange.options.networkBox?.settings
         guard network?.unixSocket == nil, network?.connectTo.isEmpty != false else { return nil }
         return Run(hop, self)
@@ -49,7 +49,7 @@ package struct CacheStage: ExchangeStage {
         private struct State {
             /// The matching stored response, if any.
             var storedResponse: CachedResponse?
-            /// Whether the store may contain older responses to the URL.
+            /// Whether the store can contain older responses to the URL.
             var canHaveOlderResponses = true
             /// Whether the request validates the stored response.
             var isValidating = false
@@ -96,13 +96,13 @@ package struct CacheStage: ExchangeStage {
             return .wait { [self] in action(of: hop) }
         }
 
-        /// The maximum time to wait for another request. The wait is limited because that request can be suspended. The limit
-        /// equals the time to wait for the server's next byte.
+        /// The maximum time to wait for another request, because that request can be suspended. It is the idle timeout, or the time
+        /// left for this request if that is shorter.
         private func longestWait(of hop: Hop) -> Duration {
             min(hop.timeLeft, Duration(timeout: hop.exchange.options.idleTimeout))
         }
 
-        /// Sends the request only if no identical request is in progress.
+        /// Waits while an identical request is in progress. Sends the request only if no such request remains.
         private func action(of hop: Hop, joining fetches: CoalescedFetches) async -> RequestAction {
             while true {
                 let action = action(of: hop)
@@ -175,7 +175,7 @@ package struct CacheStage: ExchangeStage {
                 let updated = CacheRules.updated(storedResponse, by: head, requestDate: requestDate, responseDate: now)
                 guard let updated else { return .now(sendAgain(hop)) }
                 if CacheRules.canStoreUpdated(updated, for: request) {
-                    // Don't restore a response from before a request that changed the resource.
+                    // Don't store an update that was requested before another request changed the resource.
                     if !stage.invalidations.containsOne(of: request.url, since: requestDate) {
                         store.update(updated, inPlaceOf: storedResponse)
                     }
@@ -251,7 +251,7 @@ package struct CacheStage: ExchangeStage {
             case .data(let data) where data.count <= CacheStage.longestBody: receive(data)
             case .data, .connection: removeResponses(olderThan: head)
             case .stream(let stream):
-                // The body might turn out to be incomplete.
+                // Remove older responses now. If the body is incomplete, no new response replaces them.
                 removeResponses(olderThan: head)
                 stream.copy(upTo: CacheStage.longestBody, to: receive)
             case .file(let count):
@@ -281,8 +281,7 @@ package struct CacheStage: ExchangeStage {
             store.store(response)
         }
 
-        /// Removes the stored responses that are older than a response that isn't stored. An error other than 404 or 410 removes
-        /// none.
+        /// Removes the older stored responses when a response isn't stored. An error status other than 404 or 410 removes nothing.
         private func removeResponses(olderThan head: ResponseHead) {
             guard head.status < 400 || [404, 410].contains(head.status) else { return }
             if state.withLock({ $0.canHaveOlderResponses }) { store.removeResponses(for: request.url) }
@@ -316,7 +315,7 @@ extension TransportError.Code {
 
 // MARK: - Coalesced requests
 
-/// A cache's requests in progress. An identical request isn't sent. Instead, it waits for the response to the first one.
+/// A cache's requests in progress. An identical request isn't sent. Instead, it waits for the response to the first request.
 final class CoalescedFetches: Sendable {
     /// The outcome of a fetch, as reported to the requests that waited for it.
     enum Outcome: Sendable {
@@ -331,7 +330,7 @@ final class CoalescedFetches: Sendable {
 
     private let waiters = Locked<[String: [Deferred<Outcome>]]>([:])
 
-    /// Returns nil to the first caller for a key, which must call ``end(_:with:)``. Other callers wait for the outcome of the
+    /// Returns nil to the first caller for a key. That caller must call ``end(_:with:)``. Other callers wait for the outcome of the
     /// first caller's fetch.
     ///
     /// - Parameter limit: The maximum time to wait.
@@ -400,8 +399,8 @@ package final class CacheRevalidation: Sendable {
 
 // MARK: - Invalidations
 
-/// The dates when the stored responses to URLs became invalid. A response to a request that was sent before that date can be
-/// outdated and isn't stored.
+/// The dates when stored responses became invalid, by URL. If a request was sent before that date, its response can be outdated and
+/// isn't stored.
 final class CacheInvalidations: Sendable {
     /// The maximum number of URLs. Older entries are removed.
     private static let limit = 1000

@@ -41,8 +41,8 @@ public final class CachedResponse: Sendable {
     /// The request's URL as text, without a fragment. Its scheme and host are in lowercase, and it doesn't contain the scheme's
     /// default port.
     public let url: String
-    /// The text that distinguishes this response from others with the same URL: the request's fields that `Vary` names, a `Host`
-    /// field set by the caller, and credentials. It contains sensitive values as hashes.
+    /// The text that distinguishes this response from others with the same URL. It contains the request's fields that `Vary` names,
+    /// a `Host` field set by the caller, and credentials. Sensitive values are hashed.
     public let variant: String
     /// The status code.
     public let status: Int
@@ -148,7 +148,7 @@ public final class MemoryCacheStore: CacheStore {
         withExtendedLifetime(dropped) {}
     }
 
-    /// The maximum number of responses for each URL, because `Vary` can name a field that is different in each request. Together
-    /// they can use at most a quarter of the capacity.
+    /// The maximum number of responses for each URL. It is required because `Vary` can name a field that differs in each request.
+    /// The responses to one URL can use at most a quarter of the capacity.
     private static let variantLimit = 16
 }

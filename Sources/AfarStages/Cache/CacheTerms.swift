@@ -27,7 +27,7 @@ package struct CacheTerms: Sendable {
         varyingFields = Self.names(in: fields[values: .vary])
     }
 
-    /// Returns the age in seconds (section 4.2.3). It is unknown, and therefore infinite, if the clock has been set back since
+    /// Returns the age in seconds (section 4.2.3). The age is unknown, and therefore infinite, if the clock has been set back since
     /// the response arrived.
     package func age(at now: Date) -> Double {
         let elapsed = now.timeIntervalSince(responseDate)
@@ -89,8 +89,8 @@ package struct CacheTerms: Sendable {
 
 /// The directives of a request's or response's `Cache-Control` fields (RFC 9111, section 5.2).
 ///
-/// Invalid or repeated directives get the more restrictive meaning: an invalid `max-age` counts as zero, and if there are
-/// several, the smallest counts.
+/// Invalid or repeated directives get the more restrictive meaning. For example, an invalid `max-age` counts as zero, and of
+/// several, the smallest value counts.
 package struct CacheControl: Sendable, Equatable {
     package var isPublic = false
     package var noStore = false

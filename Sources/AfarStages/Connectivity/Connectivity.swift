@@ -30,7 +30,7 @@ public struct Connectivity: Sendable, Hashable {
     public struct Identity: Sendable, Hashable {
         private let value: any Hashable & Sendable
 
-        /// Creates an identity from a value that is equal as long as the network is the same.
+        /// Creates an identity from a value, which must stay equal while the network stays the same.
         public init(_ value: some Hashable & Sendable) { self.value = value }
 
         /// Returns a Boolean value that indicates whether two identities were created from equal values.
@@ -44,8 +44,8 @@ public struct Connectivity: Sendable, Hashable {
     public var status: Status
     /// The types of the interfaces that lead to the network; empty if unknown.
     public var interfaceTypes: Set<InterfaceType>
-    /// The identity of the network. It changes with each address of this machine and with its default route. Connections that
-    /// were opened under a different identity probably no longer work.
+    /// The identity of the network. It changes when an address or the default route of this machine changes. Connections that were
+    /// opened under a different identity probably no longer work.
     public var identity: Identity
 
     /// Creates a value.
@@ -53,7 +53,7 @@ public struct Connectivity: Sendable, Hashable {
     /// - Parameters:
     ///   - status: The availability of a network.
     ///   - interfaceTypes: The types of the interfaces that lead to the network. The default is empty, which means unknown.
-    ///   - identity: A value that changes with each address of this machine and with its default route.
+    ///   - identity: A value that changes when an address or the default route of this machine changes.
     public init(
         _ status: Status, interfaceTypes: Set<InterfaceType> = [], identity: some Hashable & Sendable
     ) {
@@ -69,18 +69,18 @@ public struct Connectivity: Sendable, Hashable {
 /// A type that reports whether this machine has a network, and notifies of changes.
 ///
 /// A ``Session`` with a provider closes its idle connections when the network changes, and can wait for a network
-/// (``SessionConfiguration/waitsForConnectivity``). ``OfflineRetrier`` uses a provider to retry requests. Nothing else depends on
-/// it: only an attempt shows whether a server can be reached.
+/// (``SessionConfiguration/waitsForConnectivity``). ``OfflineRetrier`` uses a provider to retry requests. Afar has no other use for
+/// a provider, because only an attempt shows whether a server can be reached.
 public protocol ConnectivityProvider: Sendable {
     /// The current connectivity. It can be read on any thread and must return quickly.
     var connectivity: Connectivity { get }
 
     /// Returns a stream of the current connectivity and every change. Each call returns a new stream for one consumer.
     ///
-    /// A slow consumer requires only the newest value (`.bufferingNewest(1)`). It can therefore miss a short loss of the network.
-    /// If it is waiting for that network to return, it keeps waiting until the next change or its time limit. To prevent this,
+    /// Buffer only the newest value (`.bufferingNewest(1)`). A slow consumer can then miss a short loss of the network. If the
+    /// consumer waits for that network to return, it continues to wait until the next change or its time limit. To prevent this,
     /// provide a different ``Connectivity/identity`` each time a network returns. You can omit values that are equal to the
-    /// previous one.
+    /// previous value.
     ///
     /// Release the stream's resources when the consumer is released or its task is canceled. Finish the stream only if no more
     /// updates will follow.
@@ -101,7 +101,7 @@ extension ConnectivityProvider {
     /// Waits until the connectivity satisfies a condition.
     ///
     /// - Parameters:
-    ///   - limit: The maximum time to wait. A clock must be able to add it to the current time.
+    ///   - limit: The maximum time to wait. Adding the limit to the current time must not overflow.
     ///   - known: A value that satisfied the condition, but didn't work. It is accepted again only after a value that doesn't
     ///     satisfy the condition.
     ///   - onWaiting: Called once if the first value isn't accepted, and never after this method has returned.
@@ -132,8 +132,9 @@ extension ConnectivityProvider {
         }
     }
 
-    /// Returns whether the provider reports the loss of the network within the limit, which is 300 ms at most. A provider can detect a loss
-    /// shortly after the first requests fail, so callers wait for the result before they treat a failure as unrelated to the network.
+    /// Returns whether the provider reports a loss of the network within a limit, which is at most 300 ms. A provider can detect
+    /// the loss shortly after the first requests fail. Callers therefore wait for the result before they treat a failure as
+    /// unrelated to the network.
     package func detectsLoss(within limit: Duration) async -> Bool {
         let outcome = await wait(upTo: min(limit, .milliseconds(300)), until: { !$0.isOnline })
         if case .satisfied = outcome { return true }

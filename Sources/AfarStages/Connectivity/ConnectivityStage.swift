@@ -39,7 +39,7 @@ package final class ConnectivityStage: ExchangeStage {
             return .wait { [self] in
                 do throws(TransportError) {
                     let connectivity = try await stage.wait(with: hop, after: failure, differingFrom: tried)
-                    // Don't count the same network as a change a second time.
+                    // If the request fails on this network too, the next wait must not end with the same network.
                     state.withLock { $0.tried = connectivity }
                     if let connectivity { await stage.closeConnections(exceptOn: connectivity) }
                     return .send
@@ -81,8 +81,8 @@ package final class ConnectivityStage: ExchangeStage {
         return present.isOnline && !isClosing
     }
 
-    /// Closes the connections of other networks before the request continues. The session's ``ConnectivityListener`` may detect
-    /// the change later than the request that waited for it. No other request continues until the connections are closed.
+    /// Closes the connections of other networks before the request continues. The session's ``ConnectivityListener`` can detect the
+    /// change later than this stage. No other request continues until the connections are closed.
     private func closeConnections(exceptOn connectivity: Connectivity) async {
         guard connectivity.status == .online else { return }
         let (otherClosing, ownClosing) = state.withLock { state -> (Deferred<Void>?, Deferred<Void>?) in
@@ -136,8 +136,8 @@ extension RequestBody {
 }
 
 extension TransportError {
-    /// Whether the exchange failed before it sent anything, with an error that is typical without a network: there is no route to
-    /// the host, or its address can't be resolved.
+    /// Whether the exchange failed before it sent anything, because the host has no route or its address can't be resolved. These
+    /// errors are typical without a network.
     fileprivate var suggestsNoNetwork: Bool {
         switch phase {
         case .queued, .resolving, .connecting: code == .notConnected || code == .cannotFindHost

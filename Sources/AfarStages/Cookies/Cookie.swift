@@ -36,7 +36,7 @@ public struct Cookie: Sendable, Hashable {
     public let isHTTPOnly: Bool
     /// The server's rule for requests from other sites; nil if the server didn't specify one.
     public let sameSite: SameSite?
-    /// Whether each character of the name and the value represents one byte, as in ISO-8859-1. Otherwise they are sent as UTF-8.
+    /// Whether each character of the name and the value represents one byte, as in ISO-8859-1. If false, both are sent as UTF-8.
     var isLatin1 = false
     /// The date when the cookie was first set.
     public internal(set) var creationDate: Date
@@ -56,9 +56,9 @@ public struct Cookie: Sendable, Hashable {
     ///   - isHTTPOnly: Whether the cookie is hidden from scripts. The default is false.
     ///   - sameSite: Which requests from other sites carry the cookie. The default is nil.
     ///   - creationDate: The date when the cookie was first set. The default is the current date.
-    /// - Returns: Nil if the cookie can't be sent: the name and the value are both empty; the name, value, or path contains a
-    ///   semicolon or a control character other than a tab; the name, or the value of a cookie without a name, contains `=`; the
-    ///   domain is invalid; or the path doesn't begin with `/`.
+    /// - Returns: Nil if the cookie can't be sent. The domain must be valid, and the path must begin with `/`. The name and the
+    ///   value can't both be empty. The name, value, and path can't contain semicolons or control characters other than tabs. The
+    ///   name can't contain `=`, and the value of a cookie without a name can't either.
     public init?(
         name: String, value: String, domain: String, isHostOnly: Bool = true, path: String = "/", expires: Date? = nil,
         isSecure: Bool = false, isHTTPOnly: Bool = false, sameSite: SameSite? = nil, creationDate: Date = Date()
@@ -134,8 +134,7 @@ package struct CookieDomain: Hashable, Sendable {
     /// Whether the host is an IP address, which has no hosts below it.
     package let isAddress: Bool
 
-    /// - Returns: Nil if the text isn't a host: it is empty, begins or ends with a dot, has a port, or contains bytes that hosts
-    ///   can't contain.
+    /// - Returns: Nil if the text isn't a host: it is empty, begins or ends with a dot, has a port, or contains invalid bytes.
     package init?(_ text: String) {
         let bytes = text.utf8
         guard let first = bytes.first, let last = bytes.last else { return nil }
@@ -152,7 +151,8 @@ package struct CookieDomain: Hashable, Sendable {
         self.init(host: text.asciiLowercased)
     }
 
-    /// Creates a domain from the host of a request, which is valid and in lowercase. A trailing dot makes it a different host.
+    /// Creates a domain from the host of a request, which is valid and in lowercase. A host with a trailing dot is a different
+    /// host.
     init(host: String) {
         text = host
         isAddress = host.utf8.first == UInt8(ascii: "[") || Self.isQuad(host)
@@ -184,7 +184,7 @@ package struct CookieDomain: Hashable, Sendable {
         }
     }
 
-    /// Returns the last two labels of a name. They approximate its site, and are used only for limits on the number of entries.
+    /// Returns the last two labels of a name. These approximate the name's site, and are used only to limit the number of entries.
     static func site(of name: String) -> Substring {
         let labels = name.utf8.split(separator: UInt8(ascii: "."))
         return labels.count > 2 ? name[labels[labels.count - 2].startIndex...] : name[...]
@@ -197,7 +197,8 @@ package struct CookieDomain: Hashable, Sendable {
         }
     }
 
-    /// Returns whether the host is an IPv4 address. Requests never contain the other spellings of IPv4 addresses.
+    /// Returns whether the host is an IPv4 address in dotted decimal notation. Requests contain no other notation of IPv4
+    /// addresses.
     private static func isQuad(_ host: String) -> Bool {
         let bytes = host.utf8
         return bytes.count(where: { $0 == UInt8(ascii: ".") }) == 3 && bytes.last?.isDigit == true

@@ -171,9 +171,9 @@ public struct CookieJar: Sendable {
         cookies.removeAll { identities.contains($0.identity) }
     }
 
-    /// Removes excess cookies of the whole jar: first expired cookies, then the excess cookies of sites that use more than an eighth of the
-    /// limit, then the least recently used cookies. Removes a few more than necessary, because searching the whole jar for each new cookie
-    /// is slow.
+    /// Removes excess cookies of the whole jar in this order: expired cookies, the excess cookies of sites that use more than an
+    /// eighth of the limit, and the least recently used cookies. Removes a few more than necessary, because searching the whole jar
+    /// for each new cookie is slow.
     private mutating func evict(now: Date) {
         remove { $0.isExpired(at: now) }
         let share = max(1, limits.total / 8)
@@ -200,8 +200,8 @@ extension Cookie {
         return cookie
     }
 
-    /// Returns whether a store that has one of the cookies can skip storing the other: they are equal except for their dates, and
-    /// their remaining lifetimes differ by 1% at most.
+    /// Returns whether a store that has one of the cookies can skip storing the other. The cookies must be equal except for their
+    /// dates, and their remaining lifetimes must differ by 1% at most.
     func isSame(as other: Cookie, now: Date) -> Bool {
         guard identity == other.identity, value == other.value, isLatin1 == other.isLatin1, isSecure == other.isSecure,
             isHTTPOnly == other.isHTTPOnly, sameSite == other.sameSite

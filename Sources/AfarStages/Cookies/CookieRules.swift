@@ -54,7 +54,7 @@ public struct CookieRules: Sendable {
             text.utf8.prefix(prefix.utf8.count).map(\.asciiLowercased).elementsEqual(prefix.utf8)
         }
         let (host, secure) = ("__host-", "__secure-")
-        // Servers parse the value of a nameless cookie as its name, up to a "=".
+        // For a nameless cookie, servers parse the text before a "=" in the value as the name.
         if cookie.name.isEmpty {
             return !begins(cookie.value, host) && !begins(cookie.value, secure) && !cookie.value.utf8.contains(0x3D)
         }
@@ -73,7 +73,7 @@ public struct CookieRules: Sendable {
 /// A list of public suffixes: domains such as `com`, `co.uk`, and `github.io`, under which anyone can register names. Cookies can't be set
 /// for an entire public suffix.
 ///
-/// The list is used while a response is read, on any thread, so its method must return quickly.
+/// The list is used on any thread while a response is read, so its method must return quickly.
 public protocol PublicSuffixList: Sendable {
     /// Returns a Boolean value that indicates whether a domain is a public suffix.
     ///
@@ -89,7 +89,7 @@ package struct TopLevelSuffixes: PublicSuffixList {
 }
 
 extension PublicSuffixList {
-    /// Returns whether two hosts belong to the same site: they are equal, or they share the label directly below a public suffix.
+    /// Returns whether two hosts belong to the same site: they are equal, or they share a public suffix and the label before it.
     package func areSameSite(_ host: CookieDomain, _ other: CookieDomain) -> Bool {
         guard host != other else { return true }
         guard !host.isAddress, !other.isAddress, let site = registrableDomain(of: host) else { return false }
@@ -197,7 +197,7 @@ enum CookieDate {
         var month: Int?
         var year: Int?
 
-        /// Uses a word for the first part that is still missing and that the word can represent.
+        /// Assigns a word to the first missing part that the word can represent.
         mutating func take(_ word: Substring.UTF8View) {
             if time == nil, let time = CookieDate.time(word) { return self.time = time }
             if day == nil, let day = CookieDate.number(word, digits: 1...2) { return self.day = day }

@@ -11,9 +11,9 @@ public import Foundation
 /// file, with `.lock` appended to its name, coordinates the processes. curl doesn't use that lock, so run curl before or after
 /// your app.
 ///
-/// Like curl, the store keeps session cookies. It also keeps lines that aren't cookies. The format can't store
-/// ``Cookie/sameSite`` or tabs, so the store ignores cookies with a tab in their name, value, or path, and cookies of a host that
-/// ends with a dot.
+/// Like curl, the store keeps session cookies. It also keeps lines that aren't cookies. The format has no place for
+/// ``Cookie/sameSite``. It also can't represent cookies with a tab in their name, value, or path, or cookies of a host that ends
+/// with a dot. The store ignores these cookies.
 public final class FileCookieStore: CookieStore {
     /// The location of the file.
     public let file: URL
@@ -24,8 +24,7 @@ public final class FileCookieStore: CookieStore {
     /// - Parameters:
     ///   - file: The location of the file. Its directory must exist.
     ///   - limits: The maximum numbers of cookies. The default is 50 for each domain and 3,000 in total.
-    /// - Throws: An error if the file exists but can't be read, or isn't a regular file: for example a directory, a symbolic link, or a
-    ///   pipe.
+    /// - Throws: An error if the file exists but can't be read, or is a directory, a symbolic link, a pipe, or a device.
     public init(file: URL, limits: CookieJar.Limits = .init()) throws(StoreFileError) {
         self.file = file
         stored = try StoredContent(file: file, CookieFileContent(limits: limits))
@@ -121,8 +120,7 @@ struct CookieFileContent: StoreContent {
 
 // MARK: - File format
 
-/// The cookie file format that Netscape introduced, as curl reads and writes it: one line for each cookie, with seven fields
-/// separated by tabs.
+/// The cookie file format of Netscape, as curl reads and writes it. Each cookie is a line of seven fields, separated by tabs.
 ///
 /// The format stores neither a cookie's `SameSite` attribute nor its creation date.
 enum NetscapeCookieFile {

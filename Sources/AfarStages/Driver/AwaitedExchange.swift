@@ -1,10 +1,9 @@
 import Foundation
 
-/// An exchange over a transport that has only an async interface: a custom transport, or a wrapper around another one.
+/// An exchange over a transport that has only an async interface: a custom transport, or a wrapper around another transport.
 ///
-/// Such a transport may ignore ``Exchange/decide`` and return a response with its whole body. The decision is then made and
-/// applied here. The transport enforces the total timeout, which therefore doesn't apply to a decision after the transport has
-/// returned.
+/// Such a transport can ignore ``Exchange/decide`` and return a response with its whole body. This type then makes and applies the
+/// decision. The total timeout doesn't apply to that decision, because the transport, which enforces the timeout, has returned.
 struct AwaitedExchange: Sendable {
     private struct State {
         /// The decisions so far, each with its head.
@@ -47,7 +46,7 @@ struct AwaitedExchange: Sendable {
         }
     }
 
-    /// Ends the decisions: later heads are refused.
+    /// Returns the decisions. Later heads are refused.
     private func close() -> [(head: ResponseHead, decision: HeadDecision)] {
         state.withLock { state in
             state.hasReturned = true
@@ -57,7 +56,8 @@ struct AwaitedExchange: Sendable {
 
     /// Decides how to handle a complete response, as if its head had just arrived.
     ///
-    /// - Parameter isFirst: Whether this is the first decision. If so, a body isn't copied if it starts at the beginning of its file.
+    /// - Parameter isFirst: Whether this is the first decision. If so, the body is copied only if it doesn't start at the beginning
+    ///   of its file.
     private func decide(on response: TransportResponse, isFirst: Bool) async throws -> TransportResponse {
         guard let descriptor = exchange.delivery.descriptor, !isFirst || start > 0 else {
             return try await apply(original.headArrived(response.head), with: response)
@@ -86,8 +86,7 @@ struct AwaitedExchange: Sendable {
         }
     }
 
-    /// Removes the body from the exchange's file. Copies it to the destination first, unless the destination already has
-    /// contents.
+    /// Removes the body from the exchange's file. First copies the body to the destination if the destination is empty.
     private func moveBody(to destination: Int32?) throws(TransportError) {
         guard let descriptor = exchange.delivery.descriptor else { return }
         let end = lseek(descriptor, 0, SEEK_END)

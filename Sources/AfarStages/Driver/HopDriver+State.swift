@@ -17,9 +17,9 @@ extension HopDriver {
         var levels: [Level] = []
         /// The number of stages in `levels` that have received the hop.
         private var receivedCount = 0
-        /// The hop, with the changes that the last of these stages made.
+        /// The hop, with the changes that these stages made.
         private(set) var hop: Hop
-        /// Whether time has passed since the total timeout started.
+        /// Whether part of the total timeout may have passed, so that the time left must be checked before sending.
         var hasBegun = false
 
         init(_ hop: Hop) { self.hop = hop }
@@ -45,7 +45,7 @@ extension HopDriver {
         /// Replaces the exchange of the hop for the stages that follow.
         mutating func change(to exchange: Exchange) { hop = Hop(exchange, after: hop, because: hop.reason) }
 
-        /// Starts another hop at a stage. The stages after it begin again.
+        /// Starts another hop at a stage. The stages after that stage begin again.
         ///
         /// - Returns: The stages whose part in the previous hop has ended.
         mutating func begin(_ next: Hop, at level: Int) -> [Level] {
@@ -80,14 +80,14 @@ extension HopDriver {
         private var redirectLevel = 0
         /// The latest response of this hop.
         var lastHead: ReceivedHead?
-        /// The earlier responses of this hop, if a decorating transport received several.
+        /// The earlier responses of this hop, if a transport that wraps another one received several.
         var earlierHeads: [ReceivedHead] = []
         var running: (any PreparedExchange)?
         var isCancelled = false
         var hasEnded = false
         /// The head that was reported to the observer.
         var reportedHead: ResponseHead?
-        /// Whether progress is held back, because it isn't decided yet whether the observer receives this response.
+        /// Whether progress is held back until a decision shows whether the observer receives this response.
         var holdsProgress = false
         /// The progress that was held back.
         var heldProgress: (bytes: Int64, expected: Int64?)?
@@ -110,7 +110,7 @@ extension HopDriver {
             lastHead = ReceivedHead(head: head)
         }
 
-        /// Records the action that a stage requested, if the response still matters.
+        /// Records the action that a stage requested, if the response belongs to the current hop.
         mutating func note(_ action: ResponseAction, of level: Int, about head: ResponseHead) {
             if lastHead?.head === head {
                 lastHead?.action = (action, level)
@@ -135,7 +135,7 @@ extension HopDriver {
 
         /// Ends the exchange.
         mutating func end() -> End {
-            // The hop retains the driver, so release it.
+            // Release the hop, which retains the driver.
             defer { (route, events, hasEnded) = (Route(.none), [], true) }
             return End(levels: route.levels, report: report.isEmpty ? nil : report, events: events)
         }
@@ -175,8 +175,8 @@ extension HopDriver {
 
         // MARK: Redirects
 
-        /// Records a redirect. When a stage outside the redirect stage sends another request, the redirects start over, so this
-        /// method clears them.
+        /// Records a redirect. If a stage outside the redirect stage sends another request, removes the recorded redirects instead,
+        /// because redirects start over.
         mutating func noteFollowing(_ reason: ResponseAction.Reason, of level: Int) {
             if case .redirect(let redirect) = reason {
                 report.redirects.append(redirect)
@@ -195,7 +195,7 @@ extension HopDriver {
 }
 
 extension ResponseHead {
-    /// Returns whether another head is equivalent for every stage. A decorating transport may have changed other fields.
+    /// Returns whether another head is equivalent for every stage. Other fields can differ if a wrapping transport changed them.
     func isLike(_ other: ResponseHead) -> Bool {
         self === other
             || status == other.status && values(for: .location) == other.values(for: .location)

@@ -2,9 +2,9 @@ import Foundation
 
 /// Sends an exchange through the stages and over the transport, in as many hops as necessary, until it completes.
 ///
-/// The driver calls each stage before it sends a request, and when the response's head arrives, while the body can still be
-/// discarded. It manages what all hops share: the total timeout, the report, the observer, and cancellation. It never waits: its
-/// owner runs slow work.
+/// The driver calls each stage before it sends a request and when the response's head arrives. At that time, the body can still be
+/// discarded. The driver manages the state that all hops share: the total timeout, the report, the observer, and cancellation. It
+/// never waits, because its owner runs slow work.
 package final class HopDriver: Sendable {
     package typealias Work = Hop.Work
 
@@ -121,7 +121,7 @@ package final class HopDriver: Sendable {
         }
     }
 
-    /// Saves the route of a hop that isn't sent: its stages have begun, and must be notified when it ends.
+    /// Saves the route of a hop that isn't sent. The stages have begun, and must be notified when the hop ends.
     private func note(_ route: Route) { state.withLock { $0.route = route } }
 
     private func send(over route: Route) {
@@ -144,7 +144,7 @@ package final class HopDriver: Sendable {
         let isCancelled = state.withLock { state in
             state.route = route
             state.route.hasBegun = true
-            // Don't store an exchange that won't start: it indirectly retains the driver.
+            // Don't store an exchange that won't start, because it indirectly retains the driver.
             if !state.isCancelled { state.running = prepared }
             return state.isCancelled
         }
@@ -155,7 +155,7 @@ package final class HopDriver: Sendable {
         if let prepared {
             prepared.start { [self] result in arrive(result) }
         } else if case .awaited(let transport) = transport {
-            // Stages can add requirements.
+            // Check now, because stages can add requirements.
             do { try transport.capabilities.check(hop.exchange) } catch { return arrive(.failure(error)) }
             post(.run { [self] in arrive(await AwaitedExchange(hop.exchangeToSend).result(of: transport)) })
         }
@@ -260,7 +260,7 @@ package final class HopDriver: Sendable {
         }
     }
 
-    /// Continues with a response that a stage provided, after the stages before it have received its head.
+    /// Continues with a response that a stage provided. The stages before that stage first receive the response's head.
     private func take(_ response: TransportResponse, before level: Int) {
         let (levels, delivery) = state.withLock { state in
             state.note(response.head)

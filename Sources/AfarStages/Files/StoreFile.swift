@@ -59,7 +59,7 @@ struct StoreFile: Sendable {
         return try write(change(try read()))
     }
 
-    /// Writes a temporary file beside the file, and renames it when it is on the disk.
+    /// Writes a temporary file beside the file. Renames the temporary file when its contents are on the disk.
     private func write(_ bytes: [UInt8]) throws(StoreFileError) -> Version {
         let new = path + ".new"
         // A killed process can leave this file. The lock excludes other writers.
@@ -147,7 +147,7 @@ extension StoreFileError: LocalizedError, CustomStringConvertible {
     private static func text(_ code: POSIXErrorCode) -> String { String(cString: strerror(code.rawValue)) }
 }
 
-/// A file's lock between processes, held until it is released. The lock is a separate file beside it, which isn't removed.
+/// A lock on a file that excludes other processes until it is released. The lock is a separate file that isn't removed.
 package struct FileLock {
     /// The maximum time to wait for another process: 5 seconds.
     private static let longestWait = Duration.seconds(5)

@@ -2,9 +2,9 @@ import Foundation
 
 /// The contents of a store in memory, and the file that they are written to shortly after a change.
 ///
-/// The file is written on a queue: immediately after the first change, and otherwise at least 100 ms after the previous write,
-/// with all changes since then. Changes that other processes made to the file are kept, because a write applies only this store's
-/// changes. Remaining changes are written when the process exits.
+/// A queue writes the file immediately after the first change. Each later write starts at least 100 ms after the previous one, and
+/// includes all changes since then. A write applies only this store's changes, so changes that other processes made are kept.
+/// Remaining changes are written when the process exits.
 final class StoredContent<Content: StoreContent>: UnsavedStore {
     private struct State {
         var content: Content
@@ -48,7 +48,7 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
             }
             guard !state.changes.isEmpty, !state.isScheduled else { return nil }
             state.isScheduled = true
-            // Inserted in the critical section of the change, because the process could exit after it.
+            // Insert while the lock is held, because the process can exit right after the change.
             UnsavedStores.shared.insert(self)
             return ContinuousClock.now.duration(to: state.lastEnd + Self.shortestPause)
         }
@@ -135,7 +135,7 @@ protocol StoreContent: Sendable {
 
 /// The changes in a store that its file doesn't contain yet.
 struct StoreChanges<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// If there are more pending changes than this, changes for entries that the store no longer contains are dropped. The
+    /// If there are more pending changes than this, the new values of entries that the store no longer contains are dropped. The
     /// limit matters when a file can't be written.
     static var limit: Int { 20_000 }
 
@@ -167,8 +167,8 @@ protocol UnsavedStore: AnyObject, Sendable {
     func saveAtExit()
 }
 
-/// The stores with unsaved changes, which are written at the latest when the process exits. A process that is killed by a signal
-/// loses its most recent changes.
+/// The stores with unsaved changes. They are written at the latest when the process exits. If a signal kills the process, the most
+/// recent changes are lost.
 final class UnsavedStores: Sendable {
     static let shared = UnsavedStores()
 

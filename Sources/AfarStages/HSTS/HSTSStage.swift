@@ -33,10 +33,10 @@ package struct HSTSUpgradeStage: ExchangeStage {
 
 /// A stage that stores the hosts that require https (RFC 6797, section 8.1).
 ///
-/// It uses only responses over connections that the transport has verified, and ignores responses from a cache and responses of
-/// IP addresses. If an evaluator decides whether to trust certificates, it may accept any certificate, so the stage stores
-/// nothing. It also ignores responses to requests whose `Host` field names a different host than the certificate, because the
-/// response applies to that host.
+/// The stage uses only responses over connections that the transport has verified. It ignores responses from a cache and responses
+/// of IP addresses. An evaluator can accept any certificate, so the stage stores nothing if an evaluator decides about trust. If a
+/// request's `Host` field names a different host than the certificate, the stage ignores the response, because the response applies
+/// to that host.
 package struct HSTSStage: ExchangeStage {
     private let run: Run
 

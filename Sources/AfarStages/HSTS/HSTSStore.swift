@@ -76,8 +76,8 @@ public struct HSTSHost: Sendable, Hashable {
 ///
 /// This is a value that performs no I/O. Use it to implement your own ``HSTSStore``.
 public struct HSTSHosts: Sendable {
-    /// The maximum number of hosts. If there are more, expired hosts are removed first, then the excess hosts of sites that use
-    /// more than an eighth of the limit, and then the hosts that expire first.
+    /// The maximum number of hosts. Excess hosts are removed in this order: expired hosts, the excess hosts of sites that use more
+    /// than an eighth of the limit, and the hosts that expire first.
     public static let limit = 10_000
 
     private var hosts: [String: HSTSHost] = [:]
@@ -91,8 +91,8 @@ public struct HSTSHosts: Sendable {
     /// Returns all hosts that haven't expired.
     public func all(now: Date = Date()) -> [HSTSHost] { hosts.values.filter { !$0.isExpired(at: now) } }
 
-    /// Returns a Boolean value that indicates whether a host requires https: because it is known, or because a known host above it includes
-    /// its subdomains (section 8.2).
+    /// Returns a Boolean value that indicates whether a host requires https. This is true if the host is known, or if a known host
+    /// above it includes its subdomains (section 8.2).
     ///
     /// - Parameters:
     ///   - host: A name in lowercase, without a port.
@@ -154,8 +154,7 @@ public final class FileHSTSStore: HSTSStore {
 
     /// Creates a store and reads the file if it exists.
     ///
-    /// - Throws: An error if the file exists but can't be read, or isn't a regular file: for example a directory, a symbolic link, or a
-    ///   pipe.
+    /// - Throws: An error if the file exists but can't be read, or is a directory, a symbolic link, a pipe, or a device.
     public init(file: URL) throws(StoreFileError) {
         self.file = file
         stored = try StoredContent(file: file, HSTSFileContent())

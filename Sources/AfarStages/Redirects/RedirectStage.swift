@@ -28,7 +28,7 @@ package struct RedirectStage: ExchangeStage {
             self.policy = policy
         }
 
-        /// Removes the handler from the exchange. The handler retains the request, and no later stage uses it.
+        /// Removes the handler from the exchange. The handler retains the request, and no later stage uses the handler.
         func before(_ hop: Hop) -> Reply<RequestAction> {
             guard case .custom = policy else { return .now(.send) }
             var exchange = hop.exchange
@@ -106,7 +106,7 @@ package enum RedirectPolicy: Sendable {
     case follow
     /// Doesn't follow redirects.
     case doNotFollow
-    /// Calls a closure for each redirect, which returns the request to send, or nil to not follow the redirect.
+    /// Calls a closure for each redirect. The closure returns the request to send, or nil to not follow the redirect.
     case custom(@Sendable (RedirectProposal) async throws -> RedirectProposal?)
 }
 
@@ -114,7 +114,7 @@ package enum RedirectPolicy: Sendable {
 package struct RedirectProposal: Sendable {
     package let response: ResponseHead
     package var url: URL
-    /// The reference that `url` was created from, in the spelling of the response.
+    /// The reference from which `url` was created, in the spelling of the response.
     let location: URLReference
     package var method: HTTPRequest.Method
     package var fields: HTTPFields

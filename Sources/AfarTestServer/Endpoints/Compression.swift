@@ -45,8 +45,8 @@ enum Deflate {
         return result
     }
 
-    /// Returns zero bytes, compressed about 159 to 1, which is the maximum for the fixed Huffman code. The stream contains one
-    /// literal zero, then copies of the previous byte, 258 at a time.
+    /// Returns compressed zero bytes. The compression ratio of about 159 to 1 is the maximum for the fixed Huffman code. The stream
+    /// contains one literal zero, then copies of the previous byte, 258 at a time.
     static func zeros(_ count: Int) -> [UInt8] {
         let zero = (code: UInt32(0b0011_0000), length: 8)
         let copy258 = (code: UInt32(0b1100_0101_00000), length: 13)
@@ -125,8 +125,8 @@ enum Checksums {
         return high << 16 | low
     }
 
-    /// Returns the CRC of many zero bytes, computed by repeated squaring. The effect of a zero byte on the register is a linear
-    /// function, which is represented by its results for each of the 32 single bits.
+    /// Returns the CRC of many zero bytes, computed by repeated squaring. The effect of a zero byte on the CRC register is a linear
+    /// function. Its results for the 32 single bits represent the function.
     static func crc32(zeros count: Int) -> UInt32 {
         var power = (0..<32).map { bit in
             let crc = UInt32(1) << UInt32(bit)

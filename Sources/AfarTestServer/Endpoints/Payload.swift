@@ -202,7 +202,7 @@ public struct PseudoRandomBytes: Sendable {
         return Data(generator.next(range.upperBound - word * 8).dropFirst(range.lowerBound - word * 8))
     }
 
-    /// Returns the next bytes, or no bytes if the count is negative. The sequence doesn't depend on how it is divided among calls.
+    /// Returns the next bytes, or no bytes if the count is negative. The sizes of earlier calls don't affect the sequence.
     public mutating func next(_ count: Int) -> Data {
         let count = max(0, count)
         var data = Data(buffered.prefix(count))

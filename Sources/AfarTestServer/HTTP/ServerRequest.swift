@@ -142,7 +142,7 @@ extension ServerRequest {
         return (path.isEmpty ? "/" : path, parts.count > 1 ? String(parts[1]) : "")
     }
 
-    /// Decodes bytes of the head as UTF-8, or as ISO 8859-1, in which every byte is a character.
+    /// Decodes bytes of the head as UTF-8. Invalid UTF-8 is decoded as ISO 8859-1, in which every byte is a character.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self) ?? String(bytes.map { Character(Unicode.Scalar($0)) })
     }

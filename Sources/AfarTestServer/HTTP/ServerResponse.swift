@@ -74,7 +74,7 @@ public struct ServerResponse: Sendable {
 
 /// Writes the body of one response. Don't use it after the closure that received it has returned.
 public final class BodyWriter {
-    /// Thrown by calls that write or wait if the client has closed the connection or the server is stopping.
+    /// An error that writing and waiting throw if the client has closed the connection or the server is stopping.
     public struct ClientDisconnected: Error {}
 
     private let socket: Socket

@@ -28,7 +28,7 @@ struct RawConnection {
             try readToEnd()
             log.peerClosed(index)
         } catch Ending.closedByScript {
-            // After the script has closed the connection, the peer's end can't be detected.
+            // After the script has closed the connection, a close by the peer can't be detected.
         } catch {
             log.peerClosed(index)
         }

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A TCP server on a free port of 127.0.0.1 that runs a script of bytes on each connection.
 ///
-/// It tests clients with behavior that no correct server has: malformed heads, bodies that stop halfway, resets, silence. Tests can
-/// await its events, so they don't need to sleep:
+/// It tests clients with behavior that no correct server has, such as malformed heads, bodies that stop halfway, resets, and
+/// silence. Tests can await its events, so they don't need to sleep:
 ///
 /// ```swift
 /// let server = try await RawServer.start([.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")])
@@ -11,10 +11,10 @@ public import Foundation
 /// try await server.peerClosed(0)
 /// ```
 ///
-/// After its script, a connection stays open, and received bytes are read until the peer closes or the server stops. End the script
-/// with ``Step/close`` to close the connection. Connections are numbered from 0 in the order in which they were accepted.
+/// After its script, a connection stays open until the peer closes it or the server stops. Received bytes are still read. End the
+/// script with ``Step/close`` to close the connection. Connections are numbered from 0 in the order in which they were accepted.
 public final class RawServer: Sendable {
-    /// Thrown by calls that wait for an event if the server stops first.
+    /// An error that a call throws if the server stops while the call waits for an event.
     public struct Stopped: Error {}
 
     /// The port on 127.0.0.1.
@@ -106,8 +106,8 @@ public final class RawServer: Sendable {
 
     /// Waits until the peer has closed or reset a connection.
     ///
-    /// The end is detected while the script reads or waits, and after the script's end, but not after ``Step/close`` or
-    /// ``Step/reset``.
+    /// The close is detected while the script reads or waits, and after the script has ended. It isn't detected after
+    /// ``Step/close`` or ``Step/reset``.
     ///
     /// - Throws: ``Stopped``, or `CancellationError` if the task is canceled.
     public func peerClosed(_ connection: Int) async throws {
@@ -174,8 +174,8 @@ extension RawServer {
         /// Waits until a gate is open, without reading.
         public static func hold(_ gate: Gate) -> Step { Step(action: .hold(gate)) }
 
-        /// Records that the script has reached this step, after the bytes of all earlier steps were passed to the system.
-        /// ``RawServer/reached(_:connection:)`` waits for it.
+        /// Records that the script has reached this step. By then, the system has accepted the bytes of all earlier steps.
+        /// ``RawServer/reached(_:connection:)`` waits for this record.
         public static func mark(_ name: String) -> Step { Step(action: .mark(name)) }
 
         /// Finishes sending, and continues to read.
@@ -190,7 +190,7 @@ extension RawServer {
         /// Receives a request's head and sends a response. The request's body is left for later steps.
         public static func respond(_ text: String) -> Step { Step(action: .group([.receiveHead, .send(text)])) }
 
-        /// Repeats steps until one of them ends the connection or the peer closes it.
+        /// Repeats steps until a step ends the connection or the peer closes it.
         public static func loop(_ steps: [Step]) -> Step { Step(action: .loop(steps)) }
     }
 }

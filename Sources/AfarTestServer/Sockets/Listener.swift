@@ -71,7 +71,7 @@ final class Listener: Sendable {
             if descriptor >= 0 {
                 begin(Socket(descriptor: descriptor))
             } else if errno == EMFILE || errno == ENFILE {
-                // The connection stays queued, so without a pause, this loop would spin until a descriptor is free.
+                // Pause, because the connection stays queued. Otherwise, this loop would spin until a descriptor is free.
                 usleep(10_000)
             }
         }

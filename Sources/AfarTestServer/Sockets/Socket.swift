@@ -202,7 +202,7 @@ public struct SocketFailure: Error, Sendable, Equatable, CustomStringConvertible
 
 // MARK: - Buffered reading
 
-/// Reads a socket through a buffer, by terminator or by count.
+/// Reads from a socket through a buffer, up to a terminator or a number of bytes.
 struct BufferedSocket {
     /// Why reading up to a terminator failed.
     enum Failure: Error {

@@ -11,7 +11,7 @@
 enum SocketPlatform {
     #if canImport(Darwin)
         static let streamType = SOCK_STREAM
-        /// Darwin has no such flag. Instead, it has the option SO_NOSIGPIPE.
+        /// Darwin has no flag that suppresses SIGPIPE. It has the socket option SO_NOSIGPIPE instead.
         static let sendFlags: Int32 = 0
         static let peerClosedEvent = Int16(POLLHUP)
     #else

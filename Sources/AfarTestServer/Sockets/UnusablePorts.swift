@@ -23,8 +23,8 @@ public final class ClosedPort: Sendable {
 
 /// A loopback port on which connecting never completes, to test connect timeouts.
 ///
-/// A socket listens on it with a full queue and accepts no connections, so the system doesn't respond to further attempts. The port
-/// is released with this object.
+/// A socket listens on the port with a full queue and accepts no connections, so the system doesn't respond to further attempts.
+/// The port is released with this object.
 public final class UnacceptingPort: Sendable {
     /// The port's number.
     public let number: UInt16
