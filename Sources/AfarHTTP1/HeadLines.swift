@@ -174,8 +174,8 @@ extension HTTP1Error {
 }
 
 extension HTTPField.Name {
-    /// Whether the field is for framing, routing, authentication, cookies or caching, which must not depend on trailers
-    /// (RFC 9110, section 6.5.1).
+    /// Whether the field is for framing, routing, authentication, cookies or caching. These must not depend on trailers (RFC
+    /// 9110, section 6.5.1).
     var isForbiddenInTrailers: Bool { Self.forbiddenTrailers.contains(canonicalName) }
 
     private static let forbiddenTrailers: Set<String> = [

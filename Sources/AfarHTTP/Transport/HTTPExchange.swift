@@ -32,12 +32,12 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         var responseHead: ResponseHead?
         var decision = Decision.awaited
         var decoder: ContentDecoder?
-        /// The number of body bytes that the parser has found but the exchange hasn't consumed. They are at the beginning of
-        /// the next delivery.
+        /// The number of body bytes that the parser has found but the exchange hasn't consumed. The next delivery begins with
+        /// these bytes.
         var heldByteCount = 0
         var isResponseComplete = false
-        /// Whether the request must be sent again, because a kept connection was lost, or the server refused the expectation (417;
-        /// RFC 9110, section 15.5.18).
+        /// Whether the request must be sent again, because a reused connection was lost, or the server refused the expectation
+        /// (417; RFC 9110, section 15.5.18).
         var mustSendAgain = false
 
         // In nanoseconds of the monotonic clock.
@@ -93,7 +93,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         (self.hop, self.key, self.engine) = (hop, key, engine)
         observer = hop.observer
         if case .file(let url) = hop.exchange.body {
-            // The file is only checked here and opened again for sending, because a waiting exchange shouldn't use a descriptor.
+            // Only check the file here. It is opened again for sending, because a waiting exchange shouldn't use a descriptor.
             do throws(Fault) {
                 try BodyFeed(file: url).close()
             } catch {
@@ -235,14 +235,16 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     // MARK: Sending again
 
-    /// Whether the request can be sent again over a new connection. This requires a kept connection over which no byte of the
-    /// response has arrived, and a request that the server hasn't received or can safely receive twice (RFC 9110, section 9.2.2).
+    /// Whether the request can be sent again over a new connection. The connection must be a reused one, and no byte of the
+    /// response must have arrived. In addition, no byte of the request must have been sent, or the method must be idempotent (RFC
+    /// 9110, section 9.2.2).
     var canBeResent: Bool {
         guard sending.wasReused, sendCount <= 1, !sending.parser.hasReceivedBytes else { return false }
         return sending.output.byteCount == 0 || head.method.isIdempotent && rewindBody()
     }
 
-    /// Whether a response is a 408 that the server sent over a kept connection before the request arrived (RFC 9110, section 15.5.9).
+    /// Whether a response is a 408 that the server sent over a reused connection before the request arrived (RFC 9110, section
+    /// 15.5.9).
     func isLateTimeout(_ head: ResponseHead) -> Bool {
         head.status == 408 && sending.wasReused && sendCount == 1 && self.head.method.isIdempotent
             && FieldScanner.elements(of: head.values(for: .connection)).contains { $0.asciiLowercased == "close" }
@@ -293,7 +295,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         isCancelled.load(ordering: .relaxed) ? .cancelled : state.expiry(at: now)
     }
 
-    /// Releases everything that would retain the exchange through its own callbacks.
+    /// Releases the objects whose callbacks would otherwise retain the exchange.
     func release() {
         feed?.close()
         (feed, stream, connection, lastConnection, lastAttempt, owner) = (nil, nil, nil, nil, nil, nil)
