@@ -14,7 +14,7 @@ class Keys {
   public:
     Keys();
 
-    /// Returns the number of a name, which is added if it is new. The text must live as long as this object, and have 8 readable
+    /// Returns the number of a name. Adds the name if it is new. The text must live as long as this object, and have 8 readable
     /// bytes after the name.
     uint32_t intern(const char *name, size_t length, bool is_escaped);
 

@@ -53,7 +53,7 @@ extension Transfer {
         if let authentication { try options.setAuthentication(authentication) }
     }
 
-    /// Returns the body to send. Unless libcurl copies the body immediately, this method opens the body as the transfer's feed.
+    /// Returns the body to send. If libcurl doesn't copy the body immediately, this method opens the body as the transfer's feed.
     private func sendableBody() throws -> RequestBody {
         // The plan permits only an empty body for HEAD.
         guard plan.method != .head else { return .none }
@@ -143,7 +143,7 @@ extension Transfer {
         return true
     }
 
-    /// Why the handshake was ended when the server requested the client's identity; nil if it wasn't.
+    /// Why the handshake was ended when the server requested the client's identity; nil if the handshake wasn't ended.
     var handshakeFault: Fault? { attempt.handle?.handshake?.undecided.map { undecided($0.chain) } }
 
     private func undecided(_ chain: PresentedChain) -> Fault {
@@ -192,8 +192,8 @@ extension Transfer {
         return true
     }
 
-    /// Prepares to send the request again without its expectation. This is necessary because libcurl keeps a field that the
-    /// caller has set, and doesn't always rewind the body.
+    /// Prepares to send the request again without its expectation. libcurl itself keeps an `Expect` field that the caller has
+    /// set, and doesn't always rewind the body.
     private func dropExpectation() -> Bool {
         guard let handle = attempt.handle, feed.map({ $0.byteCount == 0 || $0.seek(to: 0) }) ?? true else {
             state.fail(
@@ -231,7 +231,7 @@ extension Transfer {
         return Int64(data.count)
     }
 
-    /// A small body is sent with the head, so it has been sent when the response arrives.
+    /// Reports a small body as sent when the response arrives. The body is sent with the head.
     func reportSmallBody() {
         guard feed == nil, let observer, case .data(let data) = exchange.body else { return }
         observer.exchangeDidSend(bytes: Int64(data.count), expected: Int64(data.count))
@@ -241,7 +241,8 @@ extension Transfer {
 extension CurlOptions {
     /// Makes libcurl authenticate with one scheme, on a connection that serves no other request.
     ///
-    /// Despite these options, libcurl leaves the connection open between the messages, and closes it after the last response.
+    /// Despite these options, libcurl leaves the connection open between the authentication messages, and closes it after the
+    /// last response.
     fileprivate func setAuthentication(_ authentication: ConnectionAuthentication) throws(Failure) {
         let scheme =
             switch authentication.scheme {

@@ -35,7 +35,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         var socketError: Int32?
         /// The socket of the connection, once it is established.
         var socket: Int32?
-        /// Whether libcurl chose a kept connection that is unfit for the request.
+        /// Whether libcurl chose an existing connection that is unsuitable for the request.
         var mustStartOver = false
         /// Whether other transfers use the connection at the same time.
         var isShared = false
@@ -82,9 +82,9 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// Whether the host limiter has admitted the transfer.
     @exclusivity(unchecked) var isAdmitted = false
     @exclusivity(unchecked) var lookup = Lookup.none
-    /// Whether pieces of a streamed body have been gathered, and the loop has yet to deliver them.
+    /// Whether gathered pieces of a streamed body wait until the loop delivers them.
     @exclusivity(unchecked) var isGathering = false
-    /// The loop's last iteration in which a part of the body arrived, and when its first part arrived.
+    /// The loop's last iteration in which a part of the body arrived, and when the first part in that iteration arrived.
     @exclusivity(unchecked) var timeSlice: (number: UInt64, start: UInt64) = (0, 0)
     /// Whether libcurl is delivering bytes that it stored during a pause.
     @exclusivity(unchecked) var isResuming = false
@@ -99,7 +99,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) var needsFreshConnection = false
     @exclusivity(unchecked) var headersWithoutExpectation: StringList?
     @exclusivity(unchecked) var feed: BodyFeed?
-    /// Starts reading a streamed body. Called when a connection can be used for it, because the body can be read only once.
+    /// Starts reading a streamed body. Called only when a connection is usable, because the body can be read only once.
     @exclusivity(unchecked) var startPump: (() -> Void)?
     /// When libcurl read the last bytes of the body from the feed.
     @exclusivity(unchecked) var bodyEnd: Date?
@@ -166,7 +166,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         loop.post(.cancel(self))
     }
 
-    /// Why the transfer must end now, even if its loop has not processed that yet.
+    /// Why the transfer must end now; nil if it can continue. The reason can exist before the loop processes it.
     var interruption: Fault? {
         isCancelled.load(ordering: .relaxed) ? .cancelled : state.expiry(at: MonotonicClock.now)
     }
@@ -190,7 +190,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         feed = nil
     }
 
-    /// Releases everything that would retain the transfer through its own callbacks.
+    /// Releases the objects whose callbacks would otherwise retain the transfer.
     func release() {
         closeFeed()
         (startPump, stream) = (nil, nil)

@@ -52,7 +52,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
             }
             places[index] = nil
             start += 1
-            // The moved waiters are never more than the removed ones, so the average cost per waiter is constant.
+            // At most as many waiters are moved as were removed, so the average cost per waiter is constant.
             if start * 2 >= places.count {
                 places.removeFirst(start)
                 start = 0

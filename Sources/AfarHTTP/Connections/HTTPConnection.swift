@@ -23,7 +23,7 @@ final class HTTPConnection: LoopSocket {
     @exclusivity(unchecked) private(set) var tls: TLSStream?
     /// The outermost TLS stream, to the host or to a proxy.
     @exclusivity(unchecked) private(set) var outerTLS: TLSStream?
-    /// The outermost TLS stream; the socket without TLS.
+    /// The outermost TLS stream, or the socket if there is no TLS.
     @exclusivity(unchecked) private(set) var stream: any ByteStream
     /// The attempt that is still preparing the connection.
     @exclusivity(unchecked) var attempt: ConnectionAttempt?

@@ -58,7 +58,7 @@ struct TLSSessions {
         entries.removeAll { $0.session.expiry <= now }
         guard let index = entries.lastIndex(where: { $0.key == key }) else { return nil }
         let session = entries.remove(at: index).session
-        // If the evaluator must decide again, don't resume a session: a resumed handshake has no OCSP response for it.
+        // If the evaluator must decide again, don't resume: a resumed handshake has no OCSP response for the evaluator.
         if let security = key.security?.settings, let chain = session.chain, !security.accepts(chain) {
             entries.removeAll { $0.key == key }
             return nil

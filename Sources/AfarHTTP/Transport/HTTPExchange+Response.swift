@@ -213,7 +213,7 @@ extension HTTPExchange {
         sending.isResponseComplete = true
     }
 
-    /// Ends the response with the connection, or requests that the request be sent again.
+    /// Ends the response at the end of the connection, or marks the request to be sent again.
     func receiveEnd(isClean: Bool) throws(Fault) {
         if canBeResent { return sending.mustSendAgain = true }
         let isAuthentic = isClean || hop.exchange.options.acceptsBodiesWithoutTLSCloseNotify

@@ -235,9 +235,9 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     // MARK: Sending again
 
-    /// Whether the request can be sent again over a new connection. The connection must be a reused one, and no byte of the
-    /// response must have arrived. In addition, no byte of the request must have been sent, or the method must be idempotent (RFC
-    /// 9110, section 9.2.2).
+    /// Whether the request can be sent again over a new connection. This requires a reused connection over which no byte of the
+    /// response has arrived. In addition, no byte of the request must have been sent, or the method must be idempotent (RFC 9110,
+    /// section 9.2.2).
     var canBeResent: Bool {
         guard sending.wasReused, sendCount <= 1, !sending.parser.hasReceivedBytes else { return false }
         return sending.output.byteCount == 0 || head.method.isIdempotent && rewindBody()

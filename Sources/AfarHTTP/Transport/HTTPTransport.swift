@@ -32,8 +32,8 @@ public final class HTTPTransport: CallbackTransport {
         /// A file of PEM certificates to trust instead of the system's. The default is nil, which means the system's certificates.
         public var certificateBundle: URL?
         /// Whether the certificates of servers must follow RFC 5280 strictly (OpenSSL's `X509_V_FLAG_X509_STRICT`). Certificates
-        /// of private authorities often violate it: for example, they lack a key identifier. The setting applies to evaluators
-        /// too. The default is false.
+        /// of private authorities often violate this standard: for example, they lack a key identifier. The setting applies to
+        /// evaluators too. The default is false.
         public var validatesCertificatesStrictly = false
         /// The ciphers for TLS 1.2 in OpenSSL's format, such as `"ECDHE+AESGCM:!RSA"`. The default is nil, which means OpenSSL's
         /// defaults. If OpenSSL can't parse the list, each request over https fails with
