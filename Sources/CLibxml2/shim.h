@@ -427,7 +427,7 @@ static inline void afar_xml_begin_tree(
         length += strlen((const char *)parser->nsTab[at + 1]);
         count++;
     }
-    // Each tree has a copy of the namespaces.
+    // Each tree has a copy of the namespaces, so their length is limited.
     if (length > 8192) {
         xmlFree(namespaces);
         afar_xml_refuse(parser, AFAR_XML_TOO_MANY_NAMESPACES);

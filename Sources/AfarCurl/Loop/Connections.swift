@@ -147,7 +147,6 @@ struct Connections {
         }
     }
 
-    /// The idle connections.
     var idle: [(socket: Int32, since: UInt64)] {
         connections.indices.compactMap { socket in
             guard case .idle(let since)? = connections[socket]?.use else { return nil }

@@ -34,7 +34,6 @@ final class CurlPool {
     @exclusivity(unchecked) private var isSweeping = false
     /// The number of handles, including the abandoned ones.
     @exclusivity(unchecked) private var handlesInUse = 0
-    /// Whether no handles are in use.
     var isUnused: Bool { handlesInUse == 0 }
     /// Whether new requests use another pool. A retired pool closes when its last transfer has ended.
     @exclusivity(unchecked) private(set) var isRetired = false
@@ -140,12 +139,10 @@ final class CurlPool {
         try route.apply(to: options, tls.authorities.file?.path)
     }
 
-    /// The certificate authorities that are trusted.
     var authorities: CertificateAuthorities { tls.authorities }
 
     // MARK: Sockets
 
-    /// Records a socket that was opened for a transfer.
     func didOpen(_ socket: Int32, for transfer: Transfer) {
         interests.reset(socket)
         connections.open(socket, to: transfer.plan.host, by: ObjectIdentifier(transfer))
@@ -218,7 +215,6 @@ final class CurlPool {
         for socket in sockets { curl_multi_socket_action(multi, socket, CURL_CSELECT_IN, &running) }
     }
 
-    /// The number of idle connections in the pool.
     var idleCount: Int { connections.idleCount }
 
     /// When the connection that has been idle longest became idle.

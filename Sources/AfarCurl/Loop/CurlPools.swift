@@ -84,7 +84,6 @@ struct CurlPools {
         while case .some(nil) = numbered.last { numbered.removeLast() }
     }
 
-    /// Passes a poll event to a pool.
     mutating func socketIsReady(_ socket: Int32, ofPool number: UInt32, bits: Int32, at now: UInt64) {
         guard let pool = self[number] else { return }
         pool.socketIsReady(socket, bits: bits)

@@ -52,6 +52,5 @@ struct LookupLimiter<Waiter: AnyObject> {
         abandonedCount += 1
     }
 
-    /// Records the end of an abandoned lookup.
     mutating func abandonedLookupEnded() { abandonedCount -= 1 }
 }

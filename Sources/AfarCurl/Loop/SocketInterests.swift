@@ -46,7 +46,7 @@ struct SocketInterests {
     }
 
     /// Returns the change that unregisters a socket on which libcurl waits for no events; nil if there is nothing to unregister.
-    /// Otherwise, the kernel would report an event again and again.
+    /// Without the change, the kernel would report the event again.
     mutating func removeUnwanted(_ socket: Int32) -> Change? {
         guard isRegistered(socket), !isWanted(socket) else { return nil }
         entries[Int(socket)].registered = 0

@@ -36,7 +36,6 @@ import Foundation
             SSL_set_ex_data(ssl, Self.trustIndex, Unmanaged.passUnretained(security).toOpaque())
         }
 
-        /// Whether HTTP/2 was negotiated.
         var usesHTTP2: Bool {
             var (name, length) = (nil as UnsafePointer<UInt8>?, 0 as UInt32)
             SSL_get0_alpn_selected(ssl, &name, &length)

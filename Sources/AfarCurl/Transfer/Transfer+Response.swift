@@ -236,8 +236,8 @@ extension Transfer {
 
     // MARK: Pauses
 
-    /// Whether the response has begun, and must not be aborted or paused. Otherwise, before 8.17, libcurl's HTTP/2 would leave
-    /// data for other streams of the connection in a buffer.
+    /// Whether the response has begun and can't be aborted or paused. Before 8.17, either would make libcurl's HTTP/2 leave data
+    /// for other streams of the connection in a buffer.
     var mustBeReadToItsEnd: Bool {
         attempt.isShared && response.head != nil && !CurlLibrary.shared.pausesStreams
     }

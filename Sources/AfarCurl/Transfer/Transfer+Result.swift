@@ -3,7 +3,6 @@ import AfarTransport
 import CLibcurl
 import Foundation
 
-/// The result of a transfer, and its metrics.
 extension Transfer {
     /// Whether the response is complete although libcurl reports a failure. An HTTP/2 server can respond before it has read the
     /// whole request body. libcurl before 8.0 then continues to send, and reports `CURLE_HTTP2_STREAM` without a message.

@@ -93,9 +93,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) var attempt = Attempt()
     @exclusivity(unchecked) var response: Response
     @exclusivity(unchecked) var sink: BodySink
-    /// How many times the request was sent.
     @exclusivity(unchecked) var sendCount = 0
-    /// Whether the transfer needs a new connection.
     @exclusivity(unchecked) var needsFreshConnection = false
     @exclusivity(unchecked) var headersWithoutExpectation: StringList?
     @exclusivity(unchecked) var feed: BodyFeed?
@@ -134,7 +132,6 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         return "\(plan.host) \(UInt(bitPattern: ObjectIdentifier(security)))"
     }
 
-    /// Returns the transfer of a handle.
     static func of(_ easy: UnsafeMutableRawPointer) -> Transfer? {
         var context: UnsafeMutableRawPointer?
         guard afar_get_private(easy, &context) == CURLE_OK, let context else { return nil }

@@ -244,7 +244,6 @@ final class RawConnection: Connection {
 
     // MARK: Waiting and failing
 
-    /// Calls a closure with the stream.
     private func stream<Value: Sendable>(
         _ phase: TransportError.Phase, _ body: (any ByteStream) throws -> Value
     ) throws -> Value {

@@ -48,7 +48,6 @@ final class Resolver<Waiter: AnyObject> {
         self.post = post
     }
 
-    /// Whether a name is being looked up.
     func isLookingUp(_ name: String) -> Bool { running.contains { $0.name == name } }
 
     /// Returns the addresses of a name if they are cached. Otherwise, starts a lookup and returns nil.

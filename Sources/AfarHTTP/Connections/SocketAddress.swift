@@ -110,7 +110,6 @@ extension SocketAddress {
         return addresses
     }
 
-    /// Whether a name is an address.
     static func isAddress(_ name: String) -> Bool { (try? lookUp(name, isAddress: true)) != nil }
 
     /// Returns the addresses of a name that needs no lookup: an address, or a name for this machine (RFC 6761, section 6.3).

@@ -30,7 +30,6 @@ final class TLSContext: Sendable {
         if !isEvaluated { _ = try authorities() }
     }
 
-    /// Creates the `SSL` object for a connection.
     func makeConnection() throws(Fault) -> OpaquePointer {
         guard let ssl = SSL_new(try owner().raw) else { throw .outOfMemory }
         return ssl

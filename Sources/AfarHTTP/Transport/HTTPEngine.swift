@@ -380,7 +380,6 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         attempt.start()
     }
 
-    /// Looks up a name for an attempt.
     func lookUp(_ name: String, for attempt: ConnectionAttempt) {
         if let addresses = resolver.addresses(of: name, for: attempt, at: loop.now) {
             attempt.receive(.success(addresses))

@@ -3,7 +3,6 @@ import AfarTransport
 import Foundation
 import HTTPTypes
 
-/// The result of an exchange, and its metrics.
 extension HTTPExchange {
     /// Returns the result for the caller, unless the response was delivered before.
     func result(phase: TransportError.Phase) -> Result<TransportResponse, any Error> {

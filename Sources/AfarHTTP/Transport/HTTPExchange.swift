@@ -22,7 +22,6 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
         var parser: ResponseParser
         var output: RequestOutput
-        /// Whether the connection had been used before.
         var wasReused = false
         /// When to send the body even without `100 (Continue)`; nil if the request doesn't wait for that response.
         var expectationDeadline: UInt64?
@@ -73,7 +72,6 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     @exclusivity(unchecked) var state: TransferState
     @exclusivity(unchecked) var sending: Sending
-    /// The number of times the request was sent.
     @exclusivity(unchecked) private(set) var sendCount = 0
     @exclusivity(unchecked) private(set) var head: RequestHead
     @exclusivity(unchecked) private var feed: BodyFeed?
