@@ -17,7 +17,7 @@ extension CurlTransport {
         /// to the host. A thread can handle 20,000 small requests per second or more. Several threads help clients with several
         /// busy hosts.
         ///
-        /// The default is one for every four processors, and at least one. It doesn't consider a container's limit on processor
+        /// The default is one for every four processors, and at least one. This number ignores a container's limit on processor
         /// time.
         public var maximumThreads = max(1, ProcessInfo.processInfo.activeProcessorCount / 4)
         /// The maximum number of host names that are looked up at a time. Each lookup takes a thread. The number is divided among

@@ -68,8 +68,8 @@ struct FramingFields {
     private(set) var connectionOptions: [String] = []
     /// The shortest timeout of all `Keep-Alive` fields, in seconds.
     private(set) var keepAliveTimeout: Int?
-    /// Whether other recipients could interpret the head differently, because it has a folded line, a CR without LF, a name that
-    /// isn't a token, or the coding `identity`. Such a head is accepted, but the connection isn't reused.
+    /// Whether other recipients could interpret the head differently. This is true if the head has a folded line, a CR without
+    /// LF, a name that isn't a token, or the coding `identity`. The head is accepted, but the connection isn't reused.
     private(set) var isAmbiguous = false
     private var last = Kind.other
 

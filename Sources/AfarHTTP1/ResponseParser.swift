@@ -135,8 +135,8 @@ package struct ResponseParser: ~Copyable {
     ///
     /// - Parameters:
     ///   - bytes: The received bytes.
-    ///   - offset: The first byte that hasn't been parsed. It is advanced past the bytes that belong to the event, or to the end if
-    ///     the result is nil.
+    ///   - offset: The first byte that hasn't been parsed. The call advances it past the bytes of the event, or to the end if the
+    ///     result is nil.
     package mutating func next(
         in bytes: UnsafeRawBufferPointer, at offset: inout Int
     ) throws(HTTP1Error) -> Event? {

@@ -33,7 +33,7 @@ class Keys {
     };
 
     std::vector<afar_json_key> keys;
-    /// The key that last followed each key. Most objects have the same keys as the one before.
+    /// The key that last followed each key. Most objects have the same keys as the previous object.
     std::vector<uint32_t> successors;
     uint32_t previous = 0;
     bool is_ascii = true;

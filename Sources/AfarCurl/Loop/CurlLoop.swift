@@ -156,7 +156,8 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Runs everything that doesn't need to wait. Adding a transfer can complete it immediately, which makes room for the next.
+    /// Runs everything that doesn't need to wait. A transfer can end as soon as it is added. This makes room for the next
+    /// transfer.
     ///
     /// The number of rounds is limited, so messages and other sockets get their turn. While a server sends faster than the client
     /// reads, there is always more to do.
@@ -270,7 +271,7 @@ final class CurlLoop: @unchecked Sendable {
     func didNegotiate(usesHTTP2: Bool, for transfer: Transfer) {
         let (host, version) = (transfer.limitedHost, usesHTTP2 ? HTTPVersion.http2 : .http1)
         guard hostVersions[host] != version else { return }
-        // This limits the memory for hosts that are never requested again.
+        // Limit the memory for hosts that are never requested again.
         if hostVersions.count == Self.knownHostLimit { hostVersions.removeAll() }
         hostVersions[host] = version
         for waiter in hostLimiter.withdrawAll(host: usesHTTP2 ? host : "2 " + host) { enqueue(waiter) }
@@ -290,8 +291,8 @@ final class CurlLoop: @unchecked Sendable {
             for: transfer.exchange.options.security, over: plan.route?.identity, isSeparateHTTP1: isSeparate)
     }
 
-    /// Adds a transfer to libcurl with a new handle: for the first time, to start over on a new connection, or after it waited for
-    /// a lookup.
+    /// Adds a transfer to libcurl with a new handle. Called for a new transfer, after a wait for a lookup, and to start over on a
+    /// new connection.
     private func add(_ transfer: Transfer) {
         guard let pool = pool(of: transfer), let handle = pool.makeHandle() else {
             transfer.state.fail(Fault(.outOfResources, "no memory for another transfer"))
@@ -353,7 +354,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private func pauseChanged(_ transfer: Transfer) {
         guard transfer.state.phase >= .connected, let handle = transfer.attempt.handle else { return }
-        // This is the only place where libcurl reports that the transfer has refused data that was stored during a pause.
+        // If the transfer refuses data that was stored during a pause, libcurl reports this only here.
         let code = transfer.applyPauses(to: handle)
         transfer.state.pauseDidChange(at: now)
         noteDeadline(of: transfer)

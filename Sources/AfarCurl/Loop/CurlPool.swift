@@ -345,8 +345,8 @@ final class CurlPool {
 
     /// Makes libcurl close the connections that were shut down or have been idle too long.
     ///
-    /// libcurl looks for them only when a transfer begins, and at most once a second, so this method starts a transfer that fails
-    /// before anything is sent.
+    /// libcurl looks for these connections only when a transfer begins, and at most once a second. Therefore, this method starts
+    /// a transfer that fails before anything is sent.
     func sweep() {
         guard !isSweeping, let easy = sweeper ?? makeSweeper() else { return }
         sweeper = easy
@@ -380,7 +380,7 @@ final class CurlPool {
         return true
     }
 
-    /// Closes everything. Call it only when no transfer is running.
+    /// Closes all connections and handles. Call it only when no transfer is running.
     func shutDown() {
         for handle in abandoned { release(handle) }
         abandoned = []

@@ -17,7 +17,7 @@ struct CurlPools {
     private let tls: TLSSettings
     /// The pools by number. Pools that aren't in ``current`` are retired and still have running transfers.
     private var numbered: [CurlPool?] = []
-    /// The pools for new requests. They retain the security objects.
+    /// The pools for new requests. The pools retain the security objects.
     private var current: [Purpose: CurlPool] = [:]
     private var hasRetired = false
     /// When the next sweep may be needed.

@@ -1,8 +1,8 @@
-/// The events that libcurl waits for on each socket, and those registered with the kernel. It performs no I/O.
+/// The events that libcurl waits for on each socket, and the events that are registered with the kernel. It performs no I/O.
 ///
 /// Between two requests, libcurl removes and restores its interest in a persistent connection. Only the last change for each
-/// socket is applied, so changes that cancel each other out need no system call. A removal isn't applied. The kernel continues to
-/// watch the socket, because an event on an idle connection is rare and useful.
+/// socket is applied, so changes that cancel each other out need no system call. A removal isn't applied at all. The kernel
+/// continues to watch the socket, because an event on an idle connection is rare and useful.
 struct SocketInterests {
     enum Change: Equatable {
         case add(Int32, UInt32)
@@ -28,7 +28,7 @@ struct SocketInterests {
     }
 
     /// Marks a socket as unregistered, because it was just opened or is about to be closed. libcurl doesn't report every socket
-    /// that it closes: it closes the sockets of lookups silently, and their numbers are reused.
+    /// that it closes: it closes the sockets of lookups silently, and new sockets reuse their numbers.
     mutating func reset(_ socket: Int32) {
         guard socket >= 0, Int(socket) < entries.count else { return }
         entries[Int(socket)].registered = 0

@@ -127,7 +127,7 @@ struct CurlFailure {
             CURLE_BAD_DOWNLOAD_RESUME, CURLE_CHUNK_FAILED, CURLE_AUTH_ERROR, CURLE_REMOTE_ACCESS_DENIED,
             CURLE_LOGIN_DENIED, CURLE_REMOTE_FILE_NOT_FOUND, CURLE_REMOTE_DISK_FULL, CURLE_REMOTE_FILE_EXISTS,
             CURLE_UPLOAD_FAILED)
-        // CURLE_SEND_FAIL_REWIND: a kept connection was lost, and the body can't be rewound.
+        // CURLE_SEND_FAIL_REWIND: a reused connection was lost, and the body can't be rewound.
         map(
             .connectionLost, CURLE_GOT_NOTHING, CURLE_SEND_FAIL_REWIND, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
             CURLE_UNRECOVERABLE_POLL,

@@ -6,8 +6,8 @@ import HTTPTypes
 /// The request: its options, its connection, its body, and sending it again.
 extension Transfer {
     private static let largeBuffer = 512 * 1024
-    /// The buffer size for bodies that can be refused in part. libcurl stores the refused bytes, and copies them again each
-    /// time that they are refused.
+    /// The buffer size for bodies that can be refused in part. libcurl stores the refused bytes, and copies them again after each
+    /// refusal.
     private static let smallBuffer = 56 * 1024
     /// The maximum number of requests for one authentication. Kerberos needs one or two, and NTLM needs two.
     private static let authenticationLimit = 8
@@ -90,7 +90,7 @@ extension Transfer {
 
     /// Decides, just before the request is sent, whether the connection that libcurl has chosen can be used.
     ///
-    /// libcurl would mistake unsolicited bytes on a kept connection for the response to this request.
+    /// libcurl would mistake unsolicited bytes on a reused connection for the response to this request.
     func canUseConnection(on socket: Int32?) -> Bool {
         attempt.socket = socket
         let (handle, pool) = (attempt.handle, attempt.pool)
@@ -162,8 +162,8 @@ extension Transfer {
 
     // MARK: Sending again
 
-    /// Whether the request can be sent. If a kept connection was closed without a response, libcurl sends the request again,
-    /// although the server may have processed it (RFC 9110, section 9.2.2).
+    /// Whether the request can be sent. If a reused connection was closed without a response, libcurl sends the request again,
+    /// even if the server has processed it (RFC 9110, section 9.2.2).
     private func canBeSent() -> Bool {
         if let refusal = response.refusal {
             return refusal.status == 401 ? continueAuthentication() : dropExpectation()

@@ -9,7 +9,7 @@ extension Transfer {
     enum Decision {
         /// The head has not arrived.
         case none
-        /// The decision is pending. The body is held here, unless it is collected in memory.
+        /// The decision is pending. The body is held here if it isn't collected in memory.
         case awaited(held: GrowingBuffer)
         case accepted
         case discarded

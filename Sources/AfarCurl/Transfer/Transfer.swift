@@ -23,7 +23,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         }
     }
 
-    /// The state of one attempt, which begins when the transfer is added to libcurl. The next attempt has a new value.
+    /// The state of one attempt. An attempt begins when the transfer is added to libcurl. The next attempt has a new value.
     struct Attempt {
         /// Nil while the transfer isn't added to libcurl.
         var handle: EasyHandle?
@@ -41,7 +41,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         var isShared = false
         /// The settings that were negotiated in the TLS handshake; nil without TLS.
         var agreement: TLSAgreement?
-        /// How the server ends the TLS connection; nil without TLS, and for HTTP/2, where each stream has its own end.
+        /// How the server ends the TLS connection; nil without TLS, and for HTTP/2, because each stream has its own end.
         var ending: TLSEnding?
     }
 
@@ -52,8 +52,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         /// The head of a 417 that refused an expectation, or of a 401 while libcurl authenticates.
         ///
         /// libcurl may send the request again without the expectation (RFC 9110, section 15.5.18), or with its next
-        /// authentication message. It then doesn't deliver this response's body. Only the next callback shows whether libcurl
-        /// sends the request again.
+        /// authentication message. In both cases, libcurl doesn't deliver this response's body. Only the next callback shows
+        /// whether libcurl sends the request again.
         var refusal: ResponseHead?
         var decision = Decision.none
         /// Nil if the body isn't decoded.

@@ -67,7 +67,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         @exclusivity(unchecked) var idle: [Idle] = []
         @exclusivity(unchecked) var inUse = 0
         @exclusivity(unchecked) var opening = 0
-        /// The waiters. Those that require a new connection come first.
+        /// The waiters. Waiters that require a new connection come first.
         @exclusivity(unchecked) var waiting = Queue()
 
         var isUnused: Bool { idle.isEmpty && inUse == 0 && opening == 0 && waiting.count == 0 }

@@ -55,7 +55,7 @@ final class ConnectionRoute: Hashable, Sendable {
         hasher.combine(proxyAuthorization)
     }
 
-    /// The host and port to which the socket connects, unless it is a Unix socket.
+    /// The host and port to which the socket connects, if it isn't a Unix socket.
     var peer: (host: String, port: Int) { proxy.map { ($0.host, $0.port) } ?? (host, port) }
 
     /// Returns the addresses of the permitted family.

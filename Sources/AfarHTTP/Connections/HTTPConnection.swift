@@ -58,7 +58,7 @@ final class HTTPConnection: LoopSocket {
 
     var hasHungUp: Bool { socket.hasHungUp }
 
-    /// Whether TLS still holds unsent bytes of a request. They would be sent before the next request.
+    /// Whether TLS still holds unsent bytes of a request. These bytes would be sent before the next request.
     var hasPendingWrite: Bool { outerTLS?.hasPendingWrite ?? false }
 
     /// Adds TLS. The attempt performs the handshake.

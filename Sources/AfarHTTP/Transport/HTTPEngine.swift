@@ -241,7 +241,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         endings.append(Ending(completion: completion, result: .success(response)))
     }
 
-    /// Ends the evaluations for an exchange that has its response. They start again if other exchanges are waiting for them.
+    /// Ends the evaluations for an exchange that has its response. If other exchanges are waiting for an evaluation, it starts
+    /// again for one of them.
     private func endEvaluations(for exchange: HTTPExchange) {
         guard exchange.key.isEvaluated else { return }
         for attempt in attempts where attempt.key == exchange.key { attempt.withdraw(exchange) }

@@ -164,7 +164,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         }
     }
 
-    /// Opens a body that is read while it is sent. This must not happen earlier, because an exchange that waits for a connection
+    /// Opens a body that is read while it is sent. Don't open the body earlier, because an exchange that waits for a connection
     /// shouldn't use a descriptor.
     private func openBody() throws(Fault) {
         hasOpenedBody = true

@@ -98,7 +98,7 @@ void afar_json_close(const afar_json_document *document);
 /// Returns the number of the key with a name, or `afar_json_no_key`.
 uint32_t afar_json_find_key(const afar_json_document *document, const char *name, size_t length);
 
-/// Writes the unescaped string, which is never longer, and returns its length.
+/// Writes the unescaped string and returns its length, which is never greater than `length`.
 size_t afar_json_unescape(const char *string, size_t length, char *out);
 
 /// Returns the double nearest to a number; infinity if the number is too large, or too close to 0.
