@@ -5,7 +5,7 @@ import Foundation
     import COpenSSL
 #endif
 
-/// The version of libcurl that this process uses, and its features. It is initialized once.
+/// The version of libcurl that this process uses, and its features. libcurl is initialized once.
 struct CurlLibrary {
     static let shared = CurlLibrary()
 
@@ -16,7 +16,7 @@ struct CurlLibrary {
     /// Whether an HTTP/2 stream can be paused without stalling the other streams of its connection (libcurl 8.17 and later).
     var pausesStreams: Bool
     /// Whether request bodies can be sent over HTTP/2. Before 8.1, libcurl loses a response that is complete before the body has
-    /// been sent. Before 8.0, it also uses all processor time while the server's window is full.
+    /// been sent. Before 8.0, it also uses all processor time while the server's flow-control window is full.
     var sendsBodiesOverHTTP2: Bool
     /// Whether HTTP/2 connections without TLS can be reused (libcurl 8.0 and later).
     let reusesPlainHTTP2: Bool

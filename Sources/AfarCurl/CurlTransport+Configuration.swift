@@ -13,11 +13,11 @@ extension CurlTransport {
         /// after that. If the value is 0 or less, each connection is closed after its request. If it is `.infinity`, the server
         /// decides. Many servers close idle connections after 5 to 75 seconds. The default is 90.
         public var maximumIdleTime: TimeInterval = 90
-        /// The number of threads that drive connections, from 1 to 64. All connections to one host belong to one thread, which is
-        /// chosen by the host's name and can handle 20,000 small requests per second or more. Several threads help clients with
-        /// several busy hosts.
+        /// The number of threads that drive connections, from 1 to 64. The host's name determines the thread for all connections
+        /// to the host. A thread can handle 20,000 small requests per second or more. Several threads help clients with several
+        /// busy hosts.
         ///
-        /// The default is one for every four processors, and at least one. It doesn't consider a container's limit on processor
+        /// The default is one for every four processors, and at least one. This number ignores a container's limit on processor
         /// time.
         public var maximumThreads = max(1, ProcessInfo.processInfo.activeProcessorCount / 4)
         /// The maximum number of host names that are looked up at a time. Each lookup takes a thread. The number is divided among
@@ -26,8 +26,8 @@ extension CurlTransport {
         /// A file of PEM certificates to trust instead of the system's. The default is nil, which means the system's certificates.
         public var certificateBundle: URL?
         /// Whether the certificates of servers must follow RFC 5280 strictly (OpenSSL's `X509_V_FLAG_X509_STRICT`). Certificates
-        /// of private authorities often don't. For example, they lack a key identifier. The setting applies to evaluators too. The
-        /// default is false.
+        /// of private authorities often violate this standard: for example, they lack a key identifier. The setting applies to
+        /// evaluators too. The default is false.
         public var validatesCertificatesStrictly = false
         /// The ciphers for TLS 1.2 in OpenSSL's format, such as `"ECDHE+AESGCM:!RSA"`. The default is nil, which means OpenSSL's
         /// defaults. If OpenSSL can't parse the list, each request over https fails.

@@ -9,10 +9,9 @@ import HTTPTypes
 /// share a transport share its connections. All methods can be called from any thread. TLS and name lookup depend on how libcurl
 /// was built.
 ///
-/// If a kept connection turns out to be closed before a byte of the response has arrived, libcurl sends the request again (RFC
-/// 9112, section 9.3.1). Afar permits this only for idempotent methods (RFC 9110, section 9.2.2).
-/// ``TransactionMetrics/resendCount`` counts how often this happened. A POST request fails with
-/// ``TransportError/Code-swift.struct/connectionLost``.
+/// If the server closes a reused connection before a byte of the response has arrived, libcurl sends the request again (RFC 9112,
+/// section 9.3.1). Afar permits this only for idempotent methods (RFC 9110, section 9.2.2). ``TransactionMetrics/resendCount``
+/// counts how often this happened. A POST request fails with ``TransportError/Code-swift.struct/connectionLost``.
 public final class CurlTransport: CallbackTransport {
     private let tls: TLSSettings
     private let loops: LoopGroup
@@ -61,7 +60,7 @@ public final class CurlTransport: CallbackTransport {
     /// immediately.
     public func closeIdleConnections() { loops.closeIdleConnections() }
 
-    /// The current connections, by host. Each thread reports its own connections, so getting the value takes a moment, but it
+    /// The current connections, by host. Each thread reports its own connections, so getting the value takes a moment, but
     /// doesn't access the network.
     public var connectionStatistics: ConnectionStatistics? { get async { await loops.connectionStatistics } }
 
@@ -73,13 +72,13 @@ public final class CurlTransport: CallbackTransport {
     /// }
     /// ```
     ///
-    /// Requests from such a task, and their responses, don't switch threads: sequential requests take about half the processor
-    /// time. While the task computes, no connection makes progress. This includes the time for validating and serializing the
-    /// responses that it awaits, so use this for tasks that mostly wait. **Never block in such a task**: a semaphore that waits
+    /// Requests from these tasks, and their responses, don't switch threads: sequential requests take about half the processor
+    /// time. While a task computes, or validates and serializes a response that it awaits, the connections of this thread make no
+    /// progress. Use the executor for tasks that mostly wait. **Never block in a task on this executor**: a semaphore that waits
     /// for a request of this transport waits forever.
     ///
-    /// If there are several threads, the tasks run on the first one, which serves only some of the hosts, so set
-    /// ``Configuration/maximumThreads`` to 1. The executor retains the transport.
+    /// Set ``Configuration/maximumThreads`` to 1. If there are several threads, the tasks run on the first thread, and this
+    /// thread serves only some of the hosts. The executor retains the transport.
     ///
     /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/outOfResources`` if there is no thread.
     public var taskExecutor: any TaskExecutor { get throws { try loops.taskExecutor(of: self) } }

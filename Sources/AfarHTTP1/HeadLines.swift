@@ -28,7 +28,6 @@ struct HeadLines {
         self.maximumFields = min(maximumFields, Self.largestFieldCount)
     }
 
-    /// Whether no bytes have been received.
     var isEmpty: Bool { byteCount == 0 }
 
     /// Adds bytes up to the blank line that ends the section.
@@ -54,7 +53,6 @@ struct HeadLines {
         return false
     }
 
-    /// Whether a status line has been received.
     var hasStatusLine: Bool { statusLine != nil }
 
     /// Returns the complete head, and prepares for the lines of another head or the trailer section.
@@ -174,8 +172,8 @@ extension HTTP1Error {
 }
 
 extension HTTPField.Name {
-    /// Whether the field is for framing, routing, authentication, cookies or caching, which must not depend on trailers
-    /// (RFC 9110, section 6.5.1).
+    /// Whether the field is for framing, routing, authentication, cookies or caching. These must not depend on trailers (RFC
+    /// 9110, section 6.5.1).
     var isForbiddenInTrailers: Bool { Self.forbiddenTrailers.contains(canonicalName) }
 
     private static let forbiddenTrailers: Set<String> = [

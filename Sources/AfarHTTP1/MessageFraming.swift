@@ -36,7 +36,7 @@ struct MessageFraming {
                     + HTTP1Error.quoted(fields.transferCodings.joined(separator: ", ").utf8))
         }
         let isHTTP10 = head.httpVersion == "HTTP/1.0"
-        // Other recipients could frame such a message differently (sections 6.1 and 6.3).
+        // Other recipients could determine a different end of this message (sections 6.1 and 6.3).
         let isAmbiguous =
             fields.isAmbiguous
             || fields.hasTransferEncoding && (isHTTP10 || fields.contentLength != nil || canHaveBody && !isChunked)
@@ -68,8 +68,8 @@ struct FramingFields {
     private(set) var connectionOptions: [String] = []
     /// The shortest timeout of all `Keep-Alive` fields, in seconds.
     private(set) var keepAliveTimeout: Int?
-    /// Whether recipients differ in how they handle the head, because it has a folded line, a CR without LF, a name that isn't a
-    /// token, or the coding `identity`. Such a head is accepted, but the connection isn't reused.
+    /// Whether other recipients could interpret the head differently. This is true if the head has a folded line, a CR without
+    /// LF, a name that isn't a token, or the coding `identity`. The head is accepted, but the connection isn't reused.
     private(set) var isAmbiguous = false
     private var last = Kind.other
 
@@ -83,7 +83,8 @@ struct FramingFields {
         let kind = Self.kind(of: bareName)
         last = kind
         guard bareName.count == name.count else {
-            // Recipients differ in how they handle such fields (RFC 9112, section 5.1), so these fields must not determine the framing.
+            // Recipients interpret a name with white space differently (RFC 9112, section 5.1), so this field must not determine
+            // the framing.
             guard kind != .contentLength, kind != .transferEncoding else {
                 throw .malformed(
                     "white space precedes a field's colon (RFC 9112, section 5.1): \(HTTP1Error.quoted(name))")
@@ -109,7 +110,7 @@ struct FramingFields {
         }
     }
 
-    /// Handles a line that begins with whitespace and continues the last field (RFC 9112, section 5.2).
+    /// Records a line that begins with whitespace and continues the last field (RFC 9112, section 5.2).
     mutating func continueLast() throws(HTTP1Error) {
         guard last != .contentLength, last != .transferEncoding else {
             throw .malformed("a Content-Length or Transfer-Encoding continues on another line (RFC 9112, section 5.2)")
@@ -128,7 +129,7 @@ struct FramingFields {
         }
     }
 
-    /// Records a length, which must have only digits (RFC 9110, section 8.6). The same number can be repeated in a list or in
+    /// Records a length, which must consist of digits (RFC 9110, section 8.6). The same number can be repeated in a list or in
     /// several fields.
     private mutating func noteLength(_ value: UnsafeRawBufferPointer) {
         for part in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {

@@ -34,9 +34,9 @@ package struct RequestHead {
 
     /// Serializes a head.
     ///
-    /// `Host` comes first (RFC 9110, section 7.2). If the request has its own `Host` field, its value is used. The request's fields
-    /// replace default fields of the same name. Only `body` determines `Content-Length` and `Transfer-Encoding`. If the method
-    /// expects a body but the request has none, its length is 0 (RFC 9110, section 8.6).
+    /// `Host` comes first (RFC 9110, section 7.2). A `Host` field of the request or of `defaultFields` replaces the value from
+    /// the URL. The request's fields replace default fields of the same name. Only `body` determines `Content-Length` and
+    /// `Transfer-Encoding`. If the method expects a body but the request has none, its length is 0 (RFC 9110, section 8.6).
     ///
     /// - Throws: `invalidURL` if the scheme, host or path is invalid in a request target, or could be parsed as another host;
     ///   `invalidUse` if the method isn't a token, or a length is negative.
@@ -85,7 +85,7 @@ package struct RequestHead {
     /// The request target (RFC 9112, section 3.2).
     private static func target(of request: HTTPRequest, _ form: TargetForm) throws(HTTP1Error) -> String {
         let authority = request.authority ?? ""
-        // Only an address in brackets can contain a percent sign, which begins its zone.
+        // Only an address in brackets can contain a percent sign. It begins the zone.
         let isBracketed = authority.utf8.first == UInt8(ascii: "[")
         guard !authority.isEmpty,
             authority.allBytes({ $0.isAllowedInAuthority && (isBracketed || $0 != UInt8(ascii: "%")) })

@@ -1,7 +1,7 @@
 package import AfarTransport
 package import HTTPTypes
 
-/// A parser for the response to one HTTP/1.1 request (RFC 9112), which converts bytes to events. It performs no I/O and reads no
+/// A parser that converts the bytes of the response to one HTTP/1.1 request (RFC 9112) to events. It performs no I/O and reads no
 /// clock.
 ///
 /// Call ``next(in:at:)`` until it returns nil, then again when more bytes have arrived. How the bytes are divided among calls
@@ -11,7 +11,7 @@ package struct ResponseParser: ~Copyable {
     package enum Event {
         /// An informational response (1xx), except 101.
         case informational(ResponseHead)
-        /// The final response, or 101 to a request for an upgrade.
+        /// The final response, or a 101 response to a request for an upgrade.
         case head(ResponseHead)
         /// Bytes of the body, as a range of the caller's buffer. Content codings are not decoded.
         case body(Range<Int>)
@@ -84,7 +84,7 @@ package struct ResponseParser: ~Copyable {
             allowsLaterVersions: request.allowsLaterVersions)
     }
 
-    /// Whether any bytes of a response have been received. If not, a request on a kept connection can be sent again (section
+    /// Whether any bytes of a response have been received. If not, a request on a reused connection can be sent again (section
     /// 9.3.1).
     package var hasReceivedBytes: Bool { !lines.isEmpty }
 
@@ -104,8 +104,8 @@ package struct ResponseParser: ~Copyable {
         }
     }
 
-    /// How many of the following bytes belong to the body, without framing in between. They can be read directly into a buffer of the
-    /// caller's choice.
+    /// The number of following bytes that belong to the body, without framing in between. The caller can read them directly into
+    /// any buffer.
     package var bodyBytesLeft: Int64 { if case .body(let remaining) = state { remaining } else { 0 } }
 
     /// Whether the body extends to the end of the connection.
@@ -135,8 +135,8 @@ package struct ResponseParser: ~Copyable {
     ///
     /// - Parameters:
     ///   - bytes: The received bytes.
-    ///   - offset: The first byte that hasn't been parsed. It is advanced past the bytes that belong to the event, or to the end if
-    ///     the result is nil.
+    ///   - offset: The first byte that hasn't been parsed. The call advances it past the bytes of the event, or to the end if the
+    ///     result is nil.
     package mutating func next(
         in bytes: UnsafeRawBufferPointer, at offset: inout Int
     ) throws(HTTP1Error) -> Event? {
@@ -186,10 +186,10 @@ package struct ResponseParser: ~Copyable {
         while try lines.append(bytes, from: &offset) {}
     }
 
-    /// Handles the end of input: the server has closed the connection.
+    /// Parses the end of input. Call this method when the server has closed the connection.
     ///
     /// - Parameter isClean: Whether the end is authentic: over TLS, whether the server sent `close_notify` (section 9.8).
-    /// - Returns: ``Event/end`` if that ends the body; nil if the response has already ended.
+    /// - Returns: ``Event/end`` if the end of input ends the body; nil if the response has already ended.
     package mutating func receiveEndOfInput(isClean: Bool) throws(HTTP1Error) -> Event? {
         mustClose = true
         do throws(HTTP1Error) {
@@ -251,7 +251,7 @@ package struct ResponseParser: ~Copyable {
             guard informationalCount <= maximumInformationalResponses else {
                 throw .malformed("more than \(maximumInformationalResponses) informational (1xx) responses")
             }
-            // An informational response has no body. But if its fields declare one, other recipients could expect it.
+            // An informational response has no body. But if its fields declare a body, other recipients could expect one.
             if fields.connectionOptions.contains("close") || fields.framesBody { mustClose = true }
             return .informational(head)
         }

@@ -16,7 +16,7 @@ static_assert(sizeof(afar_json_container) == 3 * sizeof(afar_json_node));
 
 namespace {
 
-/// The bytes after the text: `null` and zeros, as many as simdjson and the readers of keys can read past the end.
+/// The number of bytes after the text (`null` and zeros). simdjson and the readers of keys can read this far past the end.
 constexpr size_t padding = simdjson::SIMDJSON_PADDING + 8;
 
 struct Storage {
@@ -216,8 +216,8 @@ class Reader {
         return is_end(end);
     }
 
-    /// Measures a string, which ends before the next position, followed only by white space. simdjson has checked that every string
-    /// ends and contains no control characters.
+    /// Measures a string. Between its end and the next position, there is only white space. simdjson has checked that every
+    /// string ends and contains no control characters.
     afar_json_status measure_string(uint32_t offset, uint32_t &extent) {
         const char *begin = text + offset + 1;
         const char *end = text + (next < count ? places[next] : length) - 1;
@@ -275,7 +275,8 @@ afar_json_status open_document(
     if (error == simdjson::MEMALLOC) return afar_json_out_of_memory;
     if (error != simdjson::SUCCESS) return afar_json_malformed;
 
-    // A container takes three nodes and has two positions, its brackets (one while it is open). Other nodes have one position.
+    // A container takes three nodes and has two positions, which are its brackets (only one while the container is open). Other
+    // nodes have one position.
     const size_t places = parser->n_structural_indexes;
     const size_t open = std::min<size_t>(places, maximum_depth);
     storage->nodes.reset(new afar_json_node[places + places / 2 + 2 * open + 1]);
@@ -302,7 +303,7 @@ afar_json_status open_document(
 constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/// Converts a number with few digits, whose value is a product or a quotient of two exact doubles (Clinger, 1990).
+/// Converts a number with few digits. Its value is a quotient of two exact doubles (Clinger, 1990).
 bool short_double(const char *number, size_t length, double &value) {
     const char *byte = number;
     const char *end = number + length;

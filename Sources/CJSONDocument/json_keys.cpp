@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t odd = 0x9E3779B97F4A7C15;
 
-/// Differs in each process, so no one can choose names that collide.
+/// The seed differs in each process, so an attacker can't choose names that collide.
 const uint64_t seed = [] {
     std::random_device random;
     return uint64_t(random()) << 32 | random();
@@ -80,7 +80,7 @@ uint32_t Keys::insert(const char *name, size_t length) {
 }
 
 uint32_t Keys::find(const char *name, size_t length) const {
-    // In an empty slot, the number plus one is 0, so the result is afar_json_no_key.
+    // An empty slot contains 0, so the result is afar_json_no_key.
     return slots[slot(name, length, hash(name, length))].number_plus_one - 1;
 }
 

@@ -14,7 +14,7 @@ class Keys {
   public:
     Keys();
 
-    /// Returns the number of a name, which is added if it is new. The text must live as long as this object, and have 8 readable
+    /// Returns the number of a name. Adds the name if it is new. The text must live as long as this object, and have 8 readable
     /// bytes after the name.
     uint32_t intern(const char *name, size_t length, bool is_escaped);
 
@@ -33,7 +33,7 @@ class Keys {
     };
 
     std::vector<afar_json_key> keys;
-    /// The key that last followed each key. Most objects have the same keys as the one before.
+    /// The key that last followed each key. Most objects have the same keys as the previous object.
     std::vector<uint32_t> successors;
     uint32_t previous = 0;
     bool is_ascii = true;

@@ -1,8 +1,8 @@
 #ifndef AFAR_CLIBXML2_SHIM_H
 #define AFAR_CLIBXML2_SHIM_H
 
-// Functions of libxml2 that Swift can't import (macros, variadic functions, `xmlFree`), and the hooks that run for every element,
-// which are faster than Swift closures.
+// Functions of libxml2 that Swift can't import (macros, variadic functions, `xmlFree`), and the hooks that run for every element.
+// C hooks are faster than Swift closures.
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -187,8 +187,8 @@ static inline void afar_xml_refuse(void *context, afar_xml_refusal refusal) {
     xmlStopParser((xmlParserCtxtPtr)context);
 }
 
-// Adds nodes to the count, and returns whether the limit permits them. Text isn't counted: there is at most one text between two
-// other nodes.
+// Adds nodes to the count, and returns whether the limit permits them. Text nodes aren't counted, because there is at most one
+// between two other nodes.
 static inline bool afar_xml_admits_nodes(void *context, long count) {
     afar_xml_rules *rules = afar_xml_rules_of(context);
     rules->nodes += count;
@@ -206,7 +206,7 @@ static inline bool afar_xml_admits_element(void *context, int attribute_count) {
     return afar_xml_admits_nodes(context, 1 + attribute_count);
 }
 
-// The limit for the bytes of all distinct names. It is below libxml2's own, whose error gives no reason.
+// The limit for the bytes of all distinct names. It is below libxml2's own limit, because libxml2's error gives no reason.
 #define AFAR_XML_MAXIMUM_NAME_BYTES 9000000
 
 // Returns whether the number of distinct names is within the limits. libxml2's dictionary has a fixed number of buckets, so
@@ -242,7 +242,7 @@ static inline bool afar_xml_admits(void *context) {
     return true;
 }
 
-// Otherwise, libxml2 keeps a table of IDs, also with a fixed number of buckets, and adds each ID to the names.
+// Prevents libxml2 from keeping a table of IDs. The table also has a fixed number of buckets, and each ID would become a name.
 static inline void afar_xml_skip_ids(void *context) { ((xmlParserCtxtPtr)context)->loadsubset |= XML_SKIP_IDS; }
 
 static inline void afar_xml_start_document(void *context) {
@@ -265,7 +265,7 @@ static inline void afar_xml_doctype(
     if (afar_xml_rules_of(context)->refuses_doctype) afar_xml_refuse(context, AFAR_XML_DOCTYPE_REFUSED);
 }
 
-// Otherwise, libxml2 keeps the defaults and adds them to each element, without a limit on number and length.
+// Refuses default values. libxml2 would add them to each element, without a limit on number and length.
 static inline void afar_xml_attribute_declaration(
     void *context, const xmlChar *element, const xmlChar *name, int type, int kind, const xmlChar *value,
     xmlEnumerationPtr choices
@@ -274,7 +274,7 @@ static inline void afar_xml_attribute_declaration(
     if (value != NULL) afar_xml_refuse(context, AFAR_XML_DEFAULTS_REFUSED);
 }
 
-// No entity is ever declared, so none expands and no file is read. A reference to one is refused.
+// Declares no entity, so libxml2 expands none and reads no file. A reference to an entity is refused.
 static inline void afar_xml_entity_declaration(
     void *context, const xmlChar *name, int type, const xmlChar *public_id, const xmlChar *system_id, xmlChar *content
 ) {}
@@ -346,15 +346,16 @@ static inline void afar_html_start_element(void *context, const xmlChar *name, c
     }
 }
 
-// A document that a parser reads in pieces. If libxml2 got the whole document at once, it would keep all of it until the end, and
-// fail if an attribute ended more than 10 million bytes after the beginning.
+// A document that a parser reads in pieces. If libxml2 got the whole document at once, it would keep the document until the end.
+// It would also fail if an attribute ended more than 10 million bytes after the beginning.
 typedef struct {
     const char *at;
     long left;
     xmlParserCtxtPtr parser;
 } afar_xml_source;
 
-// After a fatal error, libxml2 continues, and would compare all attributes of later elements with each other.
+// Ends the input after a fatal error. Otherwise, libxml2 would continue and compare all attributes of later elements with each
+// other.
 static inline int afar_xml_read(void *context, char *buffer, int length) {
     afar_xml_source *source = (afar_xml_source *)context;
     if (!source->parser->html && !source->parser->wellFormed) return 0;
@@ -365,8 +366,8 @@ static inline int afar_xml_read(void *context, char *buffer, int length) {
     return count;
 }
 
-// Checks the number of attributes between two pieces of a page: the parser compares all attributes of an element with each other
-// before it reports the element.
+// Checks the number of attributes between two pieces of a page, because the parser compares all attributes of an element with
+// each other before it reports the element.
 static inline int afar_html_read(void *context, char *buffer, int length) {
     xmlParserCtxtPtr parser = ((afar_xml_source *)context)->parser;
     afar_xml_rules *rules = afar_xml_rules_of(parser);
@@ -397,7 +398,7 @@ static inline void afar_xml_begin_tree(
     xmlParserCtxtPtr parser, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int attribute_count,
     int defaulted_count, const xmlChar **attributes
 ) {
-    // Searched from the innermost declaration outward: the first one for a prefix is in scope.
+    // Search from the innermost declaration outward. The first declaration of a prefix is in scope.
     const xmlChar **namespaces = (const xmlChar **)xmlMalloc((size_t)(parser->nsNr + 1) * sizeof(xmlChar *));
     parser->myDoc = xmlNewDoc((const xmlChar *)"1.0");
     if (namespaces == NULL || parser->myDoc == NULL) {
@@ -426,7 +427,7 @@ static inline void afar_xml_begin_tree(
         length += strlen((const char *)parser->nsTab[at + 1]);
         count++;
     }
-    // Each tree has a copy of them.
+    // Each tree has a copy of the namespaces, so their length is limited.
     if (length > 8192) {
         xmlFree(namespaces);
         afar_xml_refuse(parser, AFAR_XML_TOO_MANY_NAMESPACES);
@@ -486,7 +487,7 @@ static inline void afar_xml_stream_instruction(void *context, const xmlChar *tar
 static inline void afar_xml_ignore(void *context) {}
 
 // Creates trees for the wanted elements only, and delivers each when it is complete. If `is_shared` is true, trees are used while
-// the parser continues, so they don't share its strings.
+// the parser continues, so they must not share the parser's strings.
 static inline void afar_xml_install_stream_hooks(xmlParserCtxtPtr context, bool is_shared) {
     if (is_shared) context->dictNames = 0;
     context->sax->startDocument = afar_xml_skip_ids;
@@ -516,9 +517,9 @@ static inline void afar_xml_install_event_hooks(
 
 // MARK: Markup
 
-// Problems that are detected in a document's bytes before libxml2 gets them: libxml2 compares all attributes of an element with
-// each other before it reports any, it stops within a tag that is too long without giving a reason, and it reports a list of names
-// in a document type only after comparing all of them with each other.
+// Problems that are detected in a document's bytes before libxml2 gets them. libxml2 compares all attributes of an element with
+// each other before it reports any. It does the same with a list of names in a document type. If a tag is too long, libxml2 stops
+// within it without giving a reason.
 typedef enum {
     AFAR_XML_NOTHING_FOUND = 0,
     AFAR_XML_CROWD_OF_ATTRIBUTES,
@@ -612,7 +613,7 @@ static inline afar_xml_finding afar_xml_scan(
                 if (++at == end) goto looked;
                 byte = *at;
             }
-            // `<` inside a tag is not well-formed. Whatever the parser does with it, counting starts again.
+            // `<` inside a tag is not well-formed. However the parser treats it, counting starts again.
             if (byte == '<') {
                 scanner->tag = scanner->seen + (at - bytes);
                 scanner->place = AFAR_XML_TAG_BEGINS;

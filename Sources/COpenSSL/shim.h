@@ -61,7 +61,7 @@ static inline const unsigned char *afar_name_at(
     return afar_name_bytes(sk_GENERAL_NAME_value(names, index), kind, length);
 }
 
-// NULL without name constraints (−1 in `isCritical`), or if they can't be read.
+// NULL if the certificate has no name constraints (`isCritical` is then −1), or if they can't be read.
 static inline NAME_CONSTRAINTS *afar_name_constraints(const X509 *certificate, int *isCritical) {
     return (NAME_CONSTRAINTS *)X509_get_ext_d2i(certificate, NID_name_constraints, isCritical, NULL);
 }
@@ -73,8 +73,8 @@ static inline int afar_subtree_count(const NAME_CONSTRAINTS *constraints, _Bool 
     const STACK_OF(GENERAL_SUBTREE) *subtrees = afar_subtrees(constraints, isExcluded);
     return subtrees == NULL ? 0 : sk_GENERAL_SUBTREE_num(subtrees);
 }
-// The bytes, as for a name. `hasDistance` becomes 1 if the subtree has a minimum or maximum, which is forbidden in TLS
-// certificates.
+// The bytes of the subtree's name, as in `afar_name_bytes`. `hasDistance` becomes 1 if the subtree has a minimum or maximum,
+// which is forbidden in TLS certificates.
 static inline const unsigned char *afar_subtree_at(
     const NAME_CONSTRAINTS *constraints, _Bool isExcluded, int index, int *kind, int *length, int *hasDistance) {
     const GENERAL_SUBTREE *subtree = sk_GENERAL_SUBTREE_value(afar_subtrees(constraints, isExcluded), index);
@@ -95,7 +95,7 @@ static inline size_t afar_bio_contents(BIO *bio, const char **bytes) {
     *bytes = start;
     return length > 0 ? (size_t)length : 0;
 }
-// Otherwise, OpenSSL prompts at the terminal.
+// Without this function, OpenSSL would prompt at the terminal.
 static inline int afar_no_passphrase(char *buffer, int size, int isWritten, void *context) {
     (void)buffer, (void)size, (void)isWritten, (void)context;
     return -1;
@@ -109,8 +109,8 @@ static inline EVP_PKEY *afar_read_encrypted_key(BIO *bio, const char *passphrase
 
 // MARK: Validation
 
-// A lenient validation ignores dates and the chain's end. For other errors, it counts the good certificates: including one with a
-// wrong signature, but not one that isn't allowed to sign.
+// Validates leniently: ignores dates and the end of the chain. Another error limits `goodCount` to the certificates before the
+// faulty one. A certificate with a wrong signature still counts, but one that isn't allowed to sign doesn't.
 static inline int afar_note_good_certificates(int isValid, X509_STORE_CTX *context) {
     int *goodCount = (int *)X509_STORE_CTX_get_app_data(context);
     int depth = X509_STORE_CTX_get_error_depth(context);
@@ -172,7 +172,7 @@ static inline void afar_ask_for_ocsp_response(SSL *ssl) {
 static inline int afar_set_server_name(SSL *ssl, const char *name) {
     return SSL_set_tlsext_host_name(ssl, (void *)name) == 1;
 }
-// Sets the client's certificate, the following ones, and its key, each in PEM.
+// Sets the client's certificate, the rest of its chain, and its key, all in PEM.
 static inline int afar_use_identity(SSL *ssl, const char *certificates, int count, const char *key, int keyCount) {
     BIO *chain = BIO_new_mem_buf(certificates, count);
     BIO *secret = BIO_new_mem_buf(key, keyCount);
@@ -180,7 +180,7 @@ static inline int afar_use_identity(SSL *ssl, const char *certificates, int coun
     X509 *own = chain == NULL ? NULL : PEM_read_bio_X509(chain, NULL, NULL, NULL);
     int isDone = read != NULL && own != NULL && SSL_use_certificate(ssl, own) == 1 && SSL_use_PrivateKey(ssl, read) == 1;
     X509 *next;
-    // A server can ask more than once.
+    // A server can request the identity more than once.
     if (isDone) SSL_clear_chain_certs(ssl);
     while (isDone && (next = PEM_read_bio_X509(chain, NULL, NULL, NULL)) != NULL) {
         isDone = SSL_add1_chain_cert(ssl, next) == 1;
@@ -196,7 +196,7 @@ static inline int afar_use_identity(SSL *ssl, const char *certificates, int coun
 // Settings for all clients. Renegotiation would let a server change its identity.
 static inline void afar_set_up_client(SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
-    // OpenSSL's configuration file can set it.
+    // OpenSSL's configuration file can set this option.
     SSL_CTX_clear_options(context, SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(
         context,
@@ -219,17 +219,17 @@ static inline int afar_would_block(BIO *bio, _Bool isReading) {
 static inline int afar_reason(unsigned long error) { return ERR_GET_REASON(error); }
 static inline void afar_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
 
-// An index for an object in each connection's settings, which release it; negative on failure.
+// An index for an object in each connection's settings. The settings release the object. Negative on failure.
 static inline int afar_new_settings_index(CRYPTO_EX_free *release) {
     return SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, release);
 }
-// An index for an object in each connection, which releases it; negative on failure.
+// An index for an object in each connection. The connection releases the object. Negative on failure.
 static inline int afar_new_connection_index(CRYPTO_EX_free *release) {
     return SSL_get_ex_new_index(0, NULL, NULL, NULL, release);
 }
 // Ignores the end of the TCP connection without an alert.
 static inline void afar_ignore_unexpected_end(SSL *ssl) { SSL_set_options(ssl, SSL_OP_IGNORE_UNEXPECTED_EOF); }
-// An index for an object in each connection, which doesn't retain it; negative on failure.
+// An index for an object that each connection doesn't own. Negative on failure.
 static inline int afar_new_trust_index(void) { return SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL); }
 
 #endif

@@ -8,11 +8,12 @@
 #include <stdint.h>
 
 #ifdef __linux__
-// The headers declare it only with _GNU_SOURCE.
+// The headers declare this function only with _GNU_SOURCE.
 extern int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes);
 #endif
 
-// The caller's position. The address sanitizer keeps variables elsewhere, so their addresses can't be used.
+// The caller's position in the stack. The address sanitizer keeps variables elsewhere, so the address of a variable can't be
+// used.
 static inline uintptr_t afar_stack_position(void) { return (uintptr_t)__builtin_frame_address(0); }
 
 // The lowest address of the calling thread's stack; 0 if unknown.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The open sockets of a pool, the requests that use them, and the libcurl connections that they belong to. libcurl identifies
-/// a connection only by its addresses.
+/// Maps the open sockets of a pool to requests and to libcurl's connections. libcurl identifies a connection only by its
+/// addresses.
 struct Connections {
     /// A hash of a connection's addresses and ports.
     struct Name: Hashable {
@@ -147,7 +147,6 @@ struct Connections {
         }
     }
 
-    /// The idle connections.
     var idle: [(socket: Int32, since: UInt64)] {
         connections.indices.compactMap { socket in
             guard case .idle(let since)? = connections[socket]?.use else { return nil }

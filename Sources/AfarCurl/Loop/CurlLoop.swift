@@ -7,14 +7,14 @@ import Synchronization
 final class CurlLoop: @unchecked Sendable {
     // Sendable because other threads use only the mailbox and the poller's `wake`.
 
-    /// A result that is passed to its completion after the loop has processed its ready events.
+    /// A result that is passed to the completion after the loop has processed the ready events.
     private struct Ending {
         var completion: Transfer.Completion
         var result: Result<TransportResponse, any Error>
     }
 
-    /// The maximum number of requests that share an HTTP/2 connection. Servers allow a hundred or more, and a few requests are
-    /// already running when the loop detects that they can share one.
+    /// The maximum number of requests that share an HTTP/2 connection. Servers allow a hundred or more. The limit is lower,
+    /// because a few requests are already running when the loop detects that requests can share a connection.
     private static let streamLimit = 90
     private static let knownHostLimit = 1_000
 
@@ -42,7 +42,7 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) private var refused: [Transfer] = []
     /// The number of turns of the loop.
     @exclusivity(unchecked) private(set) var iteration: UInt64 = 0
-    /// Hosts that may now have known addresses or an idle connection for transfers that wait for a lookup.
+    /// Hosts whose transfers wait for a lookup, but may now use a cached address or an idle connection.
     @exclusivity(unchecked) private var knownHosts: Set<String> = []
     /// The HTTP version that was negotiated with each host over TLS.
     @exclusivity(unchecked) private var hostVersions: [String: HTTPVersion] = [:]
@@ -104,8 +104,8 @@ final class CurlLoop: @unchecked Sendable {
         pools.closeAll()
     }
 
-    /// Returns whether the thread can end. If so, closes the mailbox, because a message in it would retain the loop, which retains
-    /// the mailbox.
+    /// Returns whether the thread can end. If so, closes the mailbox, because a message left in it would create a retain cycle
+    /// between the loop and the mailbox.
     private func hasEnded() -> Bool {
         guard isShutDown, transfers.isEmpty else { return false }
         return mailbox.withLock { mailbox in
@@ -156,10 +156,11 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Runs everything that doesn't need to wait. Adding a transfer can complete it immediately, which makes room for the next.
+    /// Runs everything that doesn't need to wait. A transfer can end as soon as it is added. This makes room for the next
+    /// transfer.
     ///
-    /// The number of rounds is limited: while a server sends faster than the client reads, there is always more to do, but messages
-    /// and other sockets must get their turn.
+    /// The number of rounds is limited, so messages and other sockets get their turn. While a server sends faster than the client
+    /// reads, there is always more to do.
     private func settle() {
         isSettled = false
         for _ in 0..<4 where !isSettled {
@@ -192,8 +193,8 @@ final class CurlLoop: @unchecked Sendable {
         pools.endSurplus(at: now)
     }
 
-    /// Ends the transfers whose deadline has passed. A deadline never moves to an earlier time, so checking all transfers once per
-    /// shortest timeout is enough.
+    /// Ends the transfers whose deadline has passed. A deadline never moves to an earlier time, so the next check can wait until
+    /// the earliest deadline.
     private func expire() {
         guard nextExpiry <= now else { return }
         let expired = transfers.compactMap { transfer in transfer.state.expiry(at: now).map { (transfer, $0) } }
@@ -226,9 +227,9 @@ final class CurlLoop: @unchecked Sendable {
         post(.bodyReady(transfer))
     }
 
-    /// Resumes sending for refused transfers after each turn. Once a response makes the rest of the body unnecessary, libcurl stops
-    /// sending, in some cases only after the response is complete. However, libcurl doesn't stop while sending is paused because
-    /// the body's source has no bytes ready.
+    /// Resumes sending for refused transfers after each turn. When a response makes the rest of the body unnecessary, libcurl
+    /// stops sending, sometimes only after the response is complete. However, libcurl doesn't stop while sending is paused to
+    /// wait for bytes of the body.
     private func resumeAfterRefusals() {
         for transfer in refused where transfer.state.isSendingPaused {
             transfer.state.isSendingPaused = false
@@ -270,16 +271,16 @@ final class CurlLoop: @unchecked Sendable {
     func didNegotiate(usesHTTP2: Bool, for transfer: Transfer) {
         let (host, version) = (transfer.limitedHost, usesHTTP2 ? HTTPVersion.http2 : .http1)
         guard hostVersions[host] != version else { return }
-        // This limits the memory for hosts that are never requested again.
+        // Limit the memory for hosts that are never requested again.
         if hostVersions.count == Self.knownHostLimit { hostVersions.removeAll() }
         hostVersions[host] = version
         for waiter in hostLimiter.withdrawAll(host: usesHTTP2 ? host : "2 " + host) { enqueue(waiter) }
         isSettled = false
     }
 
-    /// If a host supports HTTP/2 or might support it, requests that can't use HTTP/2, such as those that authenticate their
-    /// connection, use separate connections. Otherwise, libcurl would use such a connection, when it is idle, for a request
-    /// that could share a connection.
+    /// Returns the pool for a transfer. If the host might support HTTP/2, requests that can't use HTTP/2 get separate
+    /// connections. An example is a request that authenticates its connection. Otherwise, libcurl would use an idle HTTP/1.1
+    /// connection for a request that could share an HTTP/2 connection.
     private func pool(of transfer: Transfer) -> CurlPool? {
         let plan = transfer.plan
         let isSeparate =
@@ -290,8 +291,8 @@ final class CurlLoop: @unchecked Sendable {
             for: transfer.exchange.options.security, over: plan.route?.identity, isSeparateHTTP1: isSeparate)
     }
 
-    /// Adds a transfer to libcurl with a new handle: for the first time, to start over on a new connection, or after it waited for
-    /// a lookup.
+    /// Adds a transfer to libcurl with a new handle. Called for a new transfer, after a wait for a lookup, and to start over on a
+    /// new connection.
     private func add(_ transfer: Transfer) {
         guard let pool = pool(of: transfer), let handle = pool.makeHandle() else {
             transfer.state.fail(Fault(.outOfResources, "no memory for another transfer"))
@@ -353,7 +354,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private func pauseChanged(_ transfer: Transfer) {
         guard transfer.state.phase >= .connected, let handle = transfer.attempt.handle else { return }
-        // This is the only place where libcurl reports that the transfer has refused data that was stored during a pause.
+        // If the transfer refuses data that was stored during a pause, libcurl reports this only here.
         let code = transfer.applyPauses(to: handle)
         transfer.state.pauseDidChange(at: now)
         noteDeadline(of: transfer)
@@ -362,7 +363,8 @@ final class CurlLoop: @unchecked Sendable {
 
     // MARK: Lookups
 
-    /// Returns whether libcurl can look up a transfer's host now. If not, libcurl ends the transfer, which then waits for its turn.
+    /// Returns whether libcurl can look up a transfer's host now. If not, libcurl ends the transfer, and the transfer waits until
+    /// a lookup is permitted.
     ///
     /// libcurl calls this method on the loop's thread if it has neither a cached address nor a suitable idle connection.
     func canLookUp(_ transfer: Transfer) -> Bool {
@@ -379,7 +381,7 @@ final class CurlLoop: @unchecked Sendable {
         add(transfer)
     }
 
-    /// Adds transfers that wait for a lookup, if their host may now have a known address or an idle connection.
+    /// Adds transfers that wait for a lookup, if their host may now have a cached address or an idle connection.
     private func tryWithoutLookup() {
         let hosts = knownHosts
         knownHosts = []
@@ -410,7 +412,7 @@ final class CurlLoop: @unchecked Sendable {
         endings.append(Ending(completion: completion, result: .success(response)))
     }
 
-    /// Handles a transfer that libcurl has finished.
+    /// Called when libcurl has finished a transfer. The transfer ends, starts over, or waits for a lookup.
     private func ended(_ transfer: Transfer, code: CURLcode) {
         if case .waiting = transfer.lookup {
             closeHandle(of: transfer)

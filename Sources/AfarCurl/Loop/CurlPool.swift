@@ -34,7 +34,6 @@ final class CurlPool {
     @exclusivity(unchecked) private var isSweeping = false
     /// The number of handles, including the abandoned ones.
     @exclusivity(unchecked) private var handlesInUse = 0
-    /// Whether no handles are in use.
     var isUnused: Bool { handlesInUse == 0 }
     /// Whether new requests use another pool. A retired pool closes when its last transfer has ended.
     @exclusivity(unchecked) private(set) var isRetired = false
@@ -140,12 +139,10 @@ final class CurlPool {
         try route.apply(to: options, tls.authorities.file?.path)
     }
 
-    /// The certificate authorities that are trusted.
     var authorities: CertificateAuthorities { tls.authorities }
 
     // MARK: Sockets
 
-    /// Records a socket that was opened for a transfer.
     func didOpen(_ socket: Int32, for transfer: Transfer) {
         interests.reset(socket)
         connections.open(socket, to: transfer.plan.host, by: ObjectIdentifier(transfer))
@@ -161,8 +158,8 @@ final class CurlPool {
     private func setInterest(_ events: UInt32, of socket: Int32) {
         if events != 0, !socketsWithUnsolicitedData.isEmpty { socketsWithUnsolicitedData.remove(socket) }
         interests.setInterest(events, of: socket)
-        // libcurl closes a lookup's socket without a callback, and its number is reused. The socket can still become readable
-        // after another lookup has found the address.
+        // libcurl closes a lookup's socket without a callback, and its number is reused. Stop watching the socket now, because it
+        // can still become readable after another lookup has found the address.
         guard events == 0, !connections.contains(socket), let change = interests.removeUnwanted(socket) else { return }
         poller.apply(change, pool: number)
     }
@@ -177,8 +174,8 @@ final class CurlPool {
         justFreed.append(socket)
     }
 
-    /// Records that a request on a connection timed out. Other requests continue on a shared connection, but it accepts no new
-    /// ones.
+    /// Records that a request on a connection timed out. The other requests of a shared connection continue, but the connection
+    /// accepts no new requests.
     func didTimeOut(_ socket: Int32) {
         if connections.isShared(socket) { unresponsive.insert(socket) }
     }
@@ -218,7 +215,6 @@ final class CurlPool {
         for socket in sockets { curl_multi_socket_action(multi, socket, CURL_CSELECT_IN, &running) }
     }
 
-    /// The number of idle connections in the pool.
     var idleCount: Int { connections.idleCount }
 
     /// When the connection that has been idle longest became idle.
@@ -250,7 +246,8 @@ final class CurlPool {
     /// Whether anything has arrived over an idle connection since its last transfer ended.
     ///
     /// Poll events cover most connections. The socket is read directly if the connection was freed after the last poll, or if the
-    /// end of its last transfer hasn't been reported yet. Bytes that OpenSSL has read are no longer in the kernel.
+    /// end of its last transfer hasn't been reported yet. OpenSSL is queried too, because bytes that it has read are no longer in
+    /// the kernel.
     private func hasUnsolicitedData(_ socket: Int32, _ tls: TLSConnection?) -> Bool {
         // HTTP/2 frames identify their stream, so they can't be mistaken for the response to another request.
         guard !connections.isShared(socket) else { return false }
@@ -282,8 +279,8 @@ final class CurlPool {
 
     /// Accepts no more transfers, and shuts down the connections that no running transfer uses.
     ///
-    /// libcurl closes idle connections only during a sweep, at most once a second, or together with the whole multi handle, which a
-    /// long download can delay for hours. Shutting down the sockets notifies the peers immediately.
+    /// libcurl closes idle connections only during a sweep, at most once a second, or with the whole multi handle. A long
+    /// download can delay the end of the multi handle for hours. Shutting down the sockets notifies the peers immediately.
     func retire(running: [Transfer]) {
         isRetired = true
         let inUse = Set(running.compactMap(\.attempt.socket))
@@ -295,7 +292,7 @@ final class CurlPool {
 
     // MARK: Events
 
-    /// Registers the changed interests with the kernel. Call it before each poll.
+    /// Registers the changed interests with the kernel. Call this method before each poll.
     func applyInterests() {
         interests.drain { poller.apply($0, pool: number) }
         justFreed.removeAll(keepingCapacity: true)
@@ -348,8 +345,8 @@ final class CurlPool {
 
     /// Makes libcurl close the connections that were shut down or have been idle too long.
     ///
-    /// libcurl looks for them only when a transfer begins, and at most once a second, so this method starts a transfer that fails
-    /// before anything is sent.
+    /// libcurl looks for these connections only when a transfer begins, and at most once a second. Therefore, this method starts
+    /// a transfer that fails before anything is sent.
     func sweep() {
         guard !isSweeping, let easy = sweeper ?? makeSweeper() else { return }
         sweeper = easy
@@ -375,7 +372,7 @@ final class CurlPool {
         }
     }
 
-    /// Handles the end of the transfer that ``sweep()`` started. Returns false if the handle belongs to another transfer.
+    /// Records the end of the transfer that ``sweep()`` started. Returns false if the handle belongs to another transfer.
     func sweepEnded(_ easy: UnsafeMutableRawPointer) -> Bool {
         guard easy == sweeper else { return false }
         curl_multi_remove_handle(multi, easy)
@@ -383,7 +380,7 @@ final class CurlPool {
         return true
     }
 
-    /// Closes everything. Call it only when no transfer is running.
+    /// Closes all connections and handles. Call it only when no transfer is running.
     func shutDown() {
         for handle in abandoned { release(handle) }
         abandoned = []

@@ -15,9 +15,9 @@ struct CurlPools {
     private let poller: Poller
     private let configuration: CurlTransport.Configuration
     private let tls: TLSSettings
-    /// The pools by number. Those that aren't current have been retired and still have running transfers.
+    /// The pools by number. Pools that aren't in ``current`` are retired and still have running transfers.
     private var numbered: [CurlPool?] = []
-    /// The pools for new requests. They retain the security objects.
+    /// The pools for new requests. The pools retain the security objects.
     private var current: [Purpose: CurlPool] = [:]
     private var hasRetired = false
     /// When the next sweep may be needed.
@@ -84,7 +84,6 @@ struct CurlPools {
         while case .some(nil) = numbered.last { numbered.removeLast() }
     }
 
-    /// Passes a poll event to a pool.
     mutating func socketIsReady(_ socket: Int32, ofPool number: UInt32, bits: Int32, at now: UInt64) {
         guard let pool = self[number] else { return }
         pool.socketIsReady(socket, bits: bits)
@@ -102,7 +101,7 @@ struct CurlPools {
         if isUnneeded || pool.hasEnded { nextSweep = min(nextSweep, now + Self.second) }
     }
 
-    /// libcurl counts whole seconds, and closes connections that exceed the limit.
+    /// A second is added because libcurl counts whole seconds, and closes only connections that exceed the limit.
     private var idleLimit: UInt64 { (UInt64(configuration.maximumIdleSeconds) + 1) * Self.second }
 
     /// Closes connections that have ended or have been idle too long. libcurl closes them at most once a second.
@@ -118,7 +117,7 @@ struct CurlPools {
                 nextSweep = min(nextSweep, moment)
             }
         }
-        // The first pool caches certificates, which take a long time to read.
+        // Keep the first pool: it caches certificates, and reading them takes a long time.
         removeAll { [first = current[Purpose()]] in $0.isUnused && $0.isEmpty && $0 !== first }
     }
 

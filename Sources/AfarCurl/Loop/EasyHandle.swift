@@ -4,12 +4,13 @@ import Foundation
 
 /// A libcurl easy handle and its error buffer. It belongs to the thread of one loop.
 ///
-/// A handle is added to a multi handle only once. Before 8.1, a handle that is added again keeps a pointer into the freed fields
-/// of its last response, and libcurl writes there when the first field line of the next response begins with a space or a tab.
+/// A handle is added to a multi handle only once. Before libcurl 8.1, a handle that is added again keeps a pointer into the freed
+/// fields of its last response. If the first field line of the next response begins with a space or a tab, libcurl writes to the
+/// freed memory.
 final class EasyHandle {
     let raw: UnsafeMutableRawPointer
     @exclusivity(unchecked) var transfer: Transfer?
-    /// The object that controls the handle's TLS handshakes; nil if this isn't needed.
+    /// The object that controls the handle's TLS handshakes, if needed.
     @exclusivity(unchecked) var handshake: Handshake?
     /// How many more bytes of an abandoned response to read; nil if the rest of the response isn't read.
     @exclusivity(unchecked) private var discardLimit: Int?
@@ -47,7 +48,7 @@ final class EasyHandle {
     /// libcurl's message for the last failure, which can be empty.
     var errorMessage: String { String(cString: errorText) }
 
-    /// Removes the transfer's data from libcurl, and removes the limit on its current lookup.
+    /// Removes the transfer's data from libcurl, and removes the time limit of its current lookup.
     func clearTransfer() {
         _ = afar_set_header_list(raw, nil)
         _ = afar_set_list(raw, CURLOPT_CONNECT_TO, nil)

@@ -7,7 +7,7 @@ struct HostLimiter<Waiter: AnyObject> {
         @exclusivity(unchecked) fileprivate var active = 0
         @exclusivity(unchecked) fileprivate var isListed = false
         @exclusivity(unchecked) fileprivate private(set) var waitingCount = 0
-        /// Removed waiters leave nil until the front of the queue is cut off.
+        /// Removed waiters are nil until the front of the array is removed.
         @exclusivity(unchecked) private var waiting: [Waiter?] = []
         @exclusivity(unchecked) private var firstWaiting = 0
         @exclusivity(unchecked) private var removedCount = 0
@@ -112,7 +112,7 @@ struct HostLimiter<Waiter: AnyObject> {
         return waiter
     }
 
-    /// Records the end of an admitted transfer. Call this method once for each.
+    /// Records the end of an admitted transfer. Call this method once for each transfer.
     mutating func release(_ slot: Slot) {
         slot.queue.active -= 1
         list(slot.queue)
@@ -146,7 +146,7 @@ struct HostLimiter<Waiter: AnyObject> {
         ready.append(queue)
     }
 
-    /// Removes an unused queue, unless there are only a few. The next request often goes to the same host.
+    /// Removes an unused queue if there are many queues. A few are kept, because the next request often goes to the same host.
     private mutating func discardIfUnused(_ queue: HostQueue) {
         if !queue.isUsed, queues.count > 64, queues[queue.host] === queue { queues[queue.host] = nil }
     }

@@ -1,5 +1,5 @@
-/// Decides which transfers can look up their host, in order of arrival. The number of concurrent lookups is limited, because
-/// each takes a thread of libcurl. The limiter performs no I/O.
+/// Decides which transfers can look up their host, in order of arrival. The number of concurrent lookups is limited, because each
+/// lookup takes a thread of libcurl. The limiter performs no I/O.
 ///
 /// A lookup can't be stopped. If its transfer ends first, the lookup is abandoned, and another one can start in its place. The
 /// number of abandoned lookups is limited too, so a DNS server that doesn't respond can't take all threads.
@@ -52,6 +52,5 @@ struct LookupLimiter<Waiter: AnyObject> {
         abandonedCount += 1
     }
 
-    /// Records the end of an abandoned lookup.
     mutating func abandonedLookupEnded() { abandonedCount -= 1 }
 }

@@ -1,8 +1,8 @@
-/// The events that libcurl waits for on each socket, and those registered with the kernel. It performs no I/O.
+/// The events that libcurl waits for on each socket, and the events that are registered with the kernel. It performs no I/O.
 ///
-/// Between two requests, libcurl removes and restores its interest in a kept connection. Changes are collected, and only the last
-/// one for each socket counts, so changes that cancel each other out need no system call. If the last change is a removal, it
-/// isn't applied: the kernel continues to watch the socket, because an event on an idle connection is rare and useful.
+/// Between two requests, libcurl removes and restores its interest in a persistent connection. Only the last change for each
+/// socket is applied, so changes that cancel each other out need no system call. A removal isn't applied at all. The kernel
+/// continues to watch the socket, because an event on an idle connection is rare and useful.
 struct SocketInterests {
     enum Change: Equatable {
         case add(Int32, UInt32)
@@ -27,8 +27,8 @@ struct SocketInterests {
         note(socket)
     }
 
-    /// Resets a socket that was opened or is about to be closed, so the kernel has no registration for it. libcurl doesn't report
-    /// every socket that it closes: it closes the sockets of lookups silently, and their numbers are reused.
+    /// Marks a socket as unregistered, because it was just opened or is about to be closed. libcurl doesn't report every socket
+    /// that it closes: it closes the sockets of lookups silently, and new sockets reuse their numbers.
     mutating func reset(_ socket: Int32) {
         guard socket >= 0, Int(socket) < entries.count else { return }
         entries[Int(socket)].registered = 0
@@ -45,8 +45,8 @@ struct SocketInterests {
         socket >= 0 && Int(socket) < entries.count && entries[Int(socket)].wanted != 0
     }
 
-    /// Handles an event that libcurl doesn't wait for. Returns the change that unregisters the socket, so the event isn't reported
-    /// again.
+    /// Returns the change that unregisters a socket on which libcurl waits for no events; nil if there is nothing to unregister.
+    /// Without the change, the kernel would report the event again.
     mutating func removeUnwanted(_ socket: Int32) -> Change? {
         guard isRegistered(socket), !isWanted(socket) else { return nil }
         entries[Int(socket)].registered = 0

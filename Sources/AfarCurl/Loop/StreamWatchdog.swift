@@ -1,8 +1,8 @@
 /// Decides when libcurl must process the buffers of shared connections. It performs no I/O.
 ///
-/// Before 8.17, libcurl's HTTP/2 can leave data for one stream in a buffer after it has read another stream's data, and wait for a
-/// socket event that may never arrive. To prevent this, the loop calls libcurl after some time without events, at increasing
-/// intervals while nothing happens.
+/// Before 8.17, libcurl's HTTP/2 can leave data for one stream in a buffer after it has read another stream's data. libcurl then
+/// waits for a socket event that may never arrive. Therefore, the loop calls libcurl while no events arrive, at increasing
+/// intervals.
 struct StreamWatchdog {
     /// The limits of the interval, in nanoseconds.
     private static let shortestInterval: UInt64 = 20_000_000

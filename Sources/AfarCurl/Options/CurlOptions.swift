@@ -45,7 +45,7 @@ struct CurlOptions {
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         try set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         try set(CURLOPT_PROXY, "")
-        // Otherwise, the environment's exceptions (`no_proxy`) apply to any proxy.
+        // Otherwise, the environment variable `no_proxy` applies to any proxy.
         try set(CURLOPT_NOPROXY, "")
         try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
         try set(CURLOPT_HTTP09_ALLOWED, 0)

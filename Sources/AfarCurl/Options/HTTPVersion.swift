@@ -24,7 +24,7 @@ enum HTTPVersion: Equatable {
     }
 
     /// Whether the library's HTTP/2 is suitable for a request. Before libcurl 8.17, a paused request stalls all others on its
-    /// connection, so one that may be paused is unsuitable.
+    /// connection, so HTTP/2 is unsuitable for a request that may be paused.
     private static func canUseHTTP2(_ hop: Hop, _ library: CurlLibrary) -> Bool {
         // Negotiate and NTLM authenticate the connection, so no other request may share it.
         guard hop.connectionAuthentication == nil else { return false }

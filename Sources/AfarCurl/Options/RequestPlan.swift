@@ -3,7 +3,7 @@ import CLibcurl
 import Foundation
 import HTTPTypes
 
-/// libcurl's input for one request, which is prepared on the caller's thread.
+/// libcurl's input for one request. It is prepared on the caller's thread.
 struct RequestPlan {
     let url: String
     let method: HTTPRequest.Method
@@ -15,14 +15,14 @@ struct RequestPlan {
     /// How to connect; nil without network settings.
     let route: ConnectionRoute?
     let routeLists: RouteLists?
-    /// Whether the host is a name and not an address. Computed only when libcurl is about to look up a host.
+    /// Whether libcurl may have to look up a name. Computed only when libcurl is about to look up a host.
     var needsLookup: Bool {
         route?.needsLookup == true || authority.first != "[" && !Self.isAddress(authority)
     }
     private let authority: String
 
     init(_ hop: Hop) throws {
-        // The exchange isn't copied, because that would cost more than everything below.
+        // Don't copy the exchange: a copy would cost more than all the code below.
         guard let scheme = hop.exchange.request.scheme, let authority = hop.exchange.request.authority,
             !authority.isEmpty
         else {

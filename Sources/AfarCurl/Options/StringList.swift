@@ -1,7 +1,7 @@
 import CLibcurl
 import HTTPTypes
 
-/// A list of lines in libcurl's format, which libcurl only reads.
+/// A list of lines in libcurl's format. libcurl doesn't change the list.
 final class StringList: @unchecked Sendable {
     // Sendable because nothing changes after `init`.
     let first: UnsafeMutablePointer<curl_slist>?

@@ -2,8 +2,7 @@ import AfarTransport
 
 /// Decodes a body in pieces.
 ///
-/// If a buffer isn't accepted as a whole, libcurl delivers it again. The bytes that have already been decoded are then
-/// skipped.
+/// If a buffer isn't accepted as a whole, libcurl delivers it again. This class then skips the bytes that it has already decoded.
 final class BodyDecoding {
     static let pieceSize = 32 * 1024
 

@@ -41,7 +41,7 @@ struct CurlFailure {
             CURLE_SEND_ERROR where message.contains("alert"):
             alertCode
         case CURLE_COULDNT_CONNECT: connectCode
-        // The host can't be resolved. A SOCKS proxy needs its address.
+        // libcurl couldn't look up the host's address for a SOCKS proxy.
         case CURLE_PROXY where message.contains("resolve host"): .cannotFindHost
         case CURLE_COULDNT_RESOLVE_HOST where message.contains("failed to start"): .outOfResources
         case CURLE_RECV_ERROR where message.contains("chunk"): .malformedResponse
@@ -127,7 +127,7 @@ struct CurlFailure {
             CURLE_BAD_DOWNLOAD_RESUME, CURLE_CHUNK_FAILED, CURLE_AUTH_ERROR, CURLE_REMOTE_ACCESS_DENIED,
             CURLE_LOGIN_DENIED, CURLE_REMOTE_FILE_NOT_FOUND, CURLE_REMOTE_DISK_FULL, CURLE_REMOTE_FILE_EXISTS,
             CURLE_UPLOAD_FAILED)
-        // CURLE_SEND_FAIL_REWIND: a kept connection was lost, and the body can't be rewound.
+        // CURLE_SEND_FAIL_REWIND: a reused connection was lost, and the body can't be rewound.
         map(
             .connectionLost, CURLE_GOT_NOTHING, CURLE_SEND_FAIL_REWIND, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
             CURLE_UNRECOVERABLE_POLL,
@@ -155,7 +155,7 @@ struct CurlFailure {
             return "the proxy \(proxy) opened no tunnel to the host: \(reason)"
         }
         return switch code {
-        // libcurl reports a failed lookup of a SOCKS proxy like that of a host.
+        // For a SOCKS proxy, libcurl reports a failed lookup with the code for a host.
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST: "the proxy \(proxy) cannot be found"
         case CURLE_RECV_ERROR where message.contains("CONNECT"): "the proxy \(proxy) opened no tunnel: \(text)"
         case CURLE_PROXY where transportCode == .proxyFailed: "the proxy \(proxy) opened no connection: \(text)"

@@ -7,8 +7,8 @@ import Foundation
     import COpenSSL
 #endif
 
-/// Controls TLS handshakes. It ends a handshake before the client's identity is sent to a server that hasn't been accepted,
-/// validates certificates if there is no evaluator, and logs keys. It belongs to the thread of one loop.
+/// Controls TLS handshakes: validates certificates if there is no evaluator, and logs keys. It ends a handshake before the
+/// client's identity is sent to a server that hasn't been accepted. It belongs to the thread of one loop.
 final class Handshake {
     /// The server's certificates and the negotiated settings, if the handshake was ended to evaluate the certificates.
     @exclusivity(unchecked) var undecided: (chain: PresentedChain, agreement: TLSAgreement?)?
@@ -26,8 +26,8 @@ final class Handshake {
     }
 
     #if canImport(COpenSSL)
-        /// The index of the object in OpenSSL's settings, which live as long as the connection. A server can also request the
-        /// client's identity after the handshake (RFC 8446, section 4.6.2).
+        /// The index of the object in OpenSSL's settings. The settings retain the object as long as the connection exists,
+        /// because a server can also request the client's identity after the handshake (RFC 8446, section 4.6.2).
         private static let exDataIndex = afar_new_settings_index { _, object, _, _, _, _ in
             if let object { Unmanaged<Handshake>.fromOpaque(object).release() }
         }

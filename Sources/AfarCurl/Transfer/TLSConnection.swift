@@ -36,7 +36,6 @@ import Foundation
             SSL_set_ex_data(ssl, Self.trustIndex, Unmanaged.passUnretained(security).toOpaque())
         }
 
-        /// Whether HTTP/2 was negotiated.
         var usesHTTP2: Bool {
             var (name, length) = (nil as UnsafePointer<UInt8>?, 0 as UInt32)
             SSL_get0_alpn_selected(ssl, &name, &length)
@@ -45,8 +44,8 @@ import Foundation
 
         /// How the server ends the connection. Recording begins at the first access. Nil if there is no memory left.
         ///
-        /// After the first access, OpenSSL no longer reports an error if the connection ends without an alert. If it did, some
-        /// versions of libcurl would ignore the error, and others would fail every transfer.
+        /// After the first access, OpenSSL no longer reports an error if the connection ends without an alert. Some versions of
+        /// libcurl would ignore the error, and others would fail every transfer.
         var ending: TLSEnding? {
             guard Self.endingIndex >= 0 else { return nil }
             if let object = SSL_get_ex_data(ssl, Self.endingIndex) {
@@ -108,7 +107,8 @@ import Foundation
     }
 #endif
 
-/// How a server ends a TLS connection. libcurl frees the connection before it reports the end of a transfer, but not this object.
+/// How a server ends a TLS connection. libcurl frees the connection before it reports the end of a transfer, but this object
+/// still exists then.
 final class TLSEnding {
     /// Whether the server has sent close_notify.
     @exclusivity(unchecked) var isAnnounced = false

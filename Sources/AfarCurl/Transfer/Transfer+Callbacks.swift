@@ -2,7 +2,8 @@ import AfarTransport
 import CLibcurl
 import Foundation
 
-/// libcurl's callbacks. They don't capture anything: the context that libcurl passes is the handle, which has a reference to its transfer.
+/// libcurl's callbacks. They capture nothing. libcurl passes the handle as the context, and the handle has a reference to its
+/// transfer.
 extension Transfer {
     private static let failed = Int.max
 

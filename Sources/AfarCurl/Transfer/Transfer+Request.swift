@@ -6,8 +6,8 @@ import HTTPTypes
 /// The request: its options, its connection, its body, and sending it again.
 extension Transfer {
     private static let largeBuffer = 512 * 1024
-    /// The buffer size for bodies that can be refused in part. libcurl stores the refused bytes, and copies them again each
-    /// time that they are refused.
+    /// The buffer size for bodies that can be refused in part. libcurl stores the refused bytes, and copies them again after each
+    /// refusal.
     private static let smallBuffer = 56 * 1024
     /// The maximum number of requests for one authentication. Kerberos needs one or two, and NTLM needs two.
     private static let authenticationLimit = 8
@@ -53,7 +53,7 @@ extension Transfer {
         if let authentication { try options.setAuthentication(authentication) }
     }
 
-    /// Returns the body to send. Unless libcurl copies the body immediately, this method opens the body as the transfer's feed.
+    /// Returns the body to send. If libcurl doesn't copy the body immediately, this method opens the body as the transfer's feed.
     private func sendableBody() throws -> RequestBody {
         // The plan permits only an empty body for HEAD.
         guard plan.method != .head else { return .none }
@@ -90,7 +90,7 @@ extension Transfer {
 
     /// Decides, just before the request is sent, whether the connection that libcurl has chosen can be used.
     ///
-    /// libcurl would mistake unsolicited bytes on a kept connection for the response to this request.
+    /// libcurl would mistake unsolicited bytes on a reused connection for the response to this request.
     func canUseConnection(on socket: Int32?) -> Bool {
         attempt.socket = socket
         let (handle, pool) = (attempt.handle, attempt.pool)
@@ -143,7 +143,7 @@ extension Transfer {
         return true
     }
 
-    /// Why the handshake was ended when the server requested the client's identity; nil if it wasn't.
+    /// Why the handshake was ended when the server requested the client's identity; nil if the handshake wasn't ended.
     var handshakeFault: Fault? { attempt.handle?.handshake?.undecided.map { undecided($0.chain) } }
 
     private func undecided(_ chain: PresentedChain) -> Fault {
@@ -162,8 +162,8 @@ extension Transfer {
 
     // MARK: Sending again
 
-    /// Whether the request can be sent. If a kept connection was closed without a response, libcurl sends the request again,
-    /// although the server may have processed it (RFC 9110, section 9.2.2).
+    /// Whether the request can be sent. If a reused connection was closed without a response, libcurl sends the request again,
+    /// even if the server has processed it (RFC 9110, section 9.2.2).
     private func canBeSent() -> Bool {
         if let refusal = response.refusal {
             return refusal.status == 401 ? continueAuthentication() : dropExpectation()
@@ -192,8 +192,8 @@ extension Transfer {
         return true
     }
 
-    /// Prepares to send the request again without its expectation. This is necessary because libcurl keeps a field that the
-    /// caller has set, and doesn't always rewind the body.
+    /// Prepares to send the request again without its expectation. libcurl itself keeps an `Expect` field that the caller has
+    /// set, and doesn't always rewind the body.
     private func dropExpectation() -> Bool {
         guard let handle = attempt.handle, feed.map({ $0.byteCount == 0 || $0.seek(to: 0) }) ?? true else {
             state.fail(
@@ -231,7 +231,7 @@ extension Transfer {
         return Int64(data.count)
     }
 
-    /// A small body is sent with the head, so it has been sent when the response arrives.
+    /// Reports a small body as sent when the response arrives. The body is sent with the head.
     func reportSmallBody() {
         guard feed == nil, let observer, case .data(let data) = exchange.body else { return }
         observer.exchangeDidSend(bytes: Int64(data.count), expected: Int64(data.count))
@@ -241,7 +241,8 @@ extension Transfer {
 extension CurlOptions {
     /// Makes libcurl authenticate with one scheme, on a connection that serves no other request.
     ///
-    /// Despite these options, libcurl leaves the connection open between the messages, and closes it after the last response.
+    /// Despite these options, libcurl leaves the connection open between the authentication messages, and closes it after the
+    /// last response.
     fileprivate func setAuthentication(_ authentication: ConnectionAuthentication) throws(Failure) {
         let scheme =
             switch authentication.scheme {

@@ -9,7 +9,7 @@ extension Transfer {
     enum Decision {
         /// The head has not arrived.
         case none
-        /// The decision is pending. The body is held here, unless it is collected in memory.
+        /// The decision is pending. The body is held here if it isn't collected in memory.
         case awaited(held: GrowingBuffer)
         case accepted
         case discarded
@@ -29,7 +29,7 @@ extension Transfer {
 
     // MARK: Heads
 
-    /// Receives lines of heads or trailers. Each call has one line, except for lines that libcurl read during a pause.
+    /// Receives lines of heads or trailers. Each call passes one line. Lines that libcurl read during a pause arrive together.
     func receive(lines: UnsafeRawBufferPointer) throws(Fault) {
         connectionEstablished()
         state.noteActivity(of: lines.count, at: loop.now)
@@ -217,8 +217,8 @@ extension Transfer {
         return true
     }
 
-    /// Whether the transfer must wait for its next turn. libcurl can read 100 buffers in a row, in chunks of one byte, and one
-    /// buffer can decode to any length.
+    /// Whether the transfer must wait for its next turn. libcurl can read 100 buffers in a row. A buffer can consist of chunks of
+    /// one byte, or decode to any length.
     private func mustYield() -> Bool {
         guard !mustBeReadToItsEnd, response.decoding != nil || sink.byteCount > 1 << 16 && !isResuming else {
             return false
@@ -236,8 +236,8 @@ extension Transfer {
 
     // MARK: Pauses
 
-    /// Whether a response that has begun can neither be aborted nor paused. Before 8.17, libcurl's HTTP/2 would leave data for
-    /// other streams of the connection in a buffer.
+    /// Whether the response has begun and can't be aborted or paused. Before 8.17, either would make libcurl's HTTP/2 leave data
+    /// for other streams of the connection in a buffer.
     var mustBeReadToItsEnd: Bool {
         attempt.isShared && response.head != nil && !CurlLibrary.shared.pausesStreams
     }
@@ -245,7 +245,7 @@ extension Transfer {
     /// Pauses and resumes sending and receiving.
     ///
     /// libcurl delivers the stored bytes during this call, and all of them are accepted. If a part of a decoded buffer were
-    /// refused, libcurl would copy the rest of the buffer each time.
+    /// refused, libcurl would copy the rest of the buffer for each refusal.
     func applyPauses(to handle: EasyHandle) -> CURLcode {
         isResuming = true
         let code = curl_easy_pause(handle.raw, pauseMask)

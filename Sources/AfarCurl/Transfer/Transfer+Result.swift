@@ -3,11 +3,9 @@ import AfarTransport
 import CLibcurl
 import Foundation
 
-/// The result of a transfer, and its metrics.
 extension Transfer {
-    /// Whether the response is complete although libcurl reports a failure. If an HTTP/2 server responds before
-    /// it has read the whole request body, versions before 8.0 continue to send, and then report `CURLE_HTTP2_STREAM` without a
-    /// message.
+    /// Whether the response is complete although libcurl reports a failure. An HTTP/2 server can respond before it has read the
+    /// whole request body. libcurl before 8.0 then continues to send, and reports `CURLE_HTTP2_STREAM` without a message.
     func isComplete(despite code: CURLcode) -> Bool {
         code == CURLE_HTTP2_STREAM && attempt.isShared && response.head != nil
             && attempt.handle?.errorMessage.isEmpty == true

@@ -23,7 +23,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         }
     }
 
-    /// The state of one attempt, which begins when the transfer is added to libcurl. The next attempt has a new value.
+    /// The state of one attempt. An attempt begins when the transfer is added to libcurl. The next attempt has a new value.
     struct Attempt {
         /// Nil while the transfer isn't added to libcurl.
         var handle: EasyHandle?
@@ -35,13 +35,13 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         var socketError: Int32?
         /// The socket of the connection, once it is established.
         var socket: Int32?
-        /// Whether libcurl chose a kept connection that is unfit for the request.
+        /// Whether libcurl chose an existing connection that is unsuitable for the request.
         var mustStartOver = false
         /// Whether other transfers use the connection at the same time.
         var isShared = false
         /// The settings that were negotiated in the TLS handshake; nil without TLS.
         var agreement: TLSAgreement?
-        /// How the server ends the TLS connection; nil without TLS, and for HTTP/2, where each stream has its own end.
+        /// How the server ends the TLS connection; nil without TLS, and for HTTP/2, because each stream has its own end.
         var ending: TLSEnding?
     }
 
@@ -52,8 +52,8 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         /// The head of a 417 that refused an expectation, or of a 401 while libcurl authenticates.
         ///
         /// libcurl may send the request again without the expectation (RFC 9110, section 15.5.18), or with its next
-        /// authentication message. It then doesn't deliver this response's body. Only the next callback shows whether libcurl
-        /// sends the request again.
+        /// authentication message. In both cases, libcurl doesn't deliver this response's body. Only the next callback shows
+        /// whether libcurl sends the request again.
         var refusal: ResponseHead?
         var decision = Decision.none
         /// Nil if the body isn't decoded.
@@ -82,9 +82,9 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     /// Whether the host limiter has admitted the transfer.
     @exclusivity(unchecked) var isAdmitted = false
     @exclusivity(unchecked) var lookup = Lookup.none
-    /// Whether pieces of a streamed body have been gathered, and the loop has yet to deliver them.
+    /// Whether gathered pieces of a streamed body wait until the loop delivers them.
     @exclusivity(unchecked) var isGathering = false
-    /// The loop's last iteration in which a part of the body arrived, and when its first part arrived.
+    /// The loop's last iteration in which a part of the body arrived, and when the first part in that iteration arrived.
     @exclusivity(unchecked) var timeSlice: (number: UInt64, start: UInt64) = (0, 0)
     /// Whether libcurl is delivering bytes that it stored during a pause.
     @exclusivity(unchecked) var isResuming = false
@@ -93,13 +93,11 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
     @exclusivity(unchecked) var attempt = Attempt()
     @exclusivity(unchecked) var response: Response
     @exclusivity(unchecked) var sink: BodySink
-    /// How many times the request was sent.
     @exclusivity(unchecked) var sendCount = 0
-    /// Whether the transfer needs a new connection.
     @exclusivity(unchecked) var needsFreshConnection = false
     @exclusivity(unchecked) var headersWithoutExpectation: StringList?
     @exclusivity(unchecked) var feed: BodyFeed?
-    /// Starts reading a streamed body. Called when a connection can be used for it, because the body can be read only once.
+    /// Starts reading a streamed body. Called only when a connection is usable, because the body can be read only once.
     @exclusivity(unchecked) var startPump: (() -> Void)?
     /// When libcurl read the last bytes of the body from the feed.
     @exclusivity(unchecked) var bodyEnd: Date?
@@ -134,7 +132,6 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         return "\(plan.host) \(UInt(bitPattern: ObjectIdentifier(security)))"
     }
 
-    /// Returns the transfer of a handle.
     static func of(_ easy: UnsafeMutableRawPointer) -> Transfer? {
         var context: UnsafeMutableRawPointer?
         guard afar_get_private(easy, &context) == CURLE_OK, let context else { return nil }
@@ -166,7 +163,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         loop.post(.cancel(self))
     }
 
-    /// Why the transfer must end now, even if its loop has not processed that yet.
+    /// Why the transfer must end now; nil if it can continue. The reason can exist before the loop processes it.
     var interruption: Fault? {
         isCancelled.load(ordering: .relaxed) ? .cancelled : state.expiry(at: MonotonicClock.now)
     }
@@ -190,7 +187,7 @@ final class Transfer: PreparedExchange, @unchecked Sendable {
         feed = nil
     }
 
-    /// Releases everything that would retain the transfer through its own callbacks.
+    /// Releases the objects whose callbacks would otherwise retain the transfer.
     func release() {
         closeFeed()
         (startPump, stream) = (nil, nil)

@@ -119,7 +119,7 @@ final class ConnectionAttempt: @unchecked Sendable {
         tryNext()
     }
 
-    /// Returns the addresses with alternating families, beginning with that of the first address (RFC 8305, section 4).
+    /// Returns the addresses with alternating families, beginning with the family of the first address (RFC 8305, section 4).
     static func alternating(_ addresses: [SocketAddress]) -> [SocketAddress] {
         let first = addresses.filter { $0.family == addresses.first?.family }
         let second = addresses.filter { $0.family != addresses.first?.family }
@@ -214,7 +214,7 @@ final class ConnectionAttempt: @unchecked Sendable {
     private func fail(_ code: Int32) {
         let isOutOfResources = [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code)
         let isUnreachable = [ENETUNREACH, EHOSTUNREACH, ENETDOWN].contains(code)
-        // The failure of an address that responded is more informative.
+        // Keep the failure of an address that responded, because it is more informative.
         if isUnreachable, fault.code == .cannotConnect { return }
         fault = Fault(
             isOutOfResources ? .outOfResources : isUnreachable ? .notConnected : .cannotConnect,
@@ -336,8 +336,8 @@ final class ConnectionAttempt: @unchecked Sendable {
         finishStep(on: connection)
     }
 
-    /// Handles a failed step. If a SOCKS proxy could not connect to an address of the host, requests the next one over a new
-    /// connection.
+    /// Ends the attempt after a failed step. However, if a SOCKS proxy could not connect to an address of the host, requests the
+    /// host's next address over a new connection.
     private func stepFailed(_ step: Step, _ fault: Fault, on connection: HTTPConnection) {
         guard case .negotiation = step, !hostAddresses.isEmpty else { return end(with: fault) }
         reconnect(connection)
@@ -395,7 +395,7 @@ final class ConnectionAttempt: @unchecked Sendable {
         if let refusal, tls.presentedChain.id == chain.id { end(with: refusal) } else { proceed(on: connection) }
     }
 
-    /// Handles an exchange that has stopped waiting. If the evaluation was running in its task, another evaluation begins.
+    /// Called when an exchange has stopped waiting. If its task was running the evaluation, another evaluation begins.
     func withdraw(_ exchange: HTTPExchange) {
         guard evaluatedExchange === exchange, let tls = connection?.tls else { return }
         let chain = tls.presentedChain

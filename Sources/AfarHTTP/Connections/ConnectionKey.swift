@@ -20,7 +20,7 @@ struct ConnectionKey: Hashable {
     /// What a connection is used for.
     enum Purpose {
         case requests
-        /// A request to switch to another protocol (RFC 9110, section 7.8), which then takes over the connection.
+        /// A request to switch to another protocol (RFC 9110, section 7.8). That protocol then takes over the connection.
         case upgrade
         /// Another protocol from the start, without an HTTP request.
         case otherProtocol

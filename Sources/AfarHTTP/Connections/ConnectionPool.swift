@@ -1,7 +1,7 @@
 /// Assigns connections to requests, and decides when connections are opened and closed. It performs no I/O and reads no clock.
 ///
-/// A request isn't tied to the connection that is opened for it: it uses the first one that becomes available. The most recently
-/// used connection is reused first, so the others can time out.
+/// A request uses the first connection that becomes available, even if another one is being opened for it. The most recently used
+/// connection is reused first, so the other connections can time out.
 final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObject> {
     /// The result of requesting a connection.
     enum Assignment {
@@ -52,7 +52,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
             }
             places[index] = nil
             start += 1
-            // No more waiters are moved than were removed, so the average cost per waiter is constant.
+            // At most as many waiters are moved as were removed, so the average cost per waiter is constant.
             if start * 2 >= places.count {
                 places.removeFirst(start)
                 start = 0
@@ -67,7 +67,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         @exclusivity(unchecked) var idle: [Idle] = []
         @exclusivity(unchecked) var inUse = 0
         @exclusivity(unchecked) var opening = 0
-        /// The waiters. Those that require a new connection come first.
+        /// The waiters. Waiters that require a new connection come first.
         @exclusivity(unchecked) var waiting = Queue()
 
         var isUnused: Bool { idle.isEmpty && inUse == 0 && opening == 0 && waiting.count == 0 }
@@ -163,7 +163,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
 
     /// Records that a connection could not be opened.
     ///
-    /// - Parameter waiter: The waiter to fail, if it is still waiting; nil for the first one.
+    /// - Parameter waiter: The waiter to fail, if it is still waiting; nil for the first waiter.
     /// - Returns: The waiter that fails, if any.
     func openingFailed(_ key: Key, failing waiter: Waiter? = nil) -> Waiter? {
         guard let host = hosts[key] else { return nil }
@@ -250,7 +250,7 @@ final class ConnectionPool<Key: Hashable, Connection: AnyObject, Waiter: AnyObje
         return taken
     }
 
-    /// Removes an unused host, unless there are only a few. The next request often goes to the same host.
+    /// Removes an unused host if there are many hosts. A few are kept, because the next request often goes to the same host.
     private func discardIfUnused(_ key: Key, _ host: Host) {
         if hosts.count > 64, host.isUnused { hosts[key] = nil }
     }

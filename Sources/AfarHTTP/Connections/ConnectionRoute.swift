@@ -18,7 +18,7 @@ final class ConnectionRoute: Hashable, Sendable {
     private let addressFamily: NetworkSettings.AddressFamily
     private let tcpKeepAlive: NetworkSettings.TCPKeepAlive?
 
-    /// - Parameter isRaw: Whether the connection is for a protocol other than HTTP, so a proxy must open a tunnel.
+    /// - Parameter isRaw: Whether the connection is for a protocol other than HTTP. If so, a proxy must open a tunnel.
     /// - Throws: `InvalidSetting` or `InvalidProxy`.
     init(
         _ settings: NetworkSettings, to host: String, port: Int, _ request: HTTPRequest, defaultFields: HTTPFields,
@@ -55,7 +55,7 @@ final class ConnectionRoute: Hashable, Sendable {
         hasher.combine(proxyAuthorization)
     }
 
-    /// The host and port to which the socket connects, unless it is a Unix socket.
+    /// The host and port to which the socket connects, if it isn't a Unix socket.
     var peer: (host: String, port: Int) { proxy.map { ($0.host, $0.port) } ?? (host, port) }
 
     /// Returns the addresses of the permitted family.
@@ -88,7 +88,8 @@ final class ConnectionRoute: Hashable, Sendable {
         let length = socklen_t(name.utf8.count)
         if setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, name, length) == 0 { return 0 }
         guard errno == EPERM else { return errno }
-        // The process lacks the privilege, so bind to the interface's address instead. It determines the route in most configurations.
+        // The process lacks the privilege, so bind to the interface's address instead. The address determines the route in most
+        // configurations.
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return errno }
         defer { freeifaddrs(list) }

@@ -21,9 +21,9 @@ final class HTTPConnection: LoopSocket {
     private let socket: SocketStream
     /// TLS to the host; nil without TLS.
     @exclusivity(unchecked) private(set) var tls: TLSStream?
-    /// The outermost TLS: to the host, or to a proxy.
+    /// The outermost TLS stream, to the host or to a proxy.
     @exclusivity(unchecked) private(set) var outerTLS: TLSStream?
-    /// The socket without TLS, otherwise the outermost TLS stream over it.
+    /// The outermost TLS stream, or the socket if there is no TLS.
     @exclusivity(unchecked) private(set) var stream: any ByteStream
     /// The attempt that is still preparing the connection.
     @exclusivity(unchecked) var attempt: ConnectionAttempt?
@@ -36,7 +36,7 @@ final class HTTPConnection: LoopSocket {
     @exclusivity(unchecked) var isCounted = true
     @exclusivity(unchecked) private(set) var isClosed = false
     @exclusivity(unchecked) private var isQueued = false
-    /// Bytes that were read, but not yet consumed by the exchange.
+    /// Bytes that were read, but that the exchange hasn't consumed yet.
     @exclusivity(unchecked) private var unread: [UInt8] = []
     /// Why sending failed. The bytes that the server has already sent are read first.
     @exclusivity(unchecked) private var sendFault: Fault?
@@ -58,7 +58,7 @@ final class HTTPConnection: LoopSocket {
 
     var hasHungUp: Bool { socket.hasHungUp }
 
-    /// Whether TLS still holds unsent bytes of a request. They would be sent before the next request.
+    /// Whether TLS still holds unsent bytes of a request. These bytes would be sent before the next request.
     var hasPendingWrite: Bool { outerTLS?.hasPendingWrite ?? false }
 
     /// Adds TLS. The attempt performs the handshake.

@@ -54,7 +54,7 @@ final class RawConnection: Connection {
         }
     }
 
-    /// Returns the bytes that have arrived; nil if no bytes have arrived, or empty data at the end of the stream.
+    /// Returns the bytes that have arrived. Returns nil if no bytes have arrived, and empty data at the end of the stream.
     private func receive(atMost limit: Int) throws -> Data? {
         let early = state.withLock { state -> Data? in
             guard state.unread.isEmpty else {
@@ -244,7 +244,6 @@ final class RawConnection: Connection {
 
     // MARK: Waiting and failing
 
-    /// Calls a closure with the stream.
     private func stream<Value: Sendable>(
         _ phase: TransportError.Phase, _ body: (any ByteStream) throws -> Value
     ) throws -> Value {

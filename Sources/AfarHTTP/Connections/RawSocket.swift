@@ -70,8 +70,8 @@ final class RawSocket: LoopSocket, Sendable {
 
     /// Waits for an event on the socket, the deadline, the end of the connection or the task's cancellation.
     ///
-    /// - Parameter isPossible: Called under the lock. Returns whether an operation has become possible in the meantime, so waiting
-    ///   is unnecessary.
+    /// - Parameter isPossible: Called under the lock. Returns true if an operation has become possible in the meantime. The
+    ///   method then doesn't wait.
     func wait(until deadline: ContinuousClock.Instant?, unless isPossible: (any ByteStream) -> Bool) async {
         let waiter = Deferred<Void>()
         let mustWait = state.withLock { state in

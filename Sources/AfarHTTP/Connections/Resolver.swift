@@ -4,8 +4,8 @@ import Foundation
 /// Looks up the addresses of hosts. The number of concurrent lookups is limited, because each lookup occupies a thread. A resolver
 /// belongs to the thread of a loop.
 ///
-/// A lookup can't be stopped. If it no longer has a waiter, another lookup can start in its place. The number of such abandoned
-/// lookups is limited too, so a DNS server that doesn't respond can't occupy all threads.
+/// A lookup can't be stopped. If a lookup no longer has a waiter, another lookup can start in its place. The number of these
+/// abandoned lookups is limited too, so a DNS server that doesn't respond can't occupy all threads.
 final class Resolver<Waiter: AnyObject> {
     /// The result of a lookup, which its thread posts to the loop.
     struct Answer: Sendable {
@@ -13,8 +13,8 @@ final class Resolver<Waiter: AnyObject> {
         fileprivate let addresses: Result<[SocketAddress], Fault>
     }
 
-    /// A name, and the generation of the cache in which it was requested. After the cache has been cleared, requests don't
-    /// share earlier lookups.
+    /// A name, and the generation of the cache in which it was requested. After the cache has been cleared, new requests don't
+    /// wait for earlier lookups.
     fileprivate struct Lookup: Hashable, Sendable {
         let name: String
         let generation: Int
@@ -48,7 +48,6 @@ final class Resolver<Waiter: AnyObject> {
         self.post = post
     }
 
-    /// Whether a name is being looked up.
     func isLookingUp(_ name: String) -> Bool { running.contains { $0.name == name } }
 
     /// Returns the addresses of a name if they are cached. Otherwise, starts a lookup and returns nil.

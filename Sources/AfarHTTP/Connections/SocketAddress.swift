@@ -68,7 +68,7 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// The address and port in numeric form; nil for other families.
+    /// The IP address and port in numeric form; nil for other families.
     var numbers: (address: String, port: Int)? {
         guard family == AF_INET || family == AF_INET6 else { return nil }
         var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
@@ -83,7 +83,7 @@ struct SocketAddress: Sendable {
 }
 
 extension SocketAddress {
-    /// Looks up the addresses of a name. This call can block, unless the name is an address.
+    /// Looks up the addresses of a name. This call can block if the name isn't an address.
     ///
     /// - Throws: A ``Fault`` with the code ``TransportError/Code-swift.struct/cannotFindHost``.
     static func lookUp(_ name: String, isAddress: Bool = false) throws(Fault) -> [SocketAddress] {
@@ -110,7 +110,6 @@ extension SocketAddress {
         return addresses
     }
 
-    /// Whether a name is an address.
     static func isAddress(_ name: String) -> Bool { (try? lookUp(name, isAddress: true)) != nil }
 
     /// Returns the addresses of a name that needs no lookup: an address, or a name for this machine (RFC 6761, section 6.3).

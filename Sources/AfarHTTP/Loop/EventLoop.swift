@@ -22,7 +22,7 @@ protocol LoopClient: AnyObject {
     /// Called once in each turn of the loop, after its messages and the turns of its sockets.
     func finishTurn()
 
-    /// When the next turn must begin even without events, in nanoseconds of ``MonotonicClock``.
+    /// When the next turn begins at the latest, in nanoseconds of ``MonotonicClock``.
     var nextDeadline: UInt64 { get }
 
     /// Whether the thread can end.
@@ -34,7 +34,7 @@ protocol LoopClient: AnyObject {
 
 /// A thread with an epoll set. It gives turns to sockets, receives messages from other threads, and observes deadlines.
 ///
-/// The loop doesn't depend on the purpose of the sockets. Its client's state belongs to the loop's thread.
+/// The sockets can serve any purpose. Only the loop's thread uses the client's state.
 final class EventLoop<Client: LoopClient>: @unchecked Sendable {
     // Sendable because other threads use only the mailbox and the poller's `wake`.
 
@@ -57,11 +57,11 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
 
     /// The registered sockets, by descriptor.
     @exclusivity(unchecked) private var registrations: [Registration] = []
-    /// The sockets that wait for a turn, and those that have their turn now.
+    /// The sockets that wait for a turn, and (in `current`) the sockets whose turn it is.
     @exclusivity(unchecked) private var ready: [any LoopSocket] = []
     @exclusivity(unchecked) private var current: [any LoopSocket] = []
     @exclusivity(unchecked) private var messages: [Client.Message] = []
-    /// Whether the thread has posted messages to itself, so it must not wait.
+    /// Whether the thread has posted messages to itself. If so, it must not wait for events.
     @exclusivity(unchecked) private var hasOwnMessages = false
     /// When the current turn began, in nanoseconds of ``MonotonicClock``.
     @exclusivity(unchecked) private(set) var now = MonotonicClock.now
@@ -95,7 +95,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
 
     // MARK: The loop's thread
 
-    /// Watches a socket until it is removed. Returns whether the kernel accepted it.
+    /// Watches a socket until it is removed. Returns whether the kernel accepted the socket.
     func add(_ socket: any LoopSocket) -> Bool {
         let index = Int(socket.descriptor)
         while registrations.count <= index { registrations.append(Registration()) }
@@ -127,7 +127,7 @@ final class EventLoop<Client: LoopClient>: @unchecked Sendable {
             let count = events.wait(milliseconds: timeout(of: client))
             now = MonotonicClock.now
             for index in 0..<count { notify(poller.event(index)) }
-            // Sockets come before messages, because responses make connections available to new requests.
+            // Sockets come before messages, because a response can free a connection for a new request.
             takeTurns()
             receiveMessages(client)
             takeTurns()

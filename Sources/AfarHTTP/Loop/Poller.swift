@@ -1,7 +1,8 @@
 import AfarTransport
 import CEpoll
 
-/// Watches the sockets of a loop. Each socket is registered once, edge-triggered, so requests need no further system calls to register it.
+/// Watches the sockets of a loop. Each socket is registered once, for edge-triggered events, so requests need no system calls for
+/// registration.
 struct Poller: Sendable {
     struct Event {
         /// The number under which the socket was registered; nil if the loop was woken.
@@ -26,7 +27,7 @@ struct Poller: Sendable {
 
     /// Registers a socket for all changes. Closing the socket ends the registration.
     ///
-    /// - Returns: Whether the kernel accepted it.
+    /// - Returns: Whether the kernel accepted the socket.
     func register(_ socket: Int32, number: UInt64) -> Bool {
         let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
         return set.set(socket, EPOLL_CTL_ADD, events, tag: number)

@@ -3,8 +3,8 @@ import AfarTrust
 import COpenSSL
 import Foundation
 
-/// The TLS state that a transport's connections share: the settings as OpenSSL objects, which are created on first use, and the
-/// certificate authorities.
+/// The TLS state that a transport's connections share: the certificate authorities, and the settings as an OpenSSL object. The
+/// object is created on first use.
 final class TLSContext: Sendable {
     /// The owner of an `SSL_CTX`, which doesn't change after its creation.
     private final class Owner: @unchecked Sendable {
@@ -30,7 +30,6 @@ final class TLSContext: Sendable {
         if !isEvaluated { _ = try authorities() }
     }
 
-    /// Creates the `SSL` object for a connection.
     func makeConnection() throws(Fault) -> OpaquePointer {
         guard let ssl = SSL_new(try owner().raw) else { throw .outOfMemory }
         return ssl

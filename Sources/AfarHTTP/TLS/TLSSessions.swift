@@ -15,8 +15,8 @@ final class TLSSession {
     /// - Parameters:
     ///   - raw: An OpenSSL session. The new object takes ownership of its reference.
     ///   - chain: The certificates that an evaluator has accepted; nil without an evaluator.
-    ///   - earlier: The session whose handshake offered this one. Its expiry applies too, because the certificates haven't been
-    ///     validated since then.
+    ///   - earlier: The session that was resumed when the server offered the new one. Its expiry also limits the new session,
+    ///     because the certificates haven't been validated since.
     init(_ raw: OpaquePointer, _ chain: PresentedChain?, renewing earlier: TLSSession?) {
         (self.raw, self.chain) = (raw, chain)
         var (days, rest): (Int32, Int32) = (0, 0)
@@ -58,7 +58,7 @@ struct TLSSessions {
         entries.removeAll { $0.session.expiry <= now }
         guard let index = entries.lastIndex(where: { $0.key == key }) else { return nil }
         let session = entries.remove(at: index).session
-        // A resumed handshake has no OCSP response for the evaluator.
+        // If the evaluator must decide again, don't resume: a resumed handshake has no OCSP response for the evaluator.
         if let security = key.security?.settings, let chain = session.chain, !security.accepts(chain) {
             entries.removeAll { $0.key == key }
             return nil

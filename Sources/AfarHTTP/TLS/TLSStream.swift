@@ -5,7 +5,7 @@ import Foundation
 
 /// A TLS client over another stream. OpenSSL reads and writes through a BIO, which calls the underlying stream.
 ///
-/// It belongs to the thread of a loop.
+/// The stream isn't thread-safe. The thread of a loop uses it, or a ``RawSocket`` protects it with a lock.
 final class TLSStream: ByteStream {
     enum Progress {
         /// The handshake is complete, and the server is trusted.
@@ -33,7 +33,7 @@ final class TLSStream: ByteStream {
     @exclusivity(unchecked) private var lowerFault: Fault?
     @exclusivity(unchecked) fileprivate private(set) var hasLowerEnded = false
     @exclusivity(unchecked) private var isFinished = false
-    /// Whether OpenSSL holds an incompletely sent record.
+    /// Whether OpenSSL holds a record that has been sent only in part.
     @exclusivity(unchecked) private(set) var hasPendingWrite = false
     /// How many more bytes OpenSSL can read in the current call. The number is limited because a server could send TLS messages endlessly.
     @exclusivity(unchecked) private var readBudget = 0
@@ -94,7 +94,7 @@ final class TLSStream: ByteStream {
         afar_object(ssl).map { Unmanaged<TLSStream>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Returns the stream whose certificates are validated in a context.
+    /// Returns the stream for which OpenSSL created a validation context.
     static func validating(_ context: OpaquePointer) -> TLSStream? { afar_connection_of(context).flatMap { of($0) } }
 
     // MARK: The handshake
@@ -148,7 +148,7 @@ final class TLSStream: ByteStream {
     /// Marks the server as trusted. From now on, the client's identity is presented if the server requests it.
     func trustServer() {
         isTrusted = true
-        // TLS 1.2 offers no new session when one is resumed.
+        // TLS 1.2 offers no new session when one is resumed, so keep the resumed one.
         if let session, SSL_session_reused(ssl) == 1, SSL_version(ssl) == TLS1_2_VERSION { onSession?(session) }
         for session in sessions { onSession?(session) }
         sessions = []
@@ -181,7 +181,8 @@ final class TLSStream: ByteStream {
         return Fault(Self.code(ofAlert: afar_reason(error)) ?? code, message + reason)
     }
 
-    /// Returns the code for an alert about the client's certificate (RFC 8446, section 6.2), which can arrive after the handshake.
+    /// Returns the code for an alert about the client's certificate (RFC 8446, section 6.2). The alert can arrive after the
+    /// handshake.
     private static func code(ofAlert reason: Int32) -> TransportError.Code? {
         switch reason {
         case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED: .clientCertificateRequired
@@ -244,7 +245,8 @@ final class TLSStream: ByteStream {
         return count > 0 ? .bytes(Int(count)) : result(of: count, \.readObstacle)
     }
 
-    /// Reading and writing check the trust, because OpenSSL itself would complete the handshake with any server and send data to it.
+    /// The fault of reads and writes before the server is trusted. OpenSSL itself would complete the handshake with any server
+    /// and send data to it.
     private static let untrusted = Fault(.certificateUntrusted, "the server is not trusted yet")
 
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamResult {
@@ -283,13 +285,13 @@ final class TLSStream: ByteStream {
         readObstacle = .reading
         let isEmpty = readBudget > 0 && !OpenSSLConnection(ssl).hasPendingData
         guard isEmpty, (lower as? TLSStream)?.isIdle() ?? true else { return false }
-        // After session tickets, OpenSSL would keep a buffer of 16 KiB for each idle connection. Before 3.0.14, it also frees a
-        // buffer that holds the beginning of a record (CVE-2024-4741).
+        // After session tickets, OpenSSL would keep a buffer of 16 KiB for each idle connection. Call this function only if no
+        // data is pending: before OpenSSL 3.0.14, it also frees a buffer that holds the beginning of a record (CVE-2024-4741).
         SSL_free_buffers(ssl)
         return true
     }
 
-    /// Returns the server's alert, if one has arrived. Call it after a write has failed.
+    /// Returns the server's alert, if one has arrived. Call this method after a write has failed.
     func receivedAlert() -> Fault? {
         begin()
         (lowerFault, hasLowerEnded) = (nil, false)

@@ -4,7 +4,7 @@ import Foundation
 /// Drives the exchanges and connections of one thread: assigns connections from the pool, opens and closes them, and ends
 /// exchanges.
 ///
-/// Its state belongs to the thread of its loop. Other threads post messages.
+/// Only the loop's thread uses the engine's state. Other threads post messages.
 final class HTTPEngine: LoopClient, @unchecked Sendable {
     // Sendable because other threads only post messages to `loop`.
 
@@ -14,11 +14,12 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         case suspensionChanged(HTTPExchange)
         /// The reader of a streamed response has room for more.
         case demand(HTTPExchange)
-        /// The source of a request's body has more.
+        /// The source of a request's body has more bytes.
         case bodyReady(HTTPExchange)
         case decided(HTTPExchange, HeadDecision)
         case lookedUp(Resolver<ConnectionAttempt>.Answer)
-        /// An evaluation of a server's certificates has ended for an exchange. The fault is nil if they were accepted.
+        /// An evaluation of a server's certificates has ended for an exchange. The fault is nil if the certificates were
+        /// accepted.
         case evaluated(ConnectionAttempt, for: HTTPExchange, Fault?)
         case closeRaw(RawSocket)
         case closeIdleConnections
@@ -137,8 +138,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     func noteDeadline(of exchange: HTTPExchange) { noteDeadline(exchange.state.nextDeadline) }
 
-    /// Ends exchanges and attempts that have taken too long. An exchange's deadline never moves to an earlier time, so checking
-    /// all of them once per shortest timeout is enough.
+    /// Ends exchanges and attempts that have taken too long. An exchange's deadline never moves to an earlier time, so the next
+    /// check can wait until the earliest deadline.
     private func expire() {
         let now = loop.now
         nextDeadline = .max
@@ -217,7 +218,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         exchange.connection?.queueTurn()
     }
 
-    /// Handles the end of a connection's turn for its exchange.
+    /// Called after a connection's turn. Sends the request again, ends the exchange, or records its deadlines.
     func turnEnded(_ exchange: HTTPExchange) {
         if exchange.state.fault == nil, exchange.sending.mustSendAgain { return sendAgain(exchange) }
         if exchange.state.fault != nil || exchange.isComplete { return finish(exchange) }
@@ -240,7 +241,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         endings.append(Ending(completion: completion, result: .success(response)))
     }
 
-    /// Ends the evaluations for an exchange that has its response. They start again if other exchanges are waiting for them.
+    /// Ends the evaluations for an exchange that has its response. If other exchanges are waiting for an evaluation, it starts
+    /// again for one of them.
     private func endEvaluations(for exchange: HTTPExchange) {
         guard exchange.key.isEvaluated else { return }
         for attempt in attempts where attempt.key == exchange.key { attempt.withdraw(exchange) }
@@ -379,7 +381,6 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         attempt.start()
     }
 
-    /// Looks up a name for an attempt.
     func lookUp(_ name: String, for attempt: ConnectionAttempt) {
         if let addresses = resolver.addresses(of: name, for: attempt, at: loop.now) {
             attempt.receive(.success(addresses))
@@ -396,7 +397,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
         makeAvailable(connection, isFresh: true, for: maximumIdleTime)
     }
 
-    /// - Parameter waiter: The exchange that fails with the attempt, if it is still waiting. The default is the first one.
+    /// - Parameter waiter: The exchange that fails with the attempt, if it is still waiting. The default is the first waiter.
     func attemptFailed(_ attempt: ConnectionAttempt, _ fault: Fault, failing waiter: HTTPExchange? = nil) {
         if remove(attempt) { failWaiter(for: attempt, fault, waiter) }
     }
@@ -447,7 +448,7 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
     /// Continues the attempts that waited for an evaluation.
     ///
     /// - Parameters:
-    ///   - refusal: Why the host isn't trusted; nil if it is, or if there is no result.
+    ///   - refusal: Why the host isn't trusted; nil if the host is trusted, or if there is no result.
     ///   - chain: The certificates that were evaluated.
     func evaluationEnded(_ key: ConnectionKey, _ refusal: Fault?, of chain: PresentedChain) {
         for attempt in attempts where attempt.key == key { attempt.evaluationEnded(refusal, of: chain) }

@@ -213,7 +213,7 @@ extension HTTPExchange {
         sending.isResponseComplete = true
     }
 
-    /// Handles the end of the connection.
+    /// Ends the response at the end of the connection, or marks the request to be sent again.
     func receiveEnd(isClean: Bool) throws(Fault) {
         if canBeResent { return sending.mustSendAgain = true }
         let isAuthentic = isClean || hop.exchange.options.acceptsBodiesWithoutTLSCloseNotify
@@ -228,7 +228,7 @@ extension HTTPExchange {
         do throws(Fault) { try endResponse() } catch { state.fail(error) }
     }
 
-    /// Handles a connection failure, after everything that the server sent has been read.
+    /// Called when the connection has failed and everything that the server sent has been read.
     func connectionFailed(_ fault: Fault) throws(Fault) {
         if canBeResent { return sending.mustSendAgain = true }
         let end = sending.responseHead == nil ? "the response arrived" : "the end of the response's body"

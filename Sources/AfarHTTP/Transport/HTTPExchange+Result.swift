@@ -3,9 +3,8 @@ import AfarTransport
 import Foundation
 import HTTPTypes
 
-/// The result of an exchange, and its metrics.
 extension HTTPExchange {
-    /// Returns the result for the caller, unless the response was delivered before.
+    /// Ends the body and returns the result. The result is ignored if a streamed response was delivered before.
     func result(phase: TransportError.Phase) -> Result<TransportResponse, any Error> {
         sink.flush()
         let report = report

@@ -22,7 +22,6 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
         var parser: ResponseParser
         var output: RequestOutput
-        /// Whether the connection had been used before.
         var wasReused = false
         /// When to send the body even without `100 (Continue)`; nil if the request doesn't wait for that response.
         var expectationDeadline: UInt64?
@@ -32,12 +31,12 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         var responseHead: ResponseHead?
         var decision = Decision.awaited
         var decoder: ContentDecoder?
-        /// The number of body bytes that the parser has found but the exchange hasn't consumed. They are at the beginning of
-        /// the next delivery.
+        /// The number of body bytes that the parser has found but the exchange hasn't consumed. The next delivery begins with
+        /// these bytes.
         var heldByteCount = 0
         var isResponseComplete = false
-        /// Whether the request must be sent again, because a kept connection was lost, or the server refused the expectation (417;
-        /// RFC 9110, section 15.5.18).
+        /// Whether the request must be sent again, because a reused connection was lost, or the server refused the expectation
+        /// (417; RFC 9110, section 15.5.18).
         var mustSendAgain = false
 
         // In nanoseconds of the monotonic clock.
@@ -73,7 +72,6 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     @exclusivity(unchecked) var state: TransferState
     @exclusivity(unchecked) var sending: Sending
-    /// The number of times the request was sent.
     @exclusivity(unchecked) private(set) var sendCount = 0
     @exclusivity(unchecked) private(set) var head: RequestHead
     @exclusivity(unchecked) private var feed: BodyFeed?
@@ -93,7 +91,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         (self.hop, self.key, self.engine) = (hop, key, engine)
         observer = hop.observer
         if case .file(let url) = hop.exchange.body {
-            // The file is only checked here and opened again for sending, because a waiting exchange shouldn't use a descriptor.
+            // Only check the file here. It is opened again for sending, because a waiting exchange shouldn't use a descriptor.
             do throws(Fault) {
                 try BodyFeed(file: url).close()
             } catch {
@@ -166,7 +164,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         }
     }
 
-    /// Opens a body that is read while it is sent. This must not happen earlier, because an exchange that waits for a connection
+    /// Opens a body that is read while it is sent. Don't open the body earlier, because an exchange that waits for a connection
     /// shouldn't use a descriptor.
     private func openBody() throws(Fault) {
         hasOpenedBody = true
@@ -235,14 +233,16 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     // MARK: Sending again
 
-    /// Whether the request can be sent again over a new connection. This requires a kept connection over which no byte of the
-    /// response has arrived, and a request that the server hasn't received or can safely receive twice (RFC 9110, section 9.2.2).
+    /// Whether the request can be sent again over a new connection. This requires a reused connection over which no byte of the
+    /// response has arrived. In addition, no byte of the request must have been sent, or the method must be idempotent (RFC 9110,
+    /// section 9.2.2).
     var canBeResent: Bool {
         guard sending.wasReused, sendCount <= 1, !sending.parser.hasReceivedBytes else { return false }
         return sending.output.byteCount == 0 || head.method.isIdempotent && rewindBody()
     }
 
-    /// Whether a response is a 408 that the server sent over a kept connection before the request arrived (RFC 9110, section 15.5.9).
+    /// Whether a response is a 408 that the server sent over a reused connection before the request arrived (RFC 9110, section
+    /// 15.5.9).
     func isLateTimeout(_ head: ResponseHead) -> Bool {
         head.status == 408 && sending.wasReused && sendCount == 1 && self.head.method.isIdempotent
             && FieldScanner.elements(of: head.values(for: .connection)).contains { $0.asciiLowercased == "close" }
@@ -293,7 +293,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
         isCancelled.load(ordering: .relaxed) ? .cancelled : state.expiry(at: now)
     }
 
-    /// Releases everything that would retain the exchange through its own callbacks.
+    /// Releases the objects whose callbacks would otherwise retain the exchange.
     func release() {
         feed?.close()
         (feed, stream, connection, lastConnection, lastAttempt, owner) = (nil, nil, nil, nil, nil, nil)

@@ -31,9 +31,9 @@ public final class HTTPTransport: CallbackTransport {
         public var maximumLookups = 16
         /// A file of PEM certificates to trust instead of the system's. The default is nil, which means the system's certificates.
         public var certificateBundle: URL?
-        /// Whether the certificates of servers must follow RFC 5280 strictly (OpenSSL's `X509_V_FLAG_X509_STRICT`). Certificates of
-        /// private authorities often don't. For example, they lack a key identifier. The setting applies to evaluators too. The
-        /// default is false.
+        /// Whether the certificates of servers must follow RFC 5280 strictly (OpenSSL's `X509_V_FLAG_X509_STRICT`). Certificates
+        /// of private authorities often violate this standard: for example, they lack a key identifier. The setting applies to
+        /// evaluators too. The default is false.
         public var validatesCertificatesStrictly = false
         /// The ciphers for TLS 1.2 in OpenSSL's format, such as `"ECDHE+AESGCM:!RSA"`. The default is nil, which means OpenSSL's
         /// defaults. If OpenSSL can't parse the list, each request over https fails with
@@ -135,8 +135,8 @@ public final class HTTPTransport: CallbackTransport {
     /// Closes connections that no exchange uses, and discards the cached addresses of hosts and the TLS sessions. Returns immediately.
     public func closeIdleConnections() { engines.closeIdleConnections() }
 
-    /// The current connections, by host. Each thread reports its own connections, so getting the value takes a moment, but it doesn't
-    /// access the network.
+    /// The current connections, by host. Each thread reports its own connections, so getting the value takes a moment, but
+    /// doesn't access the network.
     public var connectionStatistics: ConnectionStatistics? { get async { await engines.connectionStatistics } }
 
     /// Runs tasks on the thread that drives the connections.
@@ -147,12 +147,12 @@ public final class HTTPTransport: CallbackTransport {
     /// }
     /// ```
     ///
-    /// Requests from such a task, and their responses, don't switch threads. While the task computes, the connections of this thread
-    /// make no progress, so use this for tasks that mostly wait. **Never block in such a task**: a semaphore that waits for a request
-    /// of this transport waits forever.
+    /// Requests from these tasks, and their responses, don't switch threads. While a task computes, the connections of this
+    /// thread make no progress, so use the executor for tasks that mostly wait. **Never block in a task on this executor**: a
+    /// semaphore that waits for a request of this transport waits forever.
     ///
-    /// If there are several threads, the tasks run on the first one, which serves only some of the hosts, so set
-    /// ``Configuration/maximumThreads`` to 1. The executor retains this transport.
+    /// Set ``Configuration/maximumThreads`` to 1. If there are several threads, the tasks run on the first thread, and this
+    /// thread serves only some of the hosts. The executor retains this transport.
     ///
     /// - Throws: A ``TransportError`` with the code ``TransportError/Code-swift.struct/outOfResources`` if there is no thread.
     public var taskExecutor: any TaskExecutor { get throws { try engines.taskExecutor(of: self) } }

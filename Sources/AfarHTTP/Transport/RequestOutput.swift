@@ -3,7 +3,7 @@ import AfarTransport
 import Foundation
 import HTTPTypes
 
-/// The unsent bytes of a request: the head, then the body as it is read, chunked if its length is unknown.
+/// The unsent bytes of a request: the head, then the body in pieces. A body of unknown length is chunked.
 struct RequestOutput {
     enum Progress {
         /// The result of a write.
@@ -100,7 +100,7 @@ extension Exchange {
     ///
     /// - Parameters:
     ///   - feed: The source of a body that is read while it is sent.
-    ///   - proxy: The proxy that receives the whole request; nil without a proxy, or if it has opened a tunnel.
+    ///   - proxy: The proxy that receives the whole request; nil without a proxy, or if the proxy has opened a tunnel.
     func head(feed: BodyFeed?, for proxy: Proxy?) throws(HTTP1Error) -> RequestHead {
         let framing: RequestHead.BodyFraming =
             if let feed { feed.length.map { .length($0) } ?? .chunked } else {

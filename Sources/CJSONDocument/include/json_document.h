@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/// A completely checked JSON document (RFC 8259), as a list of nodes in the order of the text.
+/// A validated JSON document (RFC 8259), as a list of nodes in the order of the text.
 ///
 /// - A value is one node: its offset in the text, and for a string or a number its length.
 /// - An array or an object is three nodes (`afar_json_container`), followed by its elements or its members. A member is a key's node
@@ -22,7 +22,7 @@ typedef struct {
     /// - String: the length between the quotation marks, and `afar_json_is_escaped` if it has escapes.
     /// - Number: the length, and `afar_json_is_integer` if it has neither a fraction nor an exponent.
     /// - Key: the key's number.
-    /// - Array or object: the number of the node after its last one.
+    /// - Array or object: the number of the node that follows it.
     uint32_t extent;
 } afar_json_node;
 
@@ -33,9 +33,9 @@ typedef struct {
     uint32_t count;
     /// For use by the reader.
     uint32_t mark;
-    /// The container of this array or object. The root's is the root itself.
+    /// The node of the enclosing array or object. For the root, the root itself.
     uint32_t parent;
-    /// The index or the key's number in the parent.
+    /// The index in the parent array, or the key's number in the parent object.
     uint32_t place;
 } afar_json_container;
 
@@ -44,7 +44,7 @@ static const uint32_t afar_json_is_escaped = 0x80000000u;
 static const uint32_t afar_json_is_integer = 0x80000000u;
 /// Masks the flags above out of an offset or an extent.
 static const uint32_t afar_json_length = 0x7FFFFFFFu;
-/// The number that no key has.
+/// Stands for no key.
 static const uint32_t afar_json_no_key = 0xFFFFFFFFu;
 /// A flag in an object's `count`: it contains a key twice.
 static const uint32_t afar_json_has_duplicates = 0x80000000u;
@@ -90,7 +90,7 @@ typedef enum {
 
 /// Copies a text, checks it, and lists its values.
 ///
-/// Close the document if the status is `afar_json_ok`, and only then. With another status, `document->length` is the position at
+/// Close the document if and only if the status is `afar_json_ok`. With another status, `document->length` is the position at
 /// which the reader stopped, if it is known.
 afar_json_status afar_json_open(const void *text, size_t length, uint32_t maximum_depth, afar_json_document *document);
 void afar_json_close(const afar_json_document *document);
@@ -98,7 +98,7 @@ void afar_json_close(const afar_json_document *document);
 /// Returns the number of the key with a name, or `afar_json_no_key`.
 uint32_t afar_json_find_key(const afar_json_document *document, const char *name, size_t length);
 
-/// Writes the unescaped string, which is never longer, and returns its length.
+/// Writes the unescaped string and returns its length, which is never greater than `length`.
 size_t afar_json_unescape(const char *string, size_t length, char *out);
 
 /// Returns the double nearest to a number; infinity if the number is too large, or too close to 0.
