@@ -278,7 +278,7 @@ extension URLRequest {
     /// An identifier that is equal for requests for the same image. It includes everything that a server can use, so requests with
     /// different `Authorization` fields differ.
     ///
-    /// Header fields and bodies can be secret, so it contains only a hash of them, which varies between processes.
+    /// Header fields and bodies can be secret, so the identifier contains only a hash of them. The hash varies between processes.
     var imageIdentity: String {
         var parts = [url?.absoluteString ?? ""]
         if let httpMethod, httpMethod != "GET" { parts.append(httpMethod) }

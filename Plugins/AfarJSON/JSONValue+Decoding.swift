@@ -1,7 +1,7 @@
 import CJSONDocument
 import Foundation
 
-/// A type whose values are decoded without its `init(from:)`, either because Foundation's decoder does the same or because it's faster.
+/// A type whose values are decoded without its `init(from:)`. Either Foundation's decoder does the same, or direct decoding is faster.
 protocol DirectlyDecodable {
     static func decode(_ value: JSONValue) throws -> Self
 }
@@ -258,7 +258,7 @@ struct DecimalText {
     /// The number as an integer; nil if it has a fraction or is too large.
     func integer<T: FixedWidthInteger>(_ type: T.Type) -> T? {
         if digits.isEmpty { return 0 }
-        // No integer of 128 bits has as many digits.
+        // No 128-bit integer has more than 40 digits.
         guard (0...40).contains(exponent), digits.count <= 40 else { return nil }
         let text = digits + Array(repeating: UInt8(ascii: "0"), count: exponent)
         return T((isNegative ? "-" : "") + String(decoding: text, as: UTF8.self))

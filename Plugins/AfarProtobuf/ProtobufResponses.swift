@@ -10,8 +10,8 @@ public import SwiftProtobuf
 /// A serializer that decodes a Protocol Buffers message from a response.
 ///
 /// The Content-Type of the response determines the format. `application/json`, `text/json` and types that end in `+json` mean JSON.
-/// Other types and a missing Content-Type mean the binary format (`application/x-protobuf`, `application/protobuf`,
-/// `application/vnd.google.protobuf`), in which an empty body is a message with no fields set.
+/// Other types such as `application/x-protobuf`, `application/protobuf` and `application/vnd.google.protobuf` mean the binary format,
+/// as does a missing Content-Type. In the binary format, an empty body is a message with no fields set.
 public final class ProtobufResponseSerializer<M: Message>: ResponseSerializer {
     /// The preprocessor that is applied to the body before decoding.
     public let dataPreprocessor: any DataPreprocessor
@@ -117,7 +117,7 @@ public struct ProtobufMessagesParser<M: Message>: DataStreamParser {
             case .message(let begin, let missing):
                 let piece = rest.prefix(missing)
                 rest = rest.dropFirst(missing)
-                // Releases the copy in the state, so that the message is changed in place.
+                // Releases the state's reference, so that changing the message doesn't copy it.
                 state = .ended
                 guard begin.isEmpty, piece.count == missing else {
                     var message = begin

@@ -44,7 +44,7 @@ public struct YAMLLimits: Hashable, Sendable {
     public var maximumNodes: Int
     /// The maximum length of a scalar in bytes of UTF-8. The default is 1 MiB.
     public var maximumScalarLength: Int
-    /// The maximum number of keys in a mapping, including merged ones. The time for decoding a mapping grows with the square of this
+    /// The maximum number of keys in a mapping, including merged keys. The time for decoding a mapping grows with the square of this
     /// number. The default is 1,000.
     public var maximumMappingCount: Int
 

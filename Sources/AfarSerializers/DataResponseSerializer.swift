@@ -30,12 +30,12 @@ public final class DataResponseSerializer: ResponseSerializer {
         self.emptyRequestMethods = emptyRequestMethods
     }
 
-    /// Returns the bytes of the response. They are empty if the body is empty and an empty body is allowed.
+    /// Returns the bytes of the response. For an allowed empty body, returns empty data.
     ///
     /// - Throws: The errors of ``ResponseSerializer/bytes(of:)``.
     public func serialize(_ input: SerializationInput) throws -> Data { try bytes(of: input) ?? Data() }
 
-    /// Returns the bytes of the response. They are empty if the body is empty and an empty body is allowed.
+    /// Returns the bytes of the response. For an allowed empty body, returns empty data.
     ///
     /// - Throws: `error`, the preprocessor's error, or
     ///   ``AFError/ResponseSerializationFailureReason/inputDataNilOrZeroLength``.

@@ -35,7 +35,7 @@ public final class DecodableResponseSerializer<T: Decodable>: ResponseSerializer
         self.emptyRequestMethods = emptyRequestMethods
     }
 
-    /// Returns the decoded value. For an empty body that is allowed, returns the empty value of `T`, which must be an
+    /// Returns the decoded value. For an allowed empty body, returns the empty value of `T`, which must be an
     /// ``EmptyResponse``.
     ///
     /// - Throws: ``AFError/ResponseSerializationFailureReason/decodingFailed(error:)`` if decoding fails,
@@ -295,8 +295,8 @@ extension DataStreamTask {
 // MARK: - Validated decoding
 
 extension DataDecoder {
-    /// Decodes data from a server. In addition to Foundation's decoders, this handles byte-order marks and older
-    /// encodings of JSON, reports the line of an error, and rejects property lists that would exhaust the stack or
+    /// Decodes data from a server. In addition to what Foundation's decoders do, it accepts byte-order marks and older
+    /// encodings of JSON, and reports the line of an error. It rejects property lists that would exhaust the stack or
     /// memory.
     func decodeChecked<T: Decodable>(_ type: T.Type, from data: Data, of head: ResponseHead?) throws -> T {
         switch self {

@@ -159,7 +159,7 @@ private struct RunningMeans {
         radii = (0..<3).map { CGFloat($0) < share.rounded() ? smaller : smaller + 1 }
     }
 
-    /// Blurs a row. The results include an offset of one half, so truncating them rounds them.
+    /// Blurs a row. The results include an offset of one half, so truncation rounds them.
     func apply(_ row: UnsafeBufferPointer<SIMD4<UInt8>>, _ line: inout [SIMD4<Float>]) {
         let reach = radii.reduce(0, +)
         line.removeAll(keepingCapacity: true)

@@ -84,7 +84,7 @@ extension PixelBuffer {
         return try lowered.resampled(from: between, to: size)
     }
 
-    /// Returns the rows or columns of a part, with the adjacent ones that the filter uses.
+    /// Returns the rows or columns of a part, with the adjacent rows or columns that the filter uses.
     private static func needed(_ start: Double, _ length: Double, of all: Int, for count: Int) -> Range<Int> {
         let reach = 3 * min(max(length / Double(count), 1), maximumRatio) + 1
         let lower = max(0, Int(start - reach))
@@ -175,7 +175,7 @@ struct PixmanImage {
     /// Sets how a part of the image is scaled when it's drawn.
     ///
     /// Each resulting pixel is a sum weighted by a Lanczos kernel with three lobes. When scaling down, the kernel is widened by the
-    /// ratio and covers all source pixels; when scaling up, it covers the adjacent pixels.
+    /// ratio and covers all source pixels. When scaling up, it covers the adjacent pixels.
     ///
     /// - Parameters:
     ///   - ratioX: The number of source columns per resulting column.

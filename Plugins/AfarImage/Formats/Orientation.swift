@@ -58,7 +58,7 @@ extension Orientation {
         for entry in 0..<count {
             let place = directory + 2 + entry * 12
             guard let tag = reader.uint16(at: place) else { return nil }
-            // The entry itself contains a single SHORT.
+            // The entry itself contains the value, a single SHORT (16 bits).
             guard tag == 0x0112 else { continue }
             guard reader.uint16(at: place + 2) == 3, reader.uint32(at: place + 4) == 1 else { return nil }
             return reader.uint16(at: place + 8)

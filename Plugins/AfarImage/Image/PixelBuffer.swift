@@ -111,7 +111,8 @@ extension UnsafeMutableRawBufferPointer {
         return isOpaque
     }
 
-    /// Limits the colors of premultiplied RGBA pixels to their alpha, which filters with negative weights can exceed.
+    /// Limits the colors of premultiplied RGBA pixels to their alpha. Filters with negative weights can produce greater
+    /// values.
     func limitColorsToAlpha() {
         for place in stride(from: 0, to: count, by: 4) where self[place + 3] != 255 {
             for channel in place..<(place + 3) { self[channel] = Swift.min(self[channel], self[place + 3]) }

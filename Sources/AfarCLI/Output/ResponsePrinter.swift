@@ -98,8 +98,8 @@ enum XMLText {
     /// Returns whether a type is XML. XHTML is excluded, because indenting would change its white space.
     static func isXML(_ type: MediaType) -> Bool { type.isXML && type.essence != "application/xhtml+xml" }
 
-    /// Returns the text indented by two spaces per level, or nil if it isn't XML, or if it has a document type, because
-    /// indenting would lose parts of the document type.
+    /// Returns the text indented by two spaces per level, or nil if it isn't XML or has a document type. Indenting
+    /// would lose parts of the document type.
     static func indented(_ text: String) -> String? {
         try? XML.Document(text).xmlString(prettyPrinted: true)
     }

@@ -53,7 +53,7 @@ struct SendingOptions: ParsableArguments {
 
 /// A command that sends a request.
 ///
-/// A command declares its option groups directly instead of nesting them: in debug builds, ArgumentParser checks each level of
+/// A command declares its option groups directly instead of nesting them. In debug builds, ArgumentParser checks each level of
 /// groups five times as often as the level above.
 protocol RequestSending: Sendable {
     var sending: SendingOptions { get }
@@ -133,7 +133,7 @@ struct Retries {
         limit > 0 ? RetryPolicy(retryLimit: limit, jitter: .full, maximumRetryAfter: 300) : nil
     }
 
-    /// Makes temporary error statuses fail the request while retries are left, because only failures are retried.
+    /// Makes temporary error statuses fail the request while retries remain. Only failures are retried.
     func apply(to request: DataRequest) {
         guard let policy else { return }
         request.validate { [weak request, limit] urlRequest, response, _ in

@@ -35,7 +35,7 @@ public final class JSONResponseSerializer: ResponseSerializer {
         self.options = options
     }
 
-    /// Returns the JSON value, or `NSNull` if the body is empty and that is allowed.
+    /// Returns the JSON value, or `NSNull` for an allowed empty body.
     ///
     /// - Throws: ``AFError/ResponseSerializationFailureReason/jsonSerializationFailed(error:)`` with an ``InvalidJSON``
     ///   if the body isn't valid JSON, or the errors of ``ResponseSerializer/bytes(of:)``.

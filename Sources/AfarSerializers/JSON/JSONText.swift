@@ -98,7 +98,7 @@ extension DecodingError {
     }
 }
 
-/// Detects commas after the last value of an array or object, which JSON doesn't allow (RFC 8259, sections 4 and 5).
+/// Detects commas after the last value of an array or object. JSON doesn't allow these commas (RFC 8259, sections 4 and 5).
 enum TrailingComma {
     /// Whether `JSONSerialization` accepts trailing commas, which it does only on Linux.
     static let isAcceptedByFoundation: Bool = {

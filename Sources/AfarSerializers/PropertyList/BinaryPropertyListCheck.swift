@@ -134,7 +134,7 @@ struct BinaryPropertyListLayout {
         self.table = table
     }
 
-    /// Returns the number of the object that is referenced at a position.
+    /// Returns the number of the object to which the reference at a position refers.
     func reference(at place: Int) -> Int? {
         Self.integer(in: bytes, at: place, size: referenceSize)
     }

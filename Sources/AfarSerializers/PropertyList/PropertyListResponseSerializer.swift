@@ -7,8 +7,8 @@ public import Foundation
 
 /// A serializer that returns Foundation's property list values.
 ///
-/// A property list is rejected before Foundation reads it if it is nested more than 512 levels deep, contains itself,
-/// or repeats values so often that they would exhaust the memory.
+/// The serializer rejects some property lists before Foundation reads them: lists that are nested more than 512
+/// levels deep, contain themselves, or repeat values so often that they would exhaust the memory.
 public final class PropertyListResponseSerializer: ResponseSerializer {
     /// The preprocessor to apply to the body before serialization.
     public let dataPreprocessor: any DataPreprocessor
@@ -44,7 +44,7 @@ public final class PropertyListResponseSerializer: ResponseSerializer {
         self.allowedFormats = allowedFormats
     }
 
-    /// Returns the property list value, or an empty dictionary if the body is empty and that is allowed.
+    /// Returns the property list value, or an empty dictionary for an allowed empty body.
     ///
     /// - Throws: ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)`` with a
     ///   ``PropertyListError`` or Foundation's error, or the errors of ``ResponseSerializer/bytes(of:)``.

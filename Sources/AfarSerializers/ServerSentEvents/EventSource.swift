@@ -216,9 +216,9 @@ extension EventSource {
             return grown * (1 + Swift.min(Swift.max(0, jitter), 1) * chance)
         }
 
-        /// One year, which prevents overflow in calculations.
+        /// The upper limit of delays, one year. It prevents overflow in calculations.
         private static let longest = Duration.seconds(31_536_000)
-        /// The value from which a delay of zero increases, so that failed connections don't repeat without a pause.
+        /// The starting value for increasing a delay of zero. It ensures a pause between failed connections.
         private static let shortestGrown = Duration.milliseconds(100)
     }
 }
@@ -322,7 +322,7 @@ final class EventSourceMemory: Sendable {
     /// The reconnection delay that the server specified, if any.
     var reconnectionTime: Duration? { state.withLock { $0.reconnectionTime } }
 
-    /// Stores the server's values. Stores only the last of the IDs that can be sent in a header.
+    /// Stores the server's reconnection delay and the last ID that can be sent in a header.
     ///
     /// - Parameter ids: The IDs that the server sent, in order.
     func store(ids: [String], reconnectionTime: Duration?) {

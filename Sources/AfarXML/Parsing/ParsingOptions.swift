@@ -3,8 +3,8 @@ public import AfarSerializers
 extension XML {
     /// The options and limits for parsing a document.
     ///
-    /// Some rules can't be changed: files and URLs are never loaded, entities that a document declares are never expanded, and
-    /// the following limits always apply: 50,000 bytes for a name, 9 million bytes for all distinct names, 9 million bytes for
+    /// Some rules can't be changed. Files and URLs are never loaded, and entities that a document declares are never expanded.
+    /// The following limits always apply: 50,000 bytes for a name, 9 million bytes for all distinct names, 9 million bytes for
     /// a tag with its attributes, 10 million bytes for a piece of text or a comment, and 65,536 bytes for the declarations in a
     /// document type.
     public struct ParsingOptions: Hashable, Sendable {
@@ -35,9 +35,9 @@ extension XML {
         /// have one.
         public var documentType: DocumentType
 
-        /// The encoding to use regardless of other information. With the default, `nil`, the first available of these
-        /// determines the encoding: a byte-order mark, the charset of the `Content-Type`, and the document's own
-        /// declaration. Otherwise, it is UTF-8 (RFC 7303, section 3).
+        /// The encoding to use regardless of other information. If it is `nil` (the default), the first available of these
+        /// determines the encoding: a byte-order mark, the charset of the `Content-Type`, and the document's own declaration.
+        /// If none is available, the encoding is UTF-8 (RFC 7303, section 3).
         public var encoding: TextEncoding?
 
         /// Creates parsing options.

@@ -1,6 +1,7 @@
 import CLibxml2
 
-/// The decoder of one part, which is also its single-value container and stores the state of its keyed container.
+/// The decoder of one part. It is also the part's single-value container, and it stores the state of the part's keyed
+/// container.
 ///
 /// Decoders are linked to their parents, so coding paths are only created on demand.
 final class ElementDecoder: Decoder {
@@ -80,8 +81,8 @@ final class ElementDecoder: Decoder {
         }
     }
 
-    /// Returns the decoder for a type at this part. For an enum, it refers to the element's name instead of its
-    /// content.
+    /// Returns the decoder for a type at this part. For an enum, the decoder refers to the element's name instead of
+    /// its content.
     @inline(never)
     func adjusted(to kind: DecodedKind) -> ElementDecoder {
         guard case .item = part.role else { return self }
