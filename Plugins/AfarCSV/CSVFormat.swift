@@ -25,8 +25,8 @@ public struct CSVFormat: Hashable, Sendable {
     /// A Boolean value that indicates whether spaces and tabs around fields are removed, except those inside quotation marks. The
     /// default is false, as RFC 4180 requires (section 2, item 4).
     public var trimsWhitespace: Bool
-    /// A Boolean value that indicates whether empty lines are skipped. The default is true. If it's false, they are rows with one
-    /// empty field.
+    /// A Boolean value that indicates whether empty lines are skipped. The default is true. If it's false, empty lines are rows
+    /// with one empty field.
     public var skipsEmptyLines: Bool
     /// A Boolean value that indicates whether the number of fields in a row can differ from the header or, without a header, from
     /// the first row. The default is false (RFC 4180, section 2, item 4). Missing fields have no value, and extra fields have no

@@ -136,7 +136,7 @@ private struct CSVTableOutput: Encoder, UnkeyedEncodingContainer {
     }
 }
 
-/// Encodes a table as a type that wraps another, such as `Optional`.
+/// Encodes a table as a type that wraps another type, such as `Optional`.
 private struct CSVWrappedRows: SingleValueEncodingContainer {
     let table: CSVTableOutput
 

@@ -337,7 +337,7 @@ struct CSVRecord: Sendable {
         let isQuoted: Bool
     }
 
-    /// The fields and delimiters. Quotation marks within fields are included, but those around fields aren't.
+    /// The fields and delimiters. Quotation marks within fields are included. Quotation marks around fields aren't.
     var bytes: [UInt8] = []
     var fields: [Field] = []
     /// The line on which the row begins.

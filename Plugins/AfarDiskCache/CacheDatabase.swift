@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import HTTPTypes
 
-/// The table of responses. Any number of threads and processes can read it while one writes.
+/// The table of responses. Any number of threads and processes can read it while one of them writes.
 struct CacheDatabase: Sendable {
     private let pool: DatabasePool
     private let file: URL
@@ -15,8 +15,8 @@ struct CacheDatabase: Sendable {
     /// The suffix of the file that marks a database as damaged.
     private static let damageMark = "-damaged"
 
-    /// Opens a database, and replaces one that can't be read. Other processes that open it at the same time wait, so that they don't
-    /// create or remove files that are already in use.
+    /// Opens a database. Replaces the database if it can't be read. Other processes that open it at the same time wait, so that they
+    /// don't create or remove files that are already in use.
     ///
     /// - Parameter removeBodies: A closure that removes the bodies of a replaced database.
     static func open(_ file: URL, removingBodies removeBodies: () -> Void) throws -> CacheDatabase {
@@ -210,7 +210,7 @@ struct CacheDatabase: Sendable {
     /// Removes all responses, beginning with their files.
     func removeAll(and removeFiles: ([String]) -> Void) throws { try remove("TRUE", [], and: removeFiles) }
 
-    /// Removes responses. If that fails, the next store gets an empty database, so that the responses don't reappear.
+    /// Removes responses. If removal fails, the next store gets an empty database, so that the responses don't reappear.
     private func remove(_ condition: String, _ arguments: StatementArguments, and removeFiles: ([String]) -> Void)
         throws
     {

@@ -34,7 +34,7 @@ public final class DiskCacheStore: CacheStore {
     private static let longestQueue = 64 * 1024 * 1024
 
     /// Creates a store for a folder. If the folder doesn't exist, it's created with access for its owner only. If the database is
-    /// damaged or has another format, an empty one replaces it.
+    /// damaged or has another format, an empty database replaces it.
     ///
     /// - Parameters:
     ///   - directory: The folder.
@@ -114,7 +114,7 @@ public final class DiskCacheStore: CacheStore {
 
     /// Stores a response and replaces the response of the same variant.
     public func store(_ response: CachedResponse) {
-        // If the new response can't be stored, the older ones are removed, because they are outdated.
+        // If the new response can't be stored, the older responses are removed, because they are outdated.
         guard response.byteCount <= capacity / 8, !response.isForMemoryOnly, response.fields.count <= FieldLines.limit,
             withPending({ $0.byteCount }) + response.byteCount <= Self.longestQueue
         else { return removeResponses(for: response.url) }

@@ -57,7 +57,8 @@ public protocol ImageRequestCache: ImageCache {
 
 // MARK: - Images in memory
 
-/// A cache that stores images in memory and removes the least recently used ones when it exceeds its capacity. Any thread can use it.
+/// A cache that stores images in memory and removes the least recently used images when it exceeds its capacity. Any thread can use
+/// it.
 ///
 /// To store responses on disk, use an HTTP cache in the session.
 public final class AutoPurgingImageCache: ImageRequestCache {

@@ -168,7 +168,7 @@ extension JSONValue {
 
     // MARK: Numbers
 
-    /// Returns an integer, which can be written with a fraction of zeros or an exponent.
+    /// Returns an integer. Its text can have a fraction of zeros or an exponent.
     func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
         let extent = document.nodes[Int(node)].extent
         let isShort = extent & afar_json_is_integer != 0 && extent & afar_json_length <= 18
@@ -267,7 +267,7 @@ struct DecimalText {
     /// The number as a decimal; nil if it has too many digits, or is too large or too small.
     var decimal: Decimal? {
         if digits.isEmpty { return 0 }
-        // A decimal is a 128-bit mantissa, which can hold all numbers of 38 digits, and an exponent from -128 to 127.
+        // A decimal has a 128-bit mantissa, enough for 38 digits, and an exponent from -128 to 127.
         let power = min(exponent, 127)
         guard digits.count <= 38, power >= -128, exponent - power <= 38 - digits.count else { return nil }
         let zeros = String(repeating: "0", count: exponent - power)

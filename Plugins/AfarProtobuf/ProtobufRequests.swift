@@ -76,10 +76,10 @@ extension ParameterEncoder where Self == ProtobufParameterEncoder {
 
 // MARK: - Messages as parameters
 
-/// A Protocol Buffers message as request parameters for ``ProtobufParameterEncoder``. Parameters must be `Encodable`, which messages
+/// A Protocol Buffers message as request parameters for ``ProtobufParameterEncoder``. Parameters must be `Encodable`, and messages
 /// aren't.
 ///
-/// `AF.request(url, method: .post, protobuf: message)` creates one automatically.
+/// `AF.request(url, method: .post, protobuf: message)` creates the value automatically.
 public struct ProtobufBody<M: Message>: Encodable, Sendable {
     /// The message.
     public var message: M

@@ -9,9 +9,9 @@ public import SwiftProtobuf
 
 /// A serializer that decodes a Protocol Buffers message from a response.
 ///
-/// The Content-Type of the response determines the format. `application/json`, `text/json` and types that end in `+json` mean JSON.
-/// Other types such as `application/x-protobuf`, `application/protobuf` and `application/vnd.google.protobuf` mean the binary format,
-/// as does a missing Content-Type. In the binary format, an empty body is a message with no fields set.
+/// The Content-Type of the response determines the format. `application/json`, `text/json` and types that end in `+json` mean JSON. A
+/// missing Content-Type and other types, such as `application/x-protobuf`, `application/protobuf` and
+/// `application/vnd.google.protobuf`, mean the binary format. In the binary format, an empty body is a message with no fields set.
 public final class ProtobufResponseSerializer<M: Message>: ResponseSerializer {
     /// The preprocessor that is applied to the body before decoding.
     public let dataPreprocessor: any DataPreprocessor
@@ -74,8 +74,8 @@ extension ResponseSerializer {
     }
 }
 
-/// A parser that decodes each message of a stream in the binary format. Chunks can end anywhere. Each message is preceded by its length
-/// as a varint, as written by functions such as `writeDelimitedTo`.
+/// A parser that decodes each message of a stream in the binary format. Chunks can end anywhere. Each message follows its length, a
+/// varint. Functions such as `writeDelimitedTo` write this format.
 ///
 /// A message that can't be decoded or is too large results in a failure, and parsing continues with the next message. An invalid
 /// length ends the parsing.

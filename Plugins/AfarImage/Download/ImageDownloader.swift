@@ -155,7 +155,7 @@ extension ImageDownloader {
     ///   - progressQueue: The queue on which `progress` is called. The default is the main queue.
     ///   - queue: The queue on which `completion` is called. The default is the main queue.
     ///   - completion: A closure that is called once for each request.
-    /// - Returns: The receipts of all downloads except those of cached images and invalid requests.
+    /// - Returns: The receipts of the downloads. Cached images and invalid requests have no receipt.
     @preconcurrency
     @discardableResult
     public func download(

@@ -141,8 +141,8 @@ extension PixelBuffer {
 
 /// Pixels that pixman reads or draws on. Valid only within the closure that receives them.
 struct PixmanImage {
-    // pixman has fast code for ARGB numbers. On little-endian machines, they differ from the bytes in memory (red, green, blue, alpha)
-    // only in the order of red and blue, which doesn't matter.
+    // pixman has fast code for ARGB numbers. On little-endian machines, these numbers differ from the bytes in memory (red, green,
+    // blue, alpha) only in the order of red and blue. The order doesn't matter.
     private static let format = PIXMAN_a8r8g8b8
 
     let image: OpaquePointer
@@ -159,7 +159,7 @@ struct PixmanImage {
         return try body(PixmanImage(image: image))
     }
 
-    /// Draws an image on this one. Parts outside are clipped.
+    /// Draws an image on this image. Parts outside are clipped.
     ///
     /// - Parameters:
     ///   - source: The image to draw.

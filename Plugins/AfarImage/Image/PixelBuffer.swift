@@ -129,7 +129,7 @@ extension UnsafeMutableRawBufferPointer {
         }
     }
 
-    /// Draws premultiplied RGBA pixels over a background color, which makes them opaque.
+    /// Draws premultiplied RGBA pixels over a background color. The pixels become opaque.
     func flatten(over background: Image.Pixel) {
         let colors = [background.red, background.green, background.blue]
         for place in stride(from: 0, to: count, by: 4) where self[place + 3] != 255 {

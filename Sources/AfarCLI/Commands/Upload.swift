@@ -245,7 +245,7 @@ struct ByteStream {
     }
 }
 
-/// Calls the system's `read`, which the method with the same name shadows in ``ByteStream``.
+/// Calls the system's `read`. In ``ByteStream``, a method with the same name shadows it.
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
     read(descriptor, buffer, count)
 }

@@ -55,7 +55,7 @@ struct ResponsePrinter: BodyPrinter {
         return try? decoding.decode(body, as: head.mediaType).text
     }
 
-    /// Returns the XML form of a binary property list, or nil if the body isn't one.
+    /// Returns the XML form of a binary property list, or nil for other bodies.
     private func propertyListText(_ body: Data, _ head: ResponseHead) -> String? {
         let input = SerializationInput(request: nil, head: head, data: body, error: nil)
         guard body.starts(with: "bplist".utf8), let object = try? PropertyListResponseSerializer().serialize(input),

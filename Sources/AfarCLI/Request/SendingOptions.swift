@@ -128,7 +128,7 @@ enum TimeoutArgument {
 struct Retries {
     let limit: UInt
 
-    /// The retry policy, which honors the server's delays up to five minutes; nil without retries.
+    /// The retry policy. It honors the server's delays up to five minutes. Nil without retries.
     var policy: RetryPolicy? {
         limit > 0 ? RetryPolicy(retryLimit: limit, jitter: .full, maximumRetryAfter: 300) : nil
     }

@@ -170,7 +170,7 @@ extension DownloadRequest {
 }
 
 /// Transfers newly created Foundation values from the request's task to the waiting task. This is safe because no other
-/// code has a reference to them, although their static type, `Any`, doesn't express that.
+/// code has a reference to the values. Their static type, `Any`, doesn't express that.
 struct SendableSerializer<Base: DataResponseSerializerProtocol>: DataResponseSerializerProtocol,
     DownloadResponseSerializerProtocol
 where Base.SerializedObject == Any {

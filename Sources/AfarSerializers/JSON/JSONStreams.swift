@@ -257,7 +257,7 @@ struct JSONRecord: Sendable {
     /// Whether all brackets and quotation marks are closed.
     var isComplete: Bool { !isBlank && depth <= 0 && !isInString }
 
-    /// Whether this is a number or literal without trailing white space, which might be truncated.
+    /// Whether this is a number or literal without trailing white space. Such a value might be truncated.
     var isPossiblyTruncated: Bool {
         guard let first, let last = bytes.last, !last.isJSONWhiteSpace else { return false }
         return first != UInt8(ascii: "{") && first != UInt8(ascii: "[") && first != UInt8(ascii: "\"")

@@ -100,7 +100,7 @@ extension DecodingError {
 
 /// Detects commas after the last value of an array or object. JSON doesn't allow these commas (RFC 8259, sections 4 and 5).
 enum TrailingComma {
-    /// Whether `JSONSerialization` accepts trailing commas, which it does only on Linux.
+    /// Whether `JSONSerialization` accepts trailing commas. It accepts them only on Linux.
     static let isAcceptedByFoundation: Bool = {
         #if canImport(Darwin)
             false

@@ -27,7 +27,7 @@ enum PropertyListCheck {
 
     /// Returns the format that the first bytes indicate, or `nil` if they don't indicate any.
     ///
-    /// Throws an error if Foundation could detect another format, which requires unusual data.
+    /// Throws an error if Foundation could detect another format. Only unusual data has this effect.
     private static func format(
         of data: Data
     ) throws(PropertyListError) -> PropertyListSerialization.PropertyListFormat? {

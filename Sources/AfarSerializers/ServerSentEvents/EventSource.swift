@@ -47,7 +47,7 @@ public struct EventSource: AsyncSequence, Sendable {
 
     /// Opens a connection.
     ///
-    /// - Parameter memory: The state of earlier connections, which this one updates.
+    /// - Parameter memory: The state of earlier connections. This connection updates it.
     func connect(remembering memory: EventSourceMemory) -> DataStreamTask.Stream<ServerSentEvent, AFError> {
         let request = EventSourceRequest(memory: memory, writtenURL: writtenURL, makeRequest: makeRequest)
         let parser = EventSourceParser(memory: memory, maximumEventSize: maximumEventSize)
@@ -169,16 +169,16 @@ extension EventSource {
     /// After a connection with events, the delay is the server's `retry` value or, if it hasn't sent one, ``delay``. It
     /// increases after each connection without an event, up to ``maximumDelay``.
     public struct Reconnection: Sendable {
-        /// The initial delay, until the server sends another one. The default is 3 seconds.
+        /// The initial delay, until the server sends another delay. The default is 3 seconds.
         public var delay: Duration
-        /// The maximum delay after connections without an event. The server can specify a longer one. The default is
-        /// one minute.
+        /// The maximum delay after connections without an event. The server can specify a longer delay. The default is one
+        /// minute.
         public var maximumDelay: Duration
         /// The factor by which the delay increases after each consecutive connection without an event. The default is
         /// 2.
         public var multiplier: Double
-        /// The random fraction, from 0 to 1, that is added to an increased delay so that clients don't reconnect at the
-        /// same time. The default is 0.2.
+        /// The maximum random fraction, from 0 to 1, that is added to an increased delay. It prevents clients from
+        /// reconnecting at the same time. The default is 0.2.
         public var jitter: Double
         /// The maximum number of consecutive connections without an event, or `nil` for no limit, which is the default.
         ///

@@ -128,7 +128,7 @@ public struct ServerSentEventParser: DataStreamParser {
             data: String(decoding: event.data.dropLast(), as: UTF8.self), id: id)
     }
 
-    /// Returns the duration that ASCII digits specify in milliseconds, limited to one day, or `nil` if the data is empty or
+    /// Returns the duration that ASCII digits specify in milliseconds, limited to one day. Returns `nil` if the data is empty or
     /// contains other bytes.
     private static func milliseconds(in digits: Data) -> Duration? {
         guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
@@ -234,9 +234,9 @@ extension DataStreamRequest {
 }
 
 extension DataStreamTask {
-    /// Returns a sequence of the events of a single response, which must meet the requirements of
-    /// ``DataStreamRequest/responseStreamServerSentEvents(on:maximumEventSize:stream:)``. Iterating starts the request,
-    /// unless requests must be started explicitly.
+    /// Returns a sequence of the events of a single response. The response must meet the requirements of
+    /// ``DataStreamRequest/responseStreamServerSentEvents(on:maximumEventSize:stream:)``. Iterating starts the request, unless
+    /// requests must be started explicitly.
     ///
     /// - Parameters:
     ///   - shouldAutomaticallyCancel: Whether leaving the loop early or canceling its task cancels the request. The

@@ -62,7 +62,8 @@ public struct TextDecoding: Sendable, Hashable {
     public static let automatic = TextDecoding()
     /// Rules that require undeclared text to be UTF-8.
     public static let strict = TextDecoding(malformedBytes: .reject)
-    /// The rules of browsers, which always succeed: malformed bytes become U+FFFD, and unknown charsets are ignored.
+    /// The rules of browsers. Decoding always succeeds: malformed bytes become U+FFFD, and unknown charsets are
+    /// ignored.
     public static let replacing = TextDecoding(malformedBytes: .replace, unknownCharsets: .ignore)
     /// The rules of Alamofire: the charset or, if it is missing, ISO-8859-1, without inspecting the bytes.
     public static let charsetOrLatin1 = TextDecoding(

@@ -146,8 +146,8 @@ extension TextEncoding {
         self.init(kind)
     }
 
-    /// The corresponding Foundation encoding, or `nil` if Foundation has no name for it. On some platforms, Foundation
-    /// can't decode all of these encodings.
+    /// The corresponding Foundation encoding, or `nil` if Foundation has no name for it. The result doesn't depend on
+    /// whether Foundation can decode the encoding on this platform.
     public var stringEncoding: String.Encoding? { kind.stringEncoding }
 }
 

@@ -43,7 +43,7 @@ extension XML {
 
         /// Parses an HTML page.
         ///
-        /// libxml2 follows the rules of HTML 4, which differ from those of current browsers. Problems are repaired and
+        /// libxml2 follows the rules of HTML 4. Current browsers have different rules. Problems are repaired and
         /// reported as ``warnings``. Elements have no namespace.
         ///
         /// - Parameters:

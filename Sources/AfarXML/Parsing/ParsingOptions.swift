@@ -31,8 +31,8 @@ extension XML {
         public var maximumNames: Int
         /// The maximum number of namespace declarations that can apply to one element. The default is 256.
         public var maximumNamespaces: Int
-        /// The handling of document type declarations. The default is ``DocumentType/refused``. HTML pages can always
-        /// have one.
+        /// The handling of document type declarations. The default is ``DocumentType/refused``. HTML pages can always have a
+        /// declaration.
         public var documentType: DocumentType
 
         /// The encoding to use regardless of other information. If it is `nil` (the default), the first available of these

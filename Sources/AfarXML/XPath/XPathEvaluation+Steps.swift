@@ -238,7 +238,7 @@ extension XPathEvaluation {
         }
     }
 
-    /// Visits the namespaces that apply to an element: `xml` and those declared on the element or its ancestors.
+    /// Visits the namespaces that apply to an element: `xml` and the namespaces that the element or its ancestors declare.
     private func visitNamespaces(
         _ origin: xmlNodePtr, _ work: (xmlNodePtr) throws(XML.Error) -> Bool
     ) throws(XML.Error) {
@@ -271,8 +271,7 @@ extension UnsafeMutablePointer<xmlNode> {
         return pointee.properties.map { afar_xml_node($0) }
     }
 
-    /// The first node that begins after the end of this one. An element's content follows its attributes and
-    /// namespaces.
+    /// The first node that begins after the end of this node. An element's content follows its attributes and namespaces.
     fileprivate var following: xmlNodePtr? {
         guard isAttribute || isNamespace else { return nextAfterDescendants(inside: nil) }
         guard let parent else { return nil }

@@ -75,7 +75,7 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     // MARK: Common field types
     //
-    // The following methods avoid the generic one, which must determine the type.
+    // The following methods avoid the generic method, which must determine the type.
 
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
         guard let part = find(key), !part.isNil, !part.isList else { return try decodeOther(type, key) }

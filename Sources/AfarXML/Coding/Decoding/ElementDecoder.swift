@@ -98,8 +98,8 @@ final class ElementDecoder: Decoder {
     /// The part for a missing value.
     var absentPart: NodePart { NodePart(part.node, .absent) }
 
-    /// Returns the part for types that can decode a missing value: a list, which is then empty, or a property wrapper,
-    /// which can contain a list.
+    /// Returns the part for types that can decode a missing value: a list or a property wrapper. The list is then
+    /// empty. A property wrapper can contain a list.
     func absentPart(for kind: DecodedKind) -> NodePart? {
         switch kind {
         case .list, .placed: absentPart
@@ -107,7 +107,7 @@ final class ElementDecoder: Decoder {
         }
     }
 
-    /// Returns the decoder of a part inside this one.
+    /// Returns the decoder of a part inside this part.
     func inner(_ part: NodePart, _ key: any CodingKey) -> ElementDecoder {
         ElementDecoder(part, decoding, inside: self, key: key)
     }

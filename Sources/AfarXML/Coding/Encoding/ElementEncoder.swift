@@ -58,7 +58,7 @@ final class ElementEncoder: Encoder {
         if !hasContent, case .element = target { _ = element }
     }
 
-    /// Returns the encoder of a destination inside this one.
+    /// Returns the encoder of a destination inside this destination.
     func inner(_ target: Target, _ key: any CodingKey) -> ElementEncoder {
         ElementEncoder(target, encoding, codingPath: codingPath + [key])
     }
