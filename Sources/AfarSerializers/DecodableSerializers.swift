@@ -85,7 +85,7 @@ extension DataRequest {
     ///
     /// - Parameters:
     ///   - type: The type to decode. By default, it is inferred from the context.
-    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
     ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
@@ -142,7 +142,7 @@ extension DownloadRequest {
     ///
     /// - Parameters:
     ///   - type: The type to decode. By default, it is inferred from the context.
-    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
     ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.

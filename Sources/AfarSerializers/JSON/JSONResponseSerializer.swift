@@ -65,7 +65,7 @@ extension DataRequest {
     /// Adds a handler that receives the response as Foundation's JSON values.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
@@ -119,7 +119,7 @@ extension DownloadRequest {
     /// The whole file is read into memory.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.

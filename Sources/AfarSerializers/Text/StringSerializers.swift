@@ -171,7 +171,7 @@ extension DataRequest {
     /// Adds a handler that receives the response as text.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
     ///   - encoding: The encoding to use regardless of the response. By default, the response determines it.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
@@ -224,7 +224,7 @@ extension DownloadRequest {
     /// The whole file is read into memory.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
     ///   - encoding: The encoding to use regardless of the response. By default, the response determines it.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.

@@ -155,8 +155,8 @@ extension UnsafeMutablePointer<xmlNode> {
         return names.count <= 20 ? names.joined() : (names.prefix(4) + ["/…"] + names.suffix(12)).joined()
     }
 
-    /// The index of an element among siblings with the same name, in brackets. It is an empty string if no such
-    /// sibling exists.
+    /// The index of an element among siblings with the same name, in brackets. Empty if no other sibling has the
+    /// name.
     private var number: String {
         guard let before = countSiblingsWithSameName(xmlPreviousElementSibling) else { return "[…]" }
         if before > 0 { return "[\(before + 1)]" }
