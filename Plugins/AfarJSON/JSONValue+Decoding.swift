@@ -135,8 +135,8 @@ extension JSONValue {
         return elements
     }
 
-    /// The number of elements to reserve capacity for. It is limited, because a document with a few bytes for each element could
-    /// otherwise reserve much more memory than it needs.
+    /// The number of elements to reserve capacity for. The number is limited, because a document with a few bytes for each element
+    /// could otherwise reserve much more memory than it needs.
     fileprivate func capacity<Element>(for type: Element.Type) -> Int {
         min(count, (64 << 10) / max(1, MemoryLayout<Element>.stride))
     }

@@ -59,7 +59,7 @@ public final class ProtobufResponseSerializer<M: Message>: ResponseSerializer {
 }
 
 extension ResponseSerializer {
-    /// Returns a serializer that decodes a Protocol Buffers message in the binary format, or in JSON if that's the Content-Type.
+    /// Returns a serializer that decodes a Protocol Buffers message in the binary format, or in JSON if the Content-Type is JSON.
     ///
     /// - Parameters:
     ///   - type: The type of the message.

@@ -31,8 +31,8 @@ public struct YAMLDataDecoder: DataDecoder {
     }
 }
 
-/// Limits on YAML documents. Small documents from a server can be expensive to decode because of aliases that multiply ("billion
-/// laughs"), deep nesting, or mappings whose keys are searched linearly.
+/// Limits on YAML documents. Small documents from a server can be expensive to decode. The causes are aliases that multiply
+/// ("billion laughs"), deep nesting, and mappings whose keys are searched linearly.
 ///
 /// A document that exceeds a limit fails with a ``YAMLLimitExceeded`` before it's decoded.
 public struct YAMLLimits: Hashable, Sendable {

@@ -10,7 +10,7 @@ enum Orientation: UInt16 {
     func upright(_ source: PixelBuffer) throws -> PixelBuffer {
         guard self != .up else { return source }
         let (width, height) = (source.width, source.height)
-        // The source position of the first pixel, and the offsets from there to the sources of the next pixels to the right and below.
+        // The source position of the first pixel, and the offsets to the source positions of the next pixels to the right and below.
         let (first, right, below) =
             switch self {
             case .up: (0, 1, width)

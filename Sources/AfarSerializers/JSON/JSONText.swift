@@ -28,8 +28,8 @@ public enum JSONText {
         return Data(try TextDecoding(encoding: encoding, malformedBytes: .reject).decode(bytes).text.utf8)
     }
 
-    /// Returns the first problem in UTF-8 text that a parser has rejected, or `nil` if the text is valid JSON (RFC
-    /// 8259) with at most 512 levels of nesting.
+    /// Returns the first problem in UTF-8 text that a parser has rejected. Returns `nil` if the text is valid JSON (RFC 8259)
+    /// with at most 512 levels of nesting.
     ///
     /// This is slow compared with parsing.
     public static func fault(in text: Data) -> InvalidJSON? { JSONFaultFinder.fault(in: text) }

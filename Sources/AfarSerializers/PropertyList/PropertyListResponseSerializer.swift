@@ -7,8 +7,8 @@ public import Foundation
 
 /// A serializer that returns Foundation's property list values.
 ///
-/// The serializer rejects some property lists before Foundation reads them: lists that are nested more than 512
-/// levels deep, contain themselves, or repeat values so often that they would exhaust the memory.
+/// Before Foundation reads a property list, the serializer rejects lists that are nested more than 512 levels deep
+/// or contain themselves. It also rejects lists that repeat values so often that they would exhaust the memory.
 public final class PropertyListResponseSerializer: ResponseSerializer {
     /// The preprocessor to apply to the body before serialization.
     public let dataPreprocessor: any DataPreprocessor

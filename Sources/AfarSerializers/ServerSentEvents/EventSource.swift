@@ -13,8 +13,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// When a connection ends or is lost, the event source connects again after a delay and sends the ID of the last event
-/// so that the server can resume. The loop ends if:
+/// When a connection ends or is lost, the event source connects again after a delay. It sends the ID of the last event so
+/// that the server can resume. The loop ends if:
 ///
 /// - Its task is canceled or the loop is exited. The connection is then closed.
 /// - The server responds with 204, which means that no more events will follow.

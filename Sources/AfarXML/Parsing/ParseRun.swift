@@ -191,7 +191,7 @@ extension xmlError {
 
 extension xmlError {
     /// Returns whether the error ends the document. Exceptions are problems that are repaired in HTML, validity errors,
-    /// and a system identifier that isn't a URI, because it is never loaded.
+    /// and system identifiers that aren't URIs. System identifiers are never loaded.
     fileprivate func isFailure(inHTML isHTML: Bool) -> Bool {
         if isHTML { return code == Int32(XML_ERR_NO_MEMORY.rawValue) }
         let isAboutValidity =

@@ -4,9 +4,12 @@ extension XML {
     /// The options and limits for parsing a document.
     ///
     /// Some rules can't be changed. Files and URLs are never loaded, and entities that a document declares are never expanded.
-    /// The following limits always apply: 50,000 bytes for a name, 9 million bytes for all distinct names, 9 million bytes for
-    /// a tag with its attributes, 10 million bytes for a piece of text or a comment, and 65,536 bytes for the declarations in a
-    /// document type.
+    /// The following limits always apply:
+    ///
+    /// - 50,000 bytes for a name, and 9 million bytes for all distinct names.
+    /// - 9 million bytes for a tag with its attributes.
+    /// - 10 million bytes for a piece of text or a comment.
+    /// - 65,536 bytes for the declarations in a document type.
     public struct ParsingOptions: Hashable, Sendable {
         /// The maximum size of a document in bytes. The default is 64 MiB. Stream larger documents instead. For a stream, the
         /// limit applies to each element that is created, and is accurate to within one chunk.

@@ -16,8 +16,8 @@ public import Foundation
 /// The document is encoded in UTF-8 and declares that encoding. Elements are in the order in which values are encoded.
 /// Numbers, Boolean values and dates have the formats of XML Schema.
 public struct XMLEncoder: Sendable {
-    /// The name of the outermost element. The default, `nil`, uses the name of the value's type, or `root` if that
-    /// isn't a valid XML name, as for a dictionary. An ``XMLChoice`` uses the name of its case.
+    /// The name of the outermost element. The default, `nil`, uses the name of the value's type. If that isn't a valid XML
+    /// name, as for a dictionary, the name is `root`. An ``XMLChoice`` uses the name of its case.
     public var rootName: String?
     /// The namespace URI of the outermost element. The default, `nil`, uses the default namespace, if any.
     public var rootNamespace: String?
