@@ -9,7 +9,7 @@ import HTTPTypes
 /// The decoded value is a sequence of rows. Each row is one of the following:
 /// - A type with keys. The keys are the exact names of the columns unless ``keyDecodingStrategy`` converts them. Without column
 ///   names, they are the columns' numbers, starting from 0.
-/// - A dictionary with the same keys, whose values are `String` or any other type of a field.
+/// - A dictionary with the same keys. The values are `String` or another type that a field can have.
 /// - An array of the fields in order.
 /// - A single value, if the table has one column.
 ///
@@ -26,9 +26,9 @@ public struct CSVDataDecoder: DataDecoder {
     public var format: CSVFormat
     /// The limits on the input.
     public var limits: CSVLimits
-    /// The encoding, which overrides the response's. If it's nil (the default), the encoding is that of a byte-order mark, of the
-    /// `charset` in the response's Content-Type, or UTF-8. Bytes that are invalid in the encoding result in an error for their
-    /// row.
+    /// The encoding, which overrides the response's. If it's nil (the default), a byte-order mark or the `charset` in the
+    /// response's Content-Type determines the encoding. Otherwise, it's UTF-8. Bytes that are invalid in the encoding result in
+    /// an error for their row.
     public var encoding: TextEncoding?
     /// The strategy that converts column names to keys. By default, names are used unchanged.
     public var keyDecodingStrategy: KeyDecodingStrategy = .useDefaultKeys

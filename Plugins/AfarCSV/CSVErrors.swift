@@ -5,7 +5,7 @@ public import Foundation
 public struct CSVError: Error, Hashable, Sendable {
     /// The cause of an error.
     public enum Reason: Hashable, Sendable {
-        /// A quotation mark is in a field that doesn't begin with one (RFC 4180, section 2, item 5).
+        /// A field contains a quotation mark but doesn't begin with one (RFC 4180, section 2, item 5).
         case unexpectedQuote
         /// Text follows a closing quotation mark before the next delimiter.
         case textAfterQuote

@@ -43,7 +43,7 @@ struct CSVField {
     }
 }
 
-/// Decodes a field as a type that wraps another.
+/// Decodes a field as a type that wraps another type.
 struct CSVFieldDecoder: Decoder, SingleValueDecodingContainer {
     let field: CSVField
 

@@ -15,8 +15,8 @@ public struct CSVFormat: Hashable, Sendable {
 
     /// The delimiter between fields, one ASCII character. The default is a comma.
     public var delimiter: Character
-    /// The quotation mark around fields that contain delimiters, line endings or quotation marks, one ASCII character. It's doubled
-    /// within a field. The default is `"`. If it's nil, fields are never quoted.
+    /// The quotation mark, one ASCII character. It encloses fields that contain delimiters, line endings or quotation marks, and is
+    /// doubled within a field. The default is `"`. If it's nil, fields are never quoted.
     public var quote: Character?
     /// The first character of lines to skip, one ASCII character. The default is nil, which skips no lines.
     public var comment: Character?
@@ -25,11 +25,12 @@ public struct CSVFormat: Hashable, Sendable {
     /// A Boolean value that indicates whether spaces and tabs around fields are removed, except those inside quotation marks. The
     /// default is false, as RFC 4180 requires (section 2, item 4).
     public var trimsWhitespace: Bool
-    /// A Boolean value that indicates whether empty lines are skipped. The default is true. If it's false, they are rows with one
-    /// empty field.
+    /// A Boolean value that indicates whether empty lines are skipped. The default is true. If it's false, empty lines are rows
+    /// with one empty field.
     public var skipsEmptyLines: Bool
-    /// A Boolean value that indicates whether rows can have fewer or more fields than the header or, without a header, than the
-    /// first row. The default is false (RFC 4180, section 2, item 4). Missing fields have no value, and extra fields have no name.
+    /// A Boolean value that indicates whether the number of fields in a row can differ from the header or, without a header, from
+    /// the first row. The default is false (RFC 4180, section 2, item 4). Missing fields have no value, and extra fields have no
+    /// name.
     public var allowsUnevenRows: Bool
     /// The separator between the integer and fraction parts of a number, one ASCII character. The default is a full stop.
     public var decimalSeparator: Character

@@ -12,8 +12,8 @@ public import Foundation
 public struct CSVParameterEncoder: ParameterEncoder {
     /// The format of the rows. If ``CSVFormat/header`` is the first row, a header is written.
     public var format: CSVFormat
-    /// The columns in order, as keys that ``keyEncodingStrategy`` has converted. They must be unique. The default is nil, which uses
-    /// the keys of all rows in the order in which they are encoded. A dictionary's keys are sorted.
+    /// The names of the columns in order, after conversion by ``keyEncodingStrategy``. Names must be unique. The default is nil, which
+    /// uses the keys of all rows in the order in which they are encoded. A dictionary's keys are sorted.
     public var columns: [String]?
     /// The strategy that converts keys to column names. By default, keys are used unchanged.
     public var keyEncodingStrategy: KeyEncodingStrategy = .useDefaultKeys
@@ -73,7 +73,7 @@ extension CSVParameterEncoder {
             }
         }
 
-        /// Treats a run of capitals as one word, except that the last one begins a new word if a lowercase letter follows.
+        /// Treats a run of capitals as one word. If a lowercase letter follows, the last capital begins a new word.
         private static func snakeCased(_ key: String) -> String {
             var name = ""
             var previous: Character?

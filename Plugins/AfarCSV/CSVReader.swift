@@ -138,8 +138,9 @@ extension CSVRecord {
     }
 }
 
-/// Converts a body to UTF-8. The encoding is the first available of these: the given one, that of a byte-order mark, the Content-Type's
-/// charset, and UTF-8. The bytes of a UTF-8 body don't change, except that a byte-order mark is removed.
+/// Converts a body to UTF-8. Uses the first available of these encodings: the given encoding, the encoding of a byte-order
+/// mark, the Content-Type's charset, and UTF-8. The bytes of a UTF-8 body don't change, except that a byte-order mark is
+/// removed.
 struct CSVInput: Sendable {
     private enum State {
         /// The first bytes, until enough have arrived to detect a byte-order mark.
@@ -164,7 +165,7 @@ struct CSVInput: Sendable {
         switch state {
         case .utf8: return chunk
         case .decoding(var decoder):
-            // Releases the copy in the state, so that the decoder is changed in place.
+            // Releases the state's reference, so that changing the decoder doesn't copy it.
             state = .utf8
             let text = decoder.decode(chunk)
             state = .decoding(decoder)

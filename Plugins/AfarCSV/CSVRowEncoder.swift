@@ -90,7 +90,7 @@ extension Dictionary: UnorderedKeys {
     }
 }
 
-/// Encodes a row as a single value or as a type that wraps another.
+/// Encodes a row as a single value or as a type that wraps another type.
 private struct CSVRowOutput: SingleValueEncodingContainer {
     let row: CSVRowEncoder
 
@@ -181,7 +181,7 @@ extension CSVKeyedOutput {
 
 // MARK: - Values of fields
 
-/// Encodes a value as the text of one field if its type encodes a single value, such as an enum or a type that wraps another.
+/// Encodes a value as the text of one field. The value's type must encode a single value, as an enum or a wrapper does.
 final class CSVFieldEncoder: Encoder {
     let row: CSVRowEncoder
     let column: String

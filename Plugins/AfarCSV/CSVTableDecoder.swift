@@ -106,7 +106,7 @@ private struct CSVRows: UnkeyedDecodingContainer {
     func superDecoder() throws -> any Decoder { try table.takeRow(as: (any Decoder).self) { $0 } }
 }
 
-/// Decodes a table as a type that wraps another, such as `Optional`.
+/// Decodes a table as a type that wraps another type, such as `Optional`.
 private struct CSVTableValue: SingleValueDecodingContainer {
     let table: CSVTableDecoder
 
@@ -190,7 +190,7 @@ final class CSVRow: Decoder {
     }
 }
 
-/// Decodes a row as a single value or as a type that wraps another.
+/// Decodes a row as a single value or as a type that wraps another type.
 private struct CSVRowValue: SingleValueDecodingContainer {
     let row: CSVRow
 
@@ -269,8 +269,8 @@ struct CSVKeyedFields<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try Double(csv: field(key)) }
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try Bool(csv: field(key)) }
 
-    // Without these methods, overload resolution would prefer the standard library's implementations, which always throw, to the generic
-    // method.
+    // Without these methods, overload resolution would prefer the standard library's implementations to the generic method. Those
+    // implementations always throw.
 
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try Int128(csv: field(key)) }
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try UInt128(csv: field(key)) }

@@ -136,7 +136,7 @@ private struct CSVTableOutput: Encoder, UnkeyedEncodingContainer {
     }
 }
 
-/// Encodes a table as a type that wraps another, such as `Optional`.
+/// Encodes a table as a type that wraps another type, such as `Optional`.
 private struct CSVWrappedRows: SingleValueEncodingContainer {
     let table: CSVTableOutput
 
@@ -211,7 +211,7 @@ struct CSVWriter {
     ///
     /// - Throws: A ``CSVEncodingError`` if a field requires quotation marks and the format has none.
     mutating func write(_ fields: [String?], row: Int?) throws(CSVEncodingError) {
-        // A single nil field must be quoted, because the line would be empty.
+        // A single nil field must be quoted, because the line would otherwise be empty.
         let isAlone = fields.count == 1
         for (index, text) in fields.enumerated() {
             if index > 0 { data.append(syntax.delimiter) }

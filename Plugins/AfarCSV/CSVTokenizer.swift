@@ -1,11 +1,12 @@
 /// Divides bytes into rows and fields (RFC 4180, section 2). Chunks can end anywhere.
 ///
-/// A row's bytes are copied once, in a single piece unless it has doubled quotation marks or spans chunks. The lengths are checked
-/// before each significant byte and at the end of each chunk, so that errors don't depend on where chunks end.
+/// A row's bytes are copied once. The copy is a single piece if the row has no doubled quotation marks and is within one chunk.
+/// The lengths are checked before each significant byte and at the end of each chunk, so that errors don't depend on where chunks
+/// end.
 struct CSVTokenizer: Sendable {
     private enum State {
         case rowStart, fieldStart, unquoted, quoted
-        /// After a quotation mark in a quoted field, which either ends the field or is the first of two.
+        /// After a quotation mark in a quoted field. The mark either ends the field or is the first of two.
         case quoteInQuoted
         /// After the end of a quoted field.
         case afterQuoted
@@ -274,7 +275,7 @@ extension CSVTokenizer {
         return .failure(error)
     }
 
-    /// Returns the end of a field without trailing white space, which can be in the chunk or in copied bytes.
+    /// Returns the end of a field without trailing white space. The white space can be in the chunk or in copied bytes.
     private func trimmedEnd(_ chunk: UnsafeBufferPointer<UInt8>, _ end: Int, _ start: Int) -> Int {
         guard syntax.trimsWhitespace, !isQuoted, !isSkipping else { return end }
         var end = end
@@ -336,7 +337,7 @@ struct CSVRecord: Sendable {
         let isQuoted: Bool
     }
 
-    /// The fields and delimiters. Quotation marks within fields are included, but those around fields aren't.
+    /// The fields and delimiters. Quotation marks within fields are included. Quotation marks around fields aren't.
     var bytes: [UInt8] = []
     var fields: [Field] = []
     /// The line on which the row begins.

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import HTTPTypes
 
-/// The table of responses. Any number of threads and processes can read it while one writes.
+/// The table of responses. Any number of threads and processes can read it while one of them writes.
 struct CacheDatabase: Sendable {
     private let pool: DatabasePool
     private let file: URL
@@ -15,8 +15,8 @@ struct CacheDatabase: Sendable {
     /// The suffix of the file that marks a database as damaged.
     private static let damageMark = "-damaged"
 
-    /// Opens a database, and replaces one that can't be read. Other processes that open it at the same time wait, so that they don't
-    /// create or remove files that are already in use.
+    /// Opens a database. Replaces the database if it can't be read. Other processes that open it at the same time wait, so that they
+    /// don't create or remove files that are already in use.
     ///
     /// - Parameter removeBodies: A closure that removes the bodies of a replaced database.
     static func open(_ file: URL, removingBodies removeBodies: () -> Void) throws -> CacheDatabase {
@@ -41,8 +41,8 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    /// Returns whether an error means that the database is damaged. If so, marks the database, so that the next store that opens it
-    /// replaces it.
+    /// Returns whether an error means that the database is damaged. If so, marks the database, so that the next store to open the
+    /// database replaces it.
     func noteDamage(_ error: any Error) -> Bool {
         guard let error = error as? DatabaseError, error.indicatesDamage else { return false }
         markDamaged()
@@ -55,7 +55,7 @@ struct CacheDatabase: Sendable {
         defer { lock.release() }
         // Another store may have replaced the database.
         guard Self.number(of: file) == number else { return }
-        // On a full disk, files can still be removed.
+        // On a full disk, the mark can't be created, but the database can be removed.
         if !FileManager.default.createFile(atPath: file.path + Self.damageMark, contents: nil) { Self.remove(file) }
     }
 
@@ -150,8 +150,8 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    /// Stores a response. Replaces the response of the same variant, or all responses of the URL, and removes others until the capacity
-    /// suffices.
+    /// Stores a response. Replaces the response of the same variant, or all responses of the URL. Then removes other responses until
+    /// the total size is within the capacity.
     ///
     /// - Returns: The files that are no longer needed.
     func store(_ row: ResponseRow, replacesAll: Bool, capacity: Int) throws -> [String] {
@@ -160,7 +160,7 @@ struct CacheDatabase: Sendable {
                 replacesAll
                 ? try Self.remove("url = ?", [row.url], db)
                 : try Self.remove("url = ? AND variant = ?", [row.url, row.variant], db)
-            // Limits the number of variants, because the request values of a `Vary` field can differ in every request.
+            // Limits the number of variants, because each request can have other values in the fields that `Vary` lists.
             files += try Self.remove(
                 "url = ? AND rowid NOT IN (SELECT rowid FROM response WHERE url = ? ORDER BY responseDate DESC LIMIT 15)",
                 [row.url, row.url], db)
@@ -179,7 +179,8 @@ struct CacheDatabase: Sendable {
         }
     }
 
-    /// Updates the fields and dates of the response with the same URL and variant and the given date. Returns whether it exists.
+    /// Updates the fields and dates of the response with the same URL and variant and the given date. Returns whether that response
+    /// exists.
     func update(_ response: CachedResponse, responseDate: Date) throws -> Bool {
         try write { db in
             try db.execute(
@@ -200,7 +201,7 @@ struct CacheDatabase: Sendable {
         try Row.fetchOne(db, sql: "SELECT byteCount FROM total")?.value(at: 0) ?? 0
     }
 
-    /// Removes the responses to a URL. Removes their files first, because this needs no disk space and frees space for updating the
+    /// Removes the responses to a URL. Removes their files first. Removing files needs no disk space and frees space for updating the
     /// database.
     func remove(_ url: String, and removeFiles: ([String]) -> Void) throws {
         try remove("url = ?", [url], and: removeFiles)
@@ -209,7 +210,7 @@ struct CacheDatabase: Sendable {
     /// Removes all responses, beginning with their files.
     func removeAll(and removeFiles: ([String]) -> Void) throws { try remove("TRUE", [], and: removeFiles) }
 
-    /// Removes responses. If that fails, the next store gets an empty database, so that the responses don't reappear.
+    /// Removes responses. If removal fails, the next store gets an empty database, so that the responses don't reappear.
     private func remove(_ condition: String, _ arguments: StatementArguments, and removeFiles: ([String]) -> Void)
         throws
     {
@@ -242,7 +243,7 @@ struct CacheDatabase: Sendable {
         return files
     }
 
-    /// Writes to the database, or throws if another store has replaced it, because the changes would be lost.
+    /// Writes to the database. Throws if another store has replaced it, because the changes would be lost.
     private func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
         guard Self.number(of: file) == number else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the database was replaced")
@@ -269,7 +270,7 @@ extension Row {
     }
 }
 
-/// A lock on a database's file between processes. It's a file next to the database that is never removed.
+/// A lock on a database between processes. The lock is a file next to the database and is never removed.
 private struct CacheFileLock {
     /// The maximum time to wait for another process.
     private static let longestWait = Duration.seconds(5)

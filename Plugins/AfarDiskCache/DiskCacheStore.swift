@@ -10,10 +10,10 @@ import GRDB
 /// in files next to it. If the capacity is exceeded, the least recently used responses are removed. Several processes can share a
 /// folder.
 ///
-/// A stored response is available immediately and written shortly afterward on the store's queue. Write errors are reported and don't
-/// affect requests: a cache that can't write loses responses. If the database is damaged, the store stops storing and returning responses,
-/// and the next store that opens the folder replaces the database. It also replaces a database from which a response couldn't be removed,
-/// for example because the disk was full.
+/// A stored response is available immediately and written shortly afterward on the store's queue. Write errors are reported. They don't
+/// affect requests, but the cache loses responses that it can't write. If the database is damaged, the store stops storing and returning
+/// responses, and the next store that opens the folder replaces the database. The next store also replaces the database if a response
+/// couldn't be removed, for example because the disk was full.
 public final class DiskCacheStore: CacheStore {
     /// The default capacity, 256 MiB.
     public static let defaultCapacity = 256 * 1024 * 1024
@@ -34,7 +34,7 @@ public final class DiskCacheStore: CacheStore {
     private static let longestQueue = 64 * 1024 * 1024
 
     /// Creates a store for a folder. If the folder doesn't exist, it's created with access for its owner only. If the database is
-    /// damaged or has another format, an empty one replaces it.
+    /// damaged or has another format, an empty database replaces it.
     ///
     /// - Parameters:
     ///   - directory: The folder.
@@ -112,9 +112,9 @@ public final class DiskCacheStore: CacheStore {
 
     // MARK: Writing
 
-    /// Stores a response and replaces the one of the same variant.
+    /// Stores a response and replaces the response of the same variant.
     public func store(_ response: CachedResponse) {
-        // If the new response can't be stored, the older ones are removed, because they are outdated.
+        // If the new response can't be stored, the older responses are removed, because they are outdated.
         guard response.byteCount <= capacity / 8, !response.isForMemoryOnly, response.fields.count <= FieldLines.limit,
             withPending({ $0.byteCount }) + response.byteCount <= Self.longestQueue
         else { return removeResponses(for: response.url) }

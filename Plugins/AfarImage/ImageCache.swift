@@ -57,7 +57,8 @@ public protocol ImageRequestCache: ImageCache {
 
 // MARK: - Images in memory
 
-/// A cache that stores images in memory and removes the least recently used ones when it exceeds its capacity. Any thread can use it.
+/// A cache that stores images in memory and removes the least recently used images when it exceeds its capacity. Any thread can use
+/// it.
 ///
 /// To store responses on disk, use an HTTP cache in the session.
 public final class AutoPurgingImageCache: ImageRequestCache {
@@ -278,7 +279,7 @@ extension URLRequest {
     /// An identifier that is equal for requests for the same image. It includes everything that a server can use, so requests with
     /// different `Authorization` fields differ.
     ///
-    /// Header fields and bodies can be secret, so it contains only a hash of them, which varies between processes.
+    /// Header fields and bodies can be secret, so the identifier contains only a hash of them. The hash varies between processes.
     var imageIdentity: String {
         var parts = [url?.absoluteString ?? ""]
         if let httpMethod, httpMethod != "GET" { parts.append(httpMethod) }

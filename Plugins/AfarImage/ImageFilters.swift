@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A type that creates an image from another one. A downloader applies its filter before it caches an image.
+/// A type that creates an image from another image. A downloader applies its filter before it caches an image.
 public protocol ImageFilter: Sendable {
     /// A closure that creates the filtered image. It can be called on any thread.
     var filter: @Sendable (Image) -> Image { get }

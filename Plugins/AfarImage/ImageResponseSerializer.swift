@@ -153,7 +153,7 @@ extension ImageResponseSerializer {
     /// The media types that serializers accept by default. They also accept responses without a Content-Type.
     public static var acceptableImageContentTypes: Set<String> { contentTypes.withLock { $0 } }
 
-    /// Adds media types to those that serializers accept by default. Any thread can call this method.
+    /// Adds media types to the types that serializers accept by default. Any thread can call this method.
     ///
     /// - Parameter types: Media types without parameters, such as "image/x-icon".
     public static func addAcceptableImageContentTypes(_ types: Set<String>) {

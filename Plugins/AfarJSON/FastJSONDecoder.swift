@@ -5,7 +5,7 @@ public import Foundation
 /// A type that decodes values from JSON, several times as fast as a `JSONDecoder`. Use it wherever Afar accepts a
 /// ``AfarCore/DataDecoder``: `responseDecodable(of: User.self, decoder: .fastJSON)`.
 ///
-/// The decoded values are those of a `JSONDecoder` with the same strategies. The text must strictly conform to RFC 8259, so trailing commas
+/// It decodes the same values as a `JSONDecoder` with the same strategies. The text must strictly conform to RFC 8259, so trailing commas
 /// and lone surrogates in strings are errors. Errors contain the line and the column. An integer or decimal that can't be represented
 /// exactly is an error.
 ///

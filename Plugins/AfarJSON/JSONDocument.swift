@@ -30,7 +30,7 @@ struct JSONDocument {
         return JSONDocument(contents: contents)
     }
 
-    /// Frees the document's memory. Values that refer to it are then no longer open.
+    /// Frees the document's memory. Values that refer to the document are no longer open afterward.
     func close() { JSONDocumentContents.close(contents) }
 
     private static func fault(in text: Data, _ status: afar_json_status, at offset: Int) -> InvalidJSON {
@@ -60,7 +60,7 @@ struct JSONDocument {
     var namesDependOnPath: Bool { contents.pointee.namesDependOnPath }
     var namesAreAmbiguous: Bool { contents.pointee.namesAreAmbiguous }
 
-    /// Whether names that are equal in Swift have equal bytes.
+    /// Whether names that are equal as Swift strings have equal bytes.
     var namesAreEqualByBytes: Bool { contents.pointee.index.keys_are_ascii }
 
     /// Whether the stack has room for another level of nesting. Avoids the slow system call for the stack's end if possible.
@@ -155,7 +155,7 @@ struct JSONDocument {
 
 // MARK: - Contents
 
-/// The contents of a document. Its address remains valid after the document is closed and is reused for another document, which has a
+/// The contents of a document. Its address remains valid after the document is closed. Another document can reuse the address, with a
 /// different generation.
 struct JSONDocumentContents {
     /// A number that changes whenever a document is opened or closed at this address.
@@ -222,7 +222,7 @@ final class JSONDocumentDetails {
     /// The names of missing members for which a decoder was requested.
     var absentNames: [String] = []
     var locations = JSONLocations()
-    /// The last computed path of an array or object. The next one is usually that of a sibling, which has a common prefix.
+    /// The last computed path of an array or object. The next path is usually that of a sibling and has a common prefix.
     var lastPath: (node: UInt32, path: [any CodingKey]) = (0, [])
     private var stackEnd: UInt?
 
@@ -249,7 +249,7 @@ struct DecodedTypes {
     private struct Entry {
         let type: ObjectIdentifier
         let direct: (any DirectlyDecodable.Type)?
-        /// For a type of keys, the numbers of its keys in the document that has this generation.
+        /// The numbers of the type's keys in the document with this generation.
         var numbers: KeyNumbers?
         var generation: UInt32 = 0
     }

@@ -11,7 +11,7 @@ final class JSONNames {
     var dependOnPath: Bool { convert != nil }
     private let keys: UnsafeBufferPointer<afar_json_key>
     private let converted: [String]?
-    /// For each key, the first one with the same converted name; nil if all converted names are different.
+    /// For each key, the number of the first key with the same converted name. Nil if all converted names are different.
     private let firsts: [UInt32]?
     private let convert: (@Sendable ([any CodingKey]) -> any CodingKey)?
     /// The written names that have been requested so far.

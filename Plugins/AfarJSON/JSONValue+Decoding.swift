@@ -1,7 +1,7 @@
 import CJSONDocument
 import Foundation
 
-/// A type whose values are decoded without its `init(from:)`, either because Foundation's decoder does the same or because it's faster.
+/// A type whose values are decoded without its `init(from:)`. Either Foundation's decoder does the same, or direct decoding is faster.
 protocol DirectlyDecodable {
     static func decode(_ value: JSONValue) throws -> Self
 }
@@ -135,8 +135,8 @@ extension JSONValue {
         return elements
     }
 
-    /// The number of elements to reserve capacity for. It is limited, because a document with a few bytes for each element could
-    /// otherwise reserve much more memory than it needs.
+    /// The number of elements to reserve capacity for. The number is limited, because a document with a few bytes for each element
+    /// could otherwise reserve much more memory than it needs.
     fileprivate func capacity<Element>(for type: Element.Type) -> Int {
         min(count, (64 << 10) / max(1, MemoryLayout<Element>.stride))
     }
@@ -168,7 +168,7 @@ extension JSONValue {
 
     // MARK: Numbers
 
-    /// Returns an integer, which can be written with a fraction of zeros or an exponent.
+    /// Returns an integer. Its text can have a fraction of zeros or an exponent.
     func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
         let extent = document.nodes[Int(node)].extent
         let isShort = extent & afar_json_is_integer != 0 && extent & afar_json_length <= 18
@@ -258,7 +258,7 @@ struct DecimalText {
     /// The number as an integer; nil if it has a fraction or is too large.
     func integer<T: FixedWidthInteger>(_ type: T.Type) -> T? {
         if digits.isEmpty { return 0 }
-        // No integer of 128 bits has as many digits.
+        // No 128-bit integer has more than 40 digits.
         guard (0...40).contains(exponent), digits.count <= 40 else { return nil }
         let text = digits + Array(repeating: UInt8(ascii: "0"), count: exponent)
         return T((isNegative ? "-" : "") + String(decoding: text, as: UTF8.self))
@@ -267,7 +267,7 @@ struct DecimalText {
     /// The number as a decimal; nil if it has too many digits, or is too large or too small.
     var decimal: Decimal? {
         if digits.isEmpty { return 0 }
-        // A decimal is a 128-bit mantissa, which can hold all numbers of 38 digits, and an exponent from -128 to 127.
+        // A decimal has a 128-bit mantissa, enough for 38 digits, and an exponent from -128 to 127.
         let power = min(exponent, 127)
         guard digits.count <= 38, power >= -128, exponent - power <= 38 - digits.count else { return nil }
         let zeros = String(repeating: "0", count: exponent - power)

@@ -122,7 +122,7 @@ struct JSONKey: CodingKey {
 
 /// The locations in a text. Caches intermediate locations, because types that try several ways to decode each value create many errors.
 struct JSONLocations {
-    /// The location of every 1024th byte, up to the last requested one.
+    /// The location of every 1024th byte, up to the last requested byte.
     private var marks = [JSONLocation()]
 
     private static let distance = 1_024

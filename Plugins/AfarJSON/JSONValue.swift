@@ -58,7 +58,7 @@ struct JSONValue {
     /// The number of elements or members in an array or object.
     var count: Int { document.count(of: node) }
 
-    /// The node after the last one of an array or object.
+    /// The node after the last node of an array or object.
     var end: UInt32 { document.nodes[Int(node)].extent }
 }
 

@@ -196,7 +196,7 @@ struct UnkeyedContainer: UnkeyedDecodingContainer {
         currentIndex += 1
     }
 
-    /// Reads an element. If that succeeds, advances to the next one.
+    /// Reads an element. On success, advances to the next element.
     @inline(__always)
     private mutating func take<T>(_ type: T.Type, _ read: (JSONValue) throws -> T) throws -> T {
         let value = try read(element(type))

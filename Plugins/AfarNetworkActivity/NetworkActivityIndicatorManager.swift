@@ -215,7 +215,8 @@ extension NetworkActivityIndicatorManager {
 
 // MARK: - State of the indicator
 
-/// A state machine for the indicator's visibility. It has no timer: its owner starts a delay for a phase and reports the end.
+/// A state machine for the indicator's visibility. It has no timer. Its owner starts the delay of a phase and reports the end of the
+/// delay.
 struct IndicatorState: Equatable, Sendable {
     enum Phase: Equatable, Sendable {
         case notActive

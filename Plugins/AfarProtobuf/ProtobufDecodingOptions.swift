@@ -16,7 +16,7 @@ public struct ProtobufDecodingOptions: Sendable {
     /// The options for JSON, such as the maximum nesting depth of messages (100 by default) and whether unknown fields are an error (the
     /// default).
     public var json: JSONDecodingOptions
-    /// The known extensions. The default is nil, so that extensions in the binary format are unknown fields.
+    /// The known extensions. If it's nil (the default), extensions in the binary format are unknown fields.
     public var extensions: (any ExtensionMap)?
 
     /// Creates options.

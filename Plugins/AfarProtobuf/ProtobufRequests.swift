@@ -76,10 +76,10 @@ extension ParameterEncoder where Self == ProtobufParameterEncoder {
 
 // MARK: - Messages as parameters
 
-/// A Protocol Buffers message as request parameters for ``ProtobufParameterEncoder``. Parameters must be `Encodable`, which messages
+/// A Protocol Buffers message as request parameters for ``ProtobufParameterEncoder``. Parameters must be `Encodable`, and messages
 /// aren't.
 ///
-/// `AF.request(url, method: .post, protobuf: message)` creates one automatically.
+/// `AF.request(url, method: .post, protobuf: message)` creates the value automatically.
 public struct ProtobufBody<M: Message>: Encodable, Sendable {
     /// The message.
     public var message: M
@@ -173,7 +173,7 @@ extension Session {
             requestModifier: requestModifier)
     }
 
-    /// Creates a request with a Protocol Buffers message as its body, whose response is delivered as it arrives.
+    /// Creates a stream request with a Protocol Buffers message as its body. It delivers the response's body as it arrives.
     ///
     /// The request is sent once it's started by `resume()` or its first handler. Errors in creating the request or encoding the message
     /// are reported to its handlers.
@@ -210,7 +210,7 @@ extension Session {
 // MARK: - Headers
 
 extension HTTPHeader {
-    /// An `Accept` header for Protocol Buffers messages, which prefers the binary format to JSON.
+    /// An `Accept` header that requests Protocol Buffers messages and prefers the binary format to JSON.
     public static var acceptProtobuf: HTTPHeader {
         .accept(
             "application/x-protobuf, application/protobuf, application/vnd.google.protobuf, application/json;q=0.5")

@@ -9,9 +9,9 @@ public import SwiftProtobuf
 
 /// A serializer that decodes a Protocol Buffers message from a response.
 ///
-/// The Content-Type of the response determines the format. `application/json`, `text/json` and types that end in `+json` mean JSON.
-/// Other types and a missing Content-Type mean the binary format (`application/x-protobuf`, `application/protobuf`,
-/// `application/vnd.google.protobuf`), in which an empty body is a message with no fields set.
+/// The Content-Type of the response determines the format. `application/json`, `text/json` and types that end in `+json` mean JSON. A
+/// missing Content-Type and other types, such as `application/x-protobuf`, `application/protobuf` and
+/// `application/vnd.google.protobuf`, mean the binary format. In the binary format, an empty body is a message with no fields set.
 public final class ProtobufResponseSerializer<M: Message>: ResponseSerializer {
     /// The preprocessor that is applied to the body before decoding.
     public let dataPreprocessor: any DataPreprocessor
@@ -59,7 +59,7 @@ public final class ProtobufResponseSerializer<M: Message>: ResponseSerializer {
 }
 
 extension ResponseSerializer {
-    /// Returns a serializer that decodes a Protocol Buffers message in the binary format, or in JSON if that's the Content-Type.
+    /// Returns a serializer that decodes a Protocol Buffers message in the binary format, or in JSON if the Content-Type is JSON.
     ///
     /// - Parameters:
     ///   - type: The type of the message.
@@ -74,8 +74,8 @@ extension ResponseSerializer {
     }
 }
 
-/// A parser that decodes each message of a stream in the binary format. Chunks can end anywhere. Each message is preceded by its length
-/// as a varint, as written by functions such as `writeDelimitedTo`.
+/// A parser that decodes each message of a stream in the binary format. Chunks can end anywhere. Each message follows its length, a
+/// varint. Functions such as `writeDelimitedTo` write this format.
 ///
 /// A message that can't be decoded or is too large results in a failure, and parsing continues with the next message. An invalid
 /// length ends the parsing.
@@ -117,7 +117,7 @@ public struct ProtobufMessagesParser<M: Message>: DataStreamParser {
             case .message(let begin, let missing):
                 let piece = rest.prefix(missing)
                 rest = rest.dropFirst(missing)
-                // Releases the copy in the state, so that the message is changed in place.
+                // Releases the state's reference, so that changing the message doesn't copy it.
                 state = .ended
                 guard begin.isEmpty, piece.count == missing else {
                     var message = begin

@@ -44,7 +44,7 @@ public struct DataResponsePublisher<Value: Sendable>: Publisher {
     /// Returns a publisher for only the result.
     public func result() -> AnyPublisher<AFResult<Value>, Never> { map(\.result).eraseToAnyPublisher() }
 
-    /// Returns a publisher for only the value, which fails with the request's error.
+    /// Returns a publisher for only the value. It fails with the request's error.
     public func value() -> AnyPublisher<Value, AFError> { result().unwrapped() }
 
     /// Adds a subscriber.

@@ -46,7 +46,7 @@ public struct DataStreamPublisher<Value: Sendable>: Publisher {
         }.eraseToAnyPublisher()
     }
 
-    /// Returns a publisher for only the values, which fails with the first error.
+    /// Returns a publisher for only the values. It fails with the first error.
     public func value() -> AnyPublisher<Value, AFError> { result().unwrapped() }
 
     /// Adds a subscriber.

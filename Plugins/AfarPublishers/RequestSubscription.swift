@@ -61,7 +61,7 @@ final class RequestSubscription<Output>: Subscription, @unchecked Sendable {
 }
 
 extension Publisher {
-    /// Returns a publisher for the values, which fails with the first failure.
+    /// Returns a publisher for the values. It fails with the first failure.
     func unwrapped<Value>() -> AnyPublisher<Value, AFError> where Output == Result<Value, AFError>, Failure == Never {
         setFailureType(to: AFError.self).flatMap { result -> AnyPublisher<Value, AFError> in
             switch result {

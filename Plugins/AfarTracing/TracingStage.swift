@@ -8,8 +8,8 @@ public import Tracing
     #error("AfarTracing requires the package trait Tracing: .package(url: …, traits: [\"Tracing\"])")
 #endif
 
-/// A stage that creates a client span for each sent request, with OpenTelemetry's names for HTTP, and propagates it to the server in
-/// header fields.
+/// A stage that creates a client span for each sent request and propagates the span to the server in header fields. Spans use
+/// OpenTelemetry's names for HTTP.
 ///
 /// ```swift
 /// let session = Session(stages: [TracingStage()])

@@ -31,8 +31,8 @@ public struct YAMLDataDecoder: DataDecoder {
     }
 }
 
-/// Limits on YAML documents. Small documents from a server can be expensive to decode because of aliases that multiply ("billion
-/// laughs"), deep nesting, or mappings whose keys are searched linearly.
+/// Limits on YAML documents. Small documents from a server can be expensive to decode. The causes are aliases that multiply
+/// ("billion laughs"), deep nesting, and mappings whose keys are searched linearly.
 ///
 /// A document that exceeds a limit fails with a ``YAMLLimitExceeded`` before it's decoded.
 public struct YAMLLimits: Hashable, Sendable {
@@ -44,7 +44,7 @@ public struct YAMLLimits: Hashable, Sendable {
     public var maximumNodes: Int
     /// The maximum length of a scalar in bytes of UTF-8. The default is 1 MiB.
     public var maximumScalarLength: Int
-    /// The maximum number of keys in a mapping, including merged ones. The time for decoding a mapping grows with the square of this
+    /// The maximum number of keys in a mapping, including merged keys. The time for decoding a mapping grows with the square of this
     /// number. The default is 1,000.
     public var maximumMappingCount: Int
 

@@ -72,8 +72,8 @@ extension ResponseSerializer {
 
 /// A parser that decodes a value from each document of a YAML stream. Chunks can end anywhere.
 ///
-/// A document ends before the `---` of the next one, at `...`, or at the end of the body. Documents that contain only comments are
-/// skipped. A document that can't be decoded results in a failure, and parsing continues with the next document.
+/// A document ends before the `---` of the next document, at `...`, or at the end of the body. Documents that contain only
+/// comments are skipped. A document that can't be decoded results in a failure, and parsing continues with the next document.
 public struct YAMLDocumentsParser<T: Decodable & Sendable>: DataStreamParser {
     /// The limits on a document.
     public let limits: YAMLLimits

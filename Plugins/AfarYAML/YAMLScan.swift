@@ -2,8 +2,8 @@ import CYaml
 
 /// Scans a document without decoding it, and rejects documents that exceed the limits.
 ///
-/// It reads the events of the C library that Yams uses. Yams doesn't expose these events, and checking its nodes instead would be
-/// too late, because creating them is already expensive.
+/// It reads the events of the C library that Yams uses. Yams itself exposes only nodes, and creating the nodes is already
+/// expensive.
 struct YAMLScan {
     private let limits: YAMLLimits
     private var open: [Collection] = []
@@ -31,7 +31,7 @@ struct YAMLScan {
         var isMerging = false
     }
 
-    /// Rejects a document that exceeds the limits. Doesn't check whether it's valid.
+    /// Rejects a document that exceeds the limits. Doesn't check whether the document is valid.
     ///
     /// - Throws: ``YAMLLimitExceeded``.
     static func check(_ text: String, _ limits: YAMLLimits) throws(YAMLLimitExceeded) {
@@ -147,7 +147,7 @@ struct YAMLScan {
 }
 
 extension Int {
-    /// Returns the sum, or the largest integer if it overflows, because limits can be that large.
+    /// Returns the sum, or the largest integer if the sum overflows. Limits can be that large.
     fileprivate func adding(_ other: Int) -> Int {
         let (sum, isTooMuch) = addingReportingOverflow(other)
         return isTooMuch ? .max : sum

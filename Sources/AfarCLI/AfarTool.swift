@@ -45,7 +45,8 @@ struct AfarTool: AsyncParsableCommand {
             Serve.self, Demo.self,
         ])
 
-    /// Runs the tool and exits. Replaces ArgumentParser's `main()` to use the exit codes of ``ExitReason`` and one-line errors.
+    /// Runs the tool and exits. It replaces ArgumentParser's `main()`, to return the exit codes of ``ExitReason`` and print
+    /// one-line errors.
     static func main() async {
         // If the reader closes the pipe, as "| head" does, writes fail instead of terminating the process.
         signal(SIGPIPE, SIG_IGN)

@@ -12,7 +12,7 @@ final class Interruption: @unchecked Sendable {
 
     /// The number of instances that are catching signals.
     private static let count = Locked(0)
-    /// The termination signals, except those that the caller ignores (nohup, a background job).
+    /// The termination signals, except those that the caller ignores, as with nohup or in a background job.
     private static let signals = [SIGINT, SIGTERM, SIGHUP].filter { !ignore($0) }
 
     private let state = Locked(State())
@@ -52,7 +52,8 @@ final class Interruption: @unchecked Sendable {
         if hasArrived { handler() }
     }
 
-    /// If a signal has arrived, saves archives and ends the process with that signal, so that a shell can detect it.
+    /// If a signal has arrived, saves archives and ends the process with that signal, so that a shell can detect the
+    /// signal.
     func reraise() {
         Self.count.withLock { $0 -= 1 }
         for (signal, source) in sources {

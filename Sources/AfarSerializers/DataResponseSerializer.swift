@@ -30,12 +30,12 @@ public final class DataResponseSerializer: ResponseSerializer {
         self.emptyRequestMethods = emptyRequestMethods
     }
 
-    /// Returns the bytes of the response. They are empty if the body is empty and an empty body is allowed.
+    /// Returns the bytes of the response. For an allowed empty body, returns empty data.
     ///
     /// - Throws: The errors of ``ResponseSerializer/bytes(of:)``.
     public func serialize(_ input: SerializationInput) throws -> Data { try bytes(of: input) ?? Data() }
 
-    /// Returns the bytes of the response. They are empty if the body is empty and an empty body is allowed.
+    /// Returns the bytes of the response. For an allowed empty body, returns empty data.
     ///
     /// - Throws: `error`, the preprocessor's error, or
     ///   ``AFError/ResponseSerializationFailureReason/inputDataNilOrZeroLength``.
@@ -71,7 +71,7 @@ extension DataRequest {
     /// Adds a handler for the response's bytes.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
@@ -120,7 +120,7 @@ extension DownloadRequest {
     /// The whole file is read into memory.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.

@@ -35,7 +35,7 @@ public final class DecodableResponseSerializer<T: Decodable>: ResponseSerializer
         self.emptyRequestMethods = emptyRequestMethods
     }
 
-    /// Returns the decoded value. For an empty body that is allowed, returns the empty value of `T`, which must be an
+    /// Returns the decoded value. For an allowed empty body, returns the empty value of `T`, which must be an
     /// ``EmptyResponse``.
     ///
     /// - Throws: ``AFError/ResponseSerializationFailureReason/decodingFailed(error:)`` if decoding fails,
@@ -85,7 +85,7 @@ extension DataRequest {
     ///
     /// - Parameters:
     ///   - type: The type to decode. By default, it is inferred from the context.
-    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
     ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
@@ -142,7 +142,7 @@ extension DownloadRequest {
     ///
     /// - Parameters:
     ///   - type: The type to decode. By default, it is inferred from the context.
-    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
     ///   - decoder: The decoder to use. The default is a `JSONDecoder`.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
@@ -295,8 +295,8 @@ extension DataStreamTask {
 // MARK: - Validated decoding
 
 extension DataDecoder {
-    /// Decodes data from a server. In addition to Foundation's decoders, this handles byte-order marks and older
-    /// encodings of JSON, reports the line of an error, and rejects property lists that would exhaust the stack or
+    /// Decodes data from a server. In addition to what Foundation's decoders do, it accepts byte-order marks and older
+    /// encodings of JSON, and reports the line of an error. It rejects property lists that would exhaust the stack or
     /// memory.
     func decodeChecked<T: Decodable>(_ type: T.Type, from data: Data, of head: ResponseHead?) throws -> T {
         switch self {

@@ -56,7 +56,7 @@ public struct FoundationSession: Sendable {
 }
 
 extension Session {
-    /// The session's tasks, configuration and invalidation, as those of a `URLSession`.
+    /// A value that lists the session's tasks, shows its configuration, and invalidates it, like a `URLSession`.
     public var session: FoundationSession { FoundationSession(of: self) }
 
     /// Unavailable: a session's transport sends the requests.

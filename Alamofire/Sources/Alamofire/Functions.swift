@@ -139,7 +139,7 @@ public func download(
         urlRequest, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
 }
 
-/// Creates a download on ``SessionManager/default`` that resumes an earlier one.
+/// Creates a download on ``SessionManager/default`` that resumes an earlier download.
 public func download(
     resumingWith resumeData: Data,
     interceptor: (any RequestInterceptor)? = nil,

@@ -1,6 +1,6 @@
 public import Afar
 
-// The names and methods of requests that only Alamofire 4 has.
+// Names and methods of requests that exist only in Alamofire 4.
 
 /// The completion of a retrier. It receives a `RetryResult` instead of a Boolean value and a delay:
 /// `completion(.retryWithDelay(1))`.
@@ -66,7 +66,7 @@ extension NetworkReachabilityManager.NetworkReachabilityStatus.ConnectionType {
 
 // MARK: - Alamofire 5.0 to 5.10
 
-// Code for these versions can conform `Session` to a protocol of its own that requires these methods.
+// Code for these versions can define a protocol with these methods and conform `Session` to it.
 extension Session {
     /// Creates a data request. The parameters have no defaults, so calls that omit an argument use the method with all
     /// parameters.

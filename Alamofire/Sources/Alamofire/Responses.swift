@@ -87,8 +87,8 @@ extension DownloadResponse where Success == URL?, Failure == AFError {
 }
 
 extension DownloadResponse {
-    /// Creates a response from its parts. Its `fileURL` is `destinationURL`, or `temporaryURL` if that is
-    /// nil.
+    /// Creates a response from its parts. Its `fileURL` is `destinationURL` or, if `destinationURL` is nil,
+    /// `temporaryURL`.
     ///
     /// - Parameters:
     ///   - request: The request that was sent.
@@ -146,15 +146,15 @@ extension DownloadResponse {
     }
 }
 
-// Disfavored, because many programs define these members.
+// These members are disfavored overloads, because many programs define their own.
 extension Result {
-    /// Whether this is a success.
+    /// A Boolean value that indicates whether the result is a success.
     @_disfavoredOverload
     public var isSuccess: Bool {
         if case .success = self { true } else { false }
     }
 
-    /// Whether this is a failure.
+    /// A Boolean value that indicates whether the result is a failure.
     @_disfavoredOverload
     public var isFailure: Bool { !isSuccess }
 

@@ -7,9 +7,9 @@ public enum ServerTrustPolicy: ServerTrustEvaluating {
     /// A `RevocationTrustEvaluator`.
     case performRevokedEvaluation(validateHost: Bool, revocationFlags: RevocationTrustEvaluator.Options)
     /// A `PinnedCertificatesTrustEvaluator` whose pinned certificates are the only trusted roots. If the chain isn't validated,
-    /// the host isn't either.
+    /// the host isn't validated either.
     case pinCertificates(certificates: [Certificate], validateCertificateChain: Bool, validateHost: Bool)
-    /// A `PublicKeysTrustEvaluator`. If the chain isn't validated, the host isn't either.
+    /// A `PublicKeysTrustEvaluator`. If the chain isn't validated, the host isn't validated either.
     case pinPublicKeys(publicKeys: [PublicKey], validateCertificateChain: Bool, validateHost: Bool)
     /// A `DisabledTrustEvaluator`.
     case disableEvaluation
@@ -58,7 +58,7 @@ private struct ClosureTrustEvaluator: ServerTrustEvaluating {
     }
 }
 
-/// The name in Alamofire 4 of `ServerTrustManager`.
+/// Alamofire 4's name for `ServerTrustManager`.
 public typealias ServerTrustPolicyManager = ServerTrustManager
 
 extension ServerTrustManager {

@@ -2,13 +2,15 @@ public import Afar
 
 /// The session of Alamofire 4, with an adapter and a retrier that can be set at any time.
 ///
-/// Both conform to the protocols of Alamofire 5. They run after the adapters and before the retriers of the session's interceptor.
+/// The adapter and the retrier conform to the protocols of Alamofire 5. The adapter runs after the adapters of the session's
+/// interceptor. The retrier runs before the interceptor's retriers.
 open class SessionManager: Session, @unchecked Sendable {
-    // Sendable: it has no stored property.
+    // Sendable: the class has no stored properties.
 
     /// The result of encoding a multipart form.
     public enum MultipartFormDataEncodingResult: Sendable {
-        /// The form was encoded, or is so large that it is encoded into a file when the request runs. The URL is always nil.
+        /// The form was encoded, or it's too large for memory and will be encoded into a file when the request runs. The URL is
+        /// always nil.
         case success(request: UploadRequest, streamingFromDisk: Bool, streamFileURL: URL?)
         /// The form couldn't be encoded.
         case failure(any Error)
@@ -142,7 +144,7 @@ private final class ManagerInterceptor: RequestInterceptor, @unchecked Sendable 
 
 // MARK: - The default manager
 
-/// A type whose `default` has the type of the manager. `Session.default` has the type `Session`, and isn't overridable.
+/// A type whose `default` is a `SessionManager`. `Session.default` is a `Session` and can't be overridden.
 public protocol DefaultSessionManager {}
 
 extension SessionManager: DefaultSessionManager {}
@@ -157,7 +159,7 @@ private let defaultManager = SessionManager(configuration: URLSessionConfigurati
 // MARK: - Headers as dictionaries
 
 extension SessionManager {
-    /// Alamofire 4's method, for protocols that it implements.
+    /// Creates a data request. Protocols that clients of Alamofire 4 define can require this method.
     @_disfavoredOverload
     public func request(
         _ url: any URLConvertible, method: HTTPMethod, parameters: Parameters?, encoding: any ParameterEncoding,
@@ -220,7 +222,7 @@ extension SessionManager {
     /// - Parameters:
     ///   - multipartFormData: Appends the parts. It is called before this method returns.
     ///   - encodingMemoryThreshold: The maximum size of a form that is encoded in memory, in bytes. A larger form is encoded when
-    ///     the request runs. If that fails, the request fails.
+    ///     the request runs. If encoding fails, the request fails.
     ///   - url: The URL.
     ///   - method: The method. The default is POST.
     ///   - headers: The header fields of the request. The default is none.
@@ -256,7 +258,7 @@ extension SessionManager {
     /// - Parameters:
     ///   - multipartFormData: Appends the parts. It is called before this method returns.
     ///   - encodingMemoryThreshold: The maximum size of a form that is encoded in memory, in bytes. A larger form is encoded when
-    ///     the request runs. If that fails, the request fails.
+    ///     the request runs. If encoding fails, the request fails.
     ///   - urlRequest: Creates the `URLRequest`.
     ///   - queue: The queue on which the closure is called. The default is the main queue.
     ///   - encodingCompletion: Called once. If it is nil, the request starts immediately.

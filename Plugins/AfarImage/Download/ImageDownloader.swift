@@ -8,8 +8,8 @@ public import Foundation
 /// A downloader that fetches, filters and caches images. It limits concurrent downloads, sends identical requests once, and
 /// filters images off the main queue.
 ///
-/// Requests are identical and share a fetch if they have the same URL, method, header fields and body, the same cache policy and
-/// credential, and equivalent serializers. You can call all methods from any thread.
+/// Identical requests share a fetch. They have the same URL, method, header fields, body, cache policy and credential, and equivalent
+/// serializers. You can call all methods from any thread.
 public final class ImageDownloader: Sendable {
     /// A closure that is called once with the image or an error.
     public typealias CompletionHandler = @Sendable (AFIDataResponse<Image>) -> Void
@@ -155,7 +155,7 @@ extension ImageDownloader {
     ///   - progressQueue: The queue on which `progress` is called. The default is the main queue.
     ///   - queue: The queue on which `completion` is called. The default is the main queue.
     ///   - completion: A closure that is called once for each request.
-    /// - Returns: The receipts of all downloads except those of cached images and invalid requests.
+    /// - Returns: The receipts of the downloads. Cached images and invalid requests have no receipt.
     @preconcurrency
     @discardableResult
     public func download(

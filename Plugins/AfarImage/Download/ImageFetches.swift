@@ -141,8 +141,7 @@ struct ImageFetch: Sendable {
         private let cachePolicy: URLRequest.CachePolicy
         private let serializer: String
         private let credential: String?
-        /// Retains the serializer, whose identity can be its address, so that no other serializer gets the same
-        /// address.
+        /// Retains the serializer. Its identity can be its address, so no other serializer can have the same address.
         private let retainedSerializer: AlwaysEqual
 
         init(_ request: URLRequest, _ serializer: ImageResponseSerializer, _ credential: URLCredential?) {

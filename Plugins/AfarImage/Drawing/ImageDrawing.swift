@@ -154,12 +154,12 @@ private struct RunningMeans {
         let variance = deviation * deviation
         let smaller = Int(((4 * variance + 1).squareRoot() - 1) / 2)
         let count = CGFloat(2 * smaller + 1)
-        // The number of smaller means; the others extend one pixel farther.
+        // The number of smaller means. The other means extend one pixel farther.
         let share = (12 * variance - 3 * (count * count + 4 * count + 3)) / (-4 * count - 4)
         radii = (0..<3).map { CGFloat($0) < share.rounded() ? smaller : smaller + 1 }
     }
 
-    /// Blurs a row. The results include an offset of one half, so truncating them rounds them.
+    /// Blurs a row. The results include an offset of one half, so truncation rounds them.
     func apply(_ row: UnsafeBufferPointer<SIMD4<UInt8>>, _ line: inout [SIMD4<Float>]) {
         let reach = radii.reduce(0, +)
         line.removeAll(keepingCapacity: true)

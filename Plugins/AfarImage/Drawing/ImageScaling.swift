@@ -84,7 +84,7 @@ extension PixelBuffer {
         return try lowered.resampled(from: between, to: size)
     }
 
-    /// Returns the rows or columns of a part, with the adjacent ones that the filter uses.
+    /// Returns the rows or columns of a part, with the adjacent rows or columns that the filter uses.
     private static func needed(_ start: Double, _ length: Double, of all: Int, for count: Int) -> Range<Int> {
         let reach = 3 * min(max(length / Double(count), 1), maximumRatio) + 1
         let lower = max(0, Int(start - reach))
@@ -141,8 +141,8 @@ extension PixelBuffer {
 
 /// Pixels that pixman reads or draws on. Valid only within the closure that receives them.
 struct PixmanImage {
-    // pixman has fast code for ARGB numbers. On little-endian machines, they differ from the bytes in memory (red, green, blue, alpha)
-    // only in the order of red and blue, which doesn't matter.
+    // pixman has fast code for ARGB numbers. On little-endian machines, these numbers differ from the bytes in memory (red, green,
+    // blue, alpha) only in the order of red and blue. The order doesn't matter.
     private static let format = PIXMAN_a8r8g8b8
 
     let image: OpaquePointer
@@ -159,7 +159,7 @@ struct PixmanImage {
         return try body(PixmanImage(image: image))
     }
 
-    /// Draws an image on this one. Parts outside are clipped.
+    /// Draws an image on this image. Parts outside are clipped.
     ///
     /// - Parameters:
     ///   - source: The image to draw.
@@ -175,7 +175,7 @@ struct PixmanImage {
     /// Sets how a part of the image is scaled when it's drawn.
     ///
     /// Each resulting pixel is a sum weighted by a Lanczos kernel with three lobes. When scaling down, the kernel is widened by the
-    /// ratio and covers all source pixels; when scaling up, it covers the adjacent pixels.
+    /// ratio and covers all source pixels. When scaling up, it covers the adjacent pixels.
     ///
     /// - Parameters:
     ///   - ratioX: The number of source columns per resulting column.

@@ -3,8 +3,8 @@ import Foundation
 
 /// Limits on images from untrusted sources. A file of a few kilobytes can expand to gigabytes of pixels.
 ///
-/// An image that exceeds a limit fails with an ``ImageError`` with the code ``ImageError/Code-swift.struct/limitExceeded``, before
-/// memory for its pixels is allocated. No image can be wider or taller than ``Image/maximumDimension``.
+/// If an image exceeds a limit, decoding throws an ``ImageError`` with the code ``ImageError/Code-swift.struct/limitExceeded``
+/// before it allocates memory for pixels. No image can be wider or taller than ``Image/maximumDimension``.
 public struct ImageLimits: Hashable, Sendable {
     /// The maximum size of the file in bytes. The default is 64 MiB.
     public var maximumBytes: Int

@@ -17,8 +17,8 @@ public struct JPEGDecoder: ImageDecoder {
     /// Returns whether data begins with the first markers of a JPEG file.
     public func canDecode(_ data: Data) -> Bool { data.starts(with: [0xFF, 0xD8, 0xFF]) }
 
-    /// Decodes an image and applies its Exif orientation. With a target size, it's decoded at a half, a quarter or an eighth of its
-    /// size if possible, which saves most of the decoding time and memory.
+    /// Decodes an image and applies its Exif orientation. With a target size, the image is decoded at a half, a quarter or an eighth
+    /// of its size if possible. This saves most of the decoding time and memory.
     ///
     /// Decoding fails if TurboJPEG reports a warning, because missing parts would be gray.
     ///
@@ -87,7 +87,7 @@ extension UnsafeMutableRawBufferPointer {
 
 // MARK: - TurboJPEG
 
-/// A JPEG file that TurboJPEG reads. Converts its errors to Swift errors.
+/// A JPEG file that TurboJPEG reads. Converts TurboJPEG's errors to Swift errors.
 struct JPEGSource {
     /// The properties in the file's header.
     struct Frame {
@@ -134,8 +134,8 @@ struct JPEGSource {
                 Int32(width), Int32(width * 4), Int32(height), format, flags | TJFLAG_LIMITSCANS)
         }
         if decompress(TJFLAG_STOPONWARNING) == 0 { return }
-        // Extraneous bytes before the end, which some cameras write, are harmless. With restart markers, the end marker can replace
-        // a missing restart.
+        // Extraneous bytes before the end, which some cameras write, are harmless. In a file with restart markers, a restart marker
+        // can be missing before the end marker.
         guard !hasRestarts, reason.hasSuffix("extraneous bytes before marker 0xd9"),
             decompress(0) == 0 || tjGetErrorCode(decompressor) == TJERR_WARNING.rawValue
         else { throw error }

@@ -10,7 +10,7 @@ enum Orientation: UInt16 {
     func upright(_ source: PixelBuffer) throws -> PixelBuffer {
         guard self != .up else { return source }
         let (width, height) = (source.width, source.height)
-        // The source position of the first pixel, and the offsets from there to the sources of the next pixels to the right and below.
+        // The source position of the first pixel, and the offsets to the source positions of the next pixels to the right and below.
         let (first, right, below) =
             switch self {
             case .up: (0, 1, width)
@@ -58,7 +58,7 @@ extension Orientation {
         for entry in 0..<count {
             let place = directory + 2 + entry * 12
             guard let tag = reader.uint16(at: place) else { return nil }
-            // The entry itself contains a single SHORT.
+            // The entry itself contains the value, a single SHORT (16 bits).
             guard tag == 0x0112 else { continue }
             guard reader.uint16(at: place + 2) == 3, reader.uint32(at: place + 4) == 1 else { return nil }
             return reader.uint16(at: place + 8)

@@ -122,7 +122,7 @@ public struct PNGEncoder: ImageEncoder {
                     var count = row.count
                     if pixels.isOpaque { count = row.dropAlpha() } else { row.unpremultiply() }
                     let status = spng_encode_row(context, row.baseAddress, count)
-                    // For the last row, the status is the end of the image.
+                    // After the last row, libspng returns SPNG_EOI, the end of the image.
                     if status != Int32(SPNG_EOI.rawValue) { try check(status) }
                 }
             }

@@ -55,7 +55,7 @@ public struct WebPDecoder: ImageDecoder {
         guard WebPDemuxGetChunk(container, "EXIF", 1, &chunk) != 0 else { return .up }
         defer { WebPDemuxReleaseChunkIterator(&chunk) }
         let exif = UnsafeRawBufferPointer(start: chunk.chunk.bytes, count: chunk.chunk.size)
-        // Some programs write the prefix that JPEG uses.
+        // Some programs write the Exif prefix of JPEG files.
         let hasPrefix = exif.starts(with: "Exif\0\0".utf8)
         return Orientation(exif: hasPrefix ? UnsafeRawBufferPointer(rebasing: exif.dropFirst(6)) : exif)
     }

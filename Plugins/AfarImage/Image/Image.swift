@@ -11,7 +11,7 @@ public struct Image: Sendable {
 
     /// The number of pixels per point of ``size``. The default is 1.
     public let scale: CGFloat
-    /// The frames of an animation, the first of which is the image itself. Empty for a still image.
+    /// The frames of an animation. The first frame is the image itself. Empty for a still image.
     public let frames: [Frame]
     /// The number of times that an animation is played. 0 repeats it indefinitely.
     public let loopCount: Int
@@ -55,7 +55,7 @@ public struct Image: Sendable {
         }
     }
 
-    /// Calls a closure with the bytes of all pixels. They are only valid within the closure.
+    /// Calls a closure with the bytes of all pixels. The bytes are only valid within the closure.
     public func withUnsafePixels<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try pixels.read(body)
     }

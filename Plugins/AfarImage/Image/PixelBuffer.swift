@@ -111,7 +111,8 @@ extension UnsafeMutableRawBufferPointer {
         return isOpaque
     }
 
-    /// Limits the colors of premultiplied RGBA pixels to their alpha, which filters with negative weights can exceed.
+    /// Limits the colors of premultiplied RGBA pixels to their alpha. Filters with negative weights can produce greater
+    /// values.
     func limitColorsToAlpha() {
         for place in stride(from: 0, to: count, by: 4) where self[place + 3] != 255 {
             for channel in place..<(place + 3) { self[channel] = Swift.min(self[channel], self[place + 3]) }
@@ -128,7 +129,7 @@ extension UnsafeMutableRawBufferPointer {
         }
     }
 
-    /// Draws premultiplied RGBA pixels over a background color, which makes them opaque.
+    /// Draws premultiplied RGBA pixels over a background color. The pixels become opaque.
     func flatten(over background: Image.Pixel) {
         let colors = [background.red, background.green, background.blue]
         for place in stride(from: 0, to: count, by: 4) where self[place + 3] != 255 {

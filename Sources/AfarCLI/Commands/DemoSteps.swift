@@ -3,13 +3,13 @@ import AfarTestServer
 
 /// A step of the demo: the displayed code, and the same code to run.
 struct DemoStep: Sendable {
-    /// Thrown by a step whose result isn't the expected one.
+    /// The error of a step with an unexpected result.
     struct Unexpected: Error {
         var result: String
     }
 
     var title: String
-    /// The displayed code. The closure that follows it contains the same lines; a test compares them.
+    /// The displayed code. The closure after it contains the same lines. A test compares them.
     var code: String
     /// Runs the code and returns a description of its result.
     var run: @Sendable (_ server: TestServer) async throws -> String

@@ -95,7 +95,7 @@ final class ResumableDownloadDirectory: DownloadDirectory {
     /// Saves the data needed to resume, or removes the saved data if `data` is nil.
     func record(_ data: ResumeData?) {
         guard var data, let url = Self.redacted(data.url) else { return directory.remove(Self.recordName) }
-        // The next run sends its own headers; these could contain secrets.
+        // The saved headers could contain secrets, and the next run sends its own headers.
         data.headers = []
         data.url = url
         data.path = Self.lastNames(of: data.path).reduce(self.url) { $0.appending(path: $1) }.path
@@ -124,7 +124,7 @@ final class ResumableDownloadDirectory: DownloadDirectory {
         } catch {
             return nil
         }
-        // A newly signed URL identifies the same file, and the validator detects changes.
+        // A URL with a new signature identifies the same file. The validator, such as an entity tag, detects changes.
         var redactedRequest = request
         redactedRequest.url = request.url.flatMap(redacted)
         guard data.isPart(of: redactedRequest) else {
@@ -133,8 +133,8 @@ final class ResumableDownloadDirectory: DownloadDirectory {
                 .usage, "\(path) contains a partial download of \(url). Remove it, or choose another file with -o.")
         }
         let exactURL = request.url.flatMap(ResumeData.withoutUserinfo)
-        // The record omits secrets in the URL, although they can select the file. In this case, only an entity tag and a length identify
-        // it.
+        // The record omits secrets in the URL, although they can select the file. If the URL has secrets, only an entity tag and a
+        // length identify the file.
         if redactedRequest.url != exactURL {
             guard case .entityTag = data.validator, data.totalLength != nil else { return nil }
         }
@@ -174,7 +174,7 @@ enum ResumptionReport {
     ///
     /// - Parameters:
     ///   - part: The partial download of an earlier run.
-    ///   - offset: The number of bytes of it that are reused.
+    ///   - offset: The number of reused bytes.
     ///   - next: The partial download that a later run could resume.
     ///   - status: The response's status.
     static func line(part: ResumeData?, offset: Int64, next: ResumeData?, status: Int) -> String? {
@@ -207,7 +207,7 @@ extension PrivateDirectory {
 
     /// The names of the directory's entries, in no particular order.
     var names: [String] {
-        // Listing moves the descriptor's offset, and closedir() closes it.
+        // Listing moves the descriptor's offset, and closedir() closes the descriptor.
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0 else { return [] }
         guard let list = fdopendir(copy) else {

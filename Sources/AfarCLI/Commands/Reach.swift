@@ -94,7 +94,8 @@ struct ReachReport {
 
     /// Returns the lines that describe a path.
     ///
-    /// - Parameter date: The time at which the path was observed; nil for the current time, which text output omits.
+    /// - Parameter date: The time at which the path was observed. Nil means the current time, and text output then
+    ///   omits the time.
     func text(of path: NetworkPath, at date: Date?) throws -> String {
         isJSON ? try json(path, date ?? .now) : words(path, date)
     }

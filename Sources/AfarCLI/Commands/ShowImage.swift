@@ -216,7 +216,8 @@ struct ImageFile {
         self.init(path: path)
     }
 
-    /// Returns the file's bytes. If the file exceeds the size limit of images, returns only the first bytes, one more than the limit.
+    /// Returns the file's bytes. If the file exceeds the size limit of images, reads it only up to one byte beyond the
+    /// limit.
     func read() throws -> Data {
         let limit = ImageLimits().maximumBytes
         guard let handle = FileHandle(forReadingAtPath: path) else {

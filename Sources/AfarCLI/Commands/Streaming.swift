@@ -169,7 +169,7 @@ final class StreamOutput: Sendable {
         }
     }
 
-    /// Writes text. On a terminal, control characters are made visible, and a final CR is held back because the next piece can
+    /// Writes text. On a terminal, control characters are made visible. A final CR is held back, because the next piece can
     /// begin with the matching LF.
     private func write(_ text: String) throws {
         guard style.isPretty else { return try write(Data(text.utf8)) }

@@ -143,7 +143,8 @@ struct HalfBlocks {
         }
     }
 
-    /// Returns the parameters that follow 38 or 48 (ISO 8613-6), or nil for a transparent pixel or one outside the image.
+    /// Returns the parameters that follow 38 or 48 (ISO 8613-6), or nil for a pixel that is transparent or outside the
+    /// image.
     private func color(_ pixel: Image.Pixel?) -> String? {
         guard let pixel, pixel.alpha >= 128 else { return nil }
         return isTrueColor

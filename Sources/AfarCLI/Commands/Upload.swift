@@ -245,7 +245,7 @@ struct ByteStream {
     }
 }
 
-/// Calls the system's `read`, which the method with the same name shadows in ``ByteStream``.
+/// Calls the system's `read`. In ``ByteStream``, a method with the same name shadows it.
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
     read(descriptor, buffer, count)
 }
@@ -263,7 +263,7 @@ struct FormPart: Equatable {
     var content: Content
 
     /// Parses a part. A value without a leading `@` is used verbatim. A path, type or file name with a semicolon must be in
-    /// double quotes, in which a backslash escapes quotes and backslashes.
+    /// double quotes. Within the quotes, a backslash escapes quotes and backslashes.
     init(_ text: String) throws {
         let pair = try NamedValue(text, option: "--part")
         name = pair.name

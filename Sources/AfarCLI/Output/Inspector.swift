@@ -16,7 +16,7 @@ struct Inspector {
         redaction = Redaction(showsSecrets: options.showSecrets)
     }
 
-    /// With `--verbose`, wraps a transport in one that logs every exchange.
+    /// With `--verbose`, wraps a transport in a transport that logs every exchange.
     func watch(
         _ transport: any Transport, write: @escaping @Sendable (String) -> Void = StandardError.write
     ) -> any Transport {

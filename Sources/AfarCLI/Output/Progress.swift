@@ -59,7 +59,7 @@ final class ProgressMeter: Sendable {
         }
     }
 
-    /// Writes text in place of the line, which the next update draws again.
+    /// Writes text in place of the line. The next update draws the line again.
     func write(_ text: String) {
         state.withLock { state in
             Self.erase(&state)

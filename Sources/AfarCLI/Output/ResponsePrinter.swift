@@ -55,7 +55,7 @@ struct ResponsePrinter: BodyPrinter {
         return try? decoding.decode(body, as: head.mediaType).text
     }
 
-    /// Returns the XML form of a binary property list, or nil if the body isn't one.
+    /// Returns the XML form of a binary property list, or nil for other bodies.
     private func propertyListText(_ body: Data, _ head: ResponseHead) -> String? {
         let input = SerializationInput(request: nil, head: head, data: body, error: nil)
         guard body.starts(with: "bplist".utf8), let object = try? PropertyListResponseSerializer().serialize(input),
@@ -98,8 +98,8 @@ enum XMLText {
     /// Returns whether a type is XML. XHTML is excluded, because indenting would change its white space.
     static func isXML(_ type: MediaType) -> Bool { type.isXML && type.essence != "application/xhtml+xml" }
 
-    /// Returns the text indented by two spaces per level, or nil if it isn't XML, or if it has a document type, because
-    /// indenting would lose parts of the document type.
+    /// Returns the text indented by two spaces per level, or nil if it isn't XML or has a document type. Indenting
+    /// would lose parts of the document type.
     static func indented(_ text: String) -> String? {
         try? XML.Document(text).xmlString(prettyPrinted: true)
     }

@@ -5,8 +5,8 @@ enum StandardOutput {
     /// Thrown when the reader has closed the pipe, as `head` does.
     struct Closed: Error {}
 
-    /// Occupies the descriptors of standard streams that the caller has closed, so that no socket can get them and receive
-    /// the output. Writing to them still fails.
+    /// Occupies the descriptors of standard streams that the caller has closed. Otherwise, a socket could get such a
+    /// descriptor and receive the output. Writing to these descriptors still fails.
     static func reserveStandardStreams() {
         for descriptor in 0...2 as ClosedRange<Int32> where fcntl(descriptor, F_GETFD) == -1 {
             _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)

@@ -127,7 +127,7 @@ enum TransportChoice: String, CaseIterable, ExpressibleByArgument {
     /// The transport that a session uses by default.
     static var standard: TransportChoice { allCases.first ?? .urlsession }
 
-    /// Whether proxies from the environment are passed to the transport, which doesn't read them itself.
+    /// Whether the tool passes proxies from the environment to the transport, because the transport doesn't read them itself.
     var readsNetworkSettings: Bool { self != .urlsession }
 
     /// The file for TLS keys that `SSLKEYLOGFILE` names, for the transport that doesn't read the variable itself.

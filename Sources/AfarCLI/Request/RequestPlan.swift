@@ -170,8 +170,8 @@ extension [NamedValue] {
 }
 
 extension HTTPHeaders {
-    /// Creates headers from "Name: value" arguments and combines those of the same name (RFC 9110, section 5.3; for cookies
-    /// RFC 6265, section 5.4).
+    /// Creates headers from "Name: value" arguments and combines headers of the same name (RFC 9110, section 5.3; for
+    /// cookies RFC 6265, section 5.4).
     init(arguments: [String]) throws {
         self.init()
         for argument in arguments {

@@ -53,7 +53,7 @@ struct SendingOptions: ParsableArguments {
 
 /// A command that sends a request.
 ///
-/// A command declares its option groups directly instead of nesting them: in debug builds, ArgumentParser checks each level of
+/// A command declares its option groups directly instead of nesting them. In debug builds, ArgumentParser checks each level of
 /// groups five times as often as the level above.
 protocol RequestSending: Sendable {
     var sending: SendingOptions { get }
@@ -128,12 +128,12 @@ enum TimeoutArgument {
 struct Retries {
     let limit: UInt
 
-    /// The retry policy, which honors the server's delays up to five minutes; nil without retries.
+    /// The retry policy. It honors the server's delays up to five minutes. Nil without retries.
     var policy: RetryPolicy? {
         limit > 0 ? RetryPolicy(retryLimit: limit, jitter: .full, maximumRetryAfter: 300) : nil
     }
 
-    /// Makes temporary error statuses fail the request while retries are left, because only failures are retried.
+    /// Makes temporary error statuses fail the request while retries remain. Only failures are retried.
     func apply(to request: DataRequest) {
         guard let policy else { return }
         request.validate { [weak request, limit] urlRequest, response, _ in

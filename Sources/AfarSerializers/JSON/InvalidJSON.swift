@@ -143,7 +143,7 @@ struct JSONFaultFinder {
         if index < bytes.count { throw Fault(problem: "Unexpected content after the end of the value", offset: index) }
     }
 
-    /// Reads a value. For nested arrays and objects, reads up to the first value that is neither.
+    /// Reads a value. For nested arrays and objects, reads up to the first value that is neither an array nor an object.
     private mutating func beginValue() throws(Fault) {
         while true {
             skipSpace()

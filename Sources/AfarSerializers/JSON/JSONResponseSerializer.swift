@@ -35,7 +35,7 @@ public final class JSONResponseSerializer: ResponseSerializer {
         self.options = options
     }
 
-    /// Returns the JSON value, or `NSNull` if the body is empty and that is allowed.
+    /// Returns the JSON value, or `NSNull` for an allowed empty body.
     ///
     /// - Throws: ``AFError/ResponseSerializationFailureReason/jsonSerializationFailed(error:)`` with an ``InvalidJSON``
     ///   if the body isn't valid JSON, or the errors of ``ResponseSerializer/bytes(of:)``.
@@ -65,7 +65,7 @@ extension DataRequest {
     /// Adds a handler that receives the response as Foundation's JSON values.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
@@ -119,7 +119,7 @@ extension DownloadRequest {
     /// The whole file is read into memory.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
@@ -170,7 +170,7 @@ extension DownloadRequest {
 }
 
 /// Transfers newly created Foundation values from the request's task to the waiting task. This is safe because no other
-/// code has a reference to them, although their static type, `Any`, doesn't express that.
+/// code has a reference to the values. Their static type, `Any`, doesn't express that.
 struct SendableSerializer<Base: DataResponseSerializerProtocol>: DataResponseSerializerProtocol,
     DownloadResponseSerializerProtocol
 where Base.SerializedObject == Any {

@@ -3,9 +3,9 @@ public import Foundation
 
 /// A parser that decodes a value from each line of a streamed response: newline-delimited JSON, also called JSON Lines.
 ///
-/// Lines end with LF or CR LF. The last line doesn't need a line ending. Lines that contain only white space are skipped, as is a
-/// byte-order mark at the beginning of the body. A line that can't be decoded results in a failure with a ``JSONStreamError``.
-/// Parsing then continues with the next line.
+/// Lines end with LF or CR LF. The last line doesn't need a line ending. The parser skips lines that contain only white space,
+/// and a byte-order mark at the beginning of the body. A line that can't be decoded results in a failure with a
+/// ``JSONStreamError``. Parsing then continues with the next line.
 public struct JSONLinesParser<T: Decodable & Sendable>: DataStreamParser {
     /// The decoder to use.
     public let decoder: any DataDecoder
@@ -63,8 +63,7 @@ extension DataStreamParser {
     }
 }
 
-/// Splits a body into lines regardless of chunk boundaries. Lines end with LF or CR LF, and the last one can end with
-/// the body.
+/// Splits a body into lines regardless of chunk boundaries. Lines end with LF or CR LF, and the last line can end with the body.
 struct LineSplitter: Sendable {
     enum Line: Equatable, Sendable {
         /// A line without its terminator.
@@ -258,7 +257,7 @@ struct JSONRecord: Sendable {
     /// Whether all brackets and quotation marks are closed.
     var isComplete: Bool { !isBlank && depth <= 0 && !isInString }
 
-    /// Whether this is a number or literal without trailing white space, which might be truncated.
+    /// Whether this is a number or literal without trailing white space. Such a value might be truncated.
     var isPossiblyTruncated: Bool {
         guard let first, let last = bytes.last, !last.isJSONWhiteSpace else { return false }
         return first != UInt8(ascii: "{") && first != UInt8(ascii: "[") && first != UInt8(ascii: "\"")

@@ -28,8 +28,8 @@ public enum JSONText {
         return Data(try TextDecoding(encoding: encoding, malformedBytes: .reject).decode(bytes).text.utf8)
     }
 
-    /// Returns the first problem in UTF-8 text that a parser has rejected, or `nil` if the text is valid JSON (RFC
-    /// 8259) with at most 512 levels of nesting.
+    /// Returns the first problem in UTF-8 text that a parser has rejected. Returns `nil` if the text is valid JSON (RFC 8259)
+    /// with at most 512 levels of nesting.
     ///
     /// This is slow compared with parsing.
     public static func fault(in text: Data) -> InvalidJSON? { JSONFaultFinder.fault(in: text) }
@@ -98,9 +98,9 @@ extension DecodingError {
     }
 }
 
-/// Detects commas after the last value of an array or object, which JSON doesn't allow (RFC 8259, sections 4 and 5).
+/// Detects commas after the last value of an array or object. JSON doesn't allow these commas (RFC 8259, sections 4 and 5).
 enum TrailingComma {
-    /// Whether `JSONSerialization` accepts trailing commas, which it does only on Linux.
+    /// Whether `JSONSerialization` accepts trailing commas. It accepts them only on Linux.
     static let isAcceptedByFoundation: Bool = {
         #if canImport(Darwin)
             false

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Validates the structure of a binary property list: all offsets are in bounds, no object contains itself, the nesting
-/// depth is limited, and repeated references don't expand to an excessive size.
+/// Validates the structure of a binary property list. All offsets must be in bounds, no object can contain itself, and
+/// the nesting depth is limited. Repeated references can't expand to an excessive size.
 struct BinaryPropertyListCheck {
     /// The total size of an object and all objects that it references. An object counts once for each reference to it.
     private struct Extent {
@@ -134,7 +134,7 @@ struct BinaryPropertyListLayout {
         self.table = table
     }
 
-    /// Returns the number of the object that is referenced at a position.
+    /// Returns the number of the object to which the reference at a position refers.
     func reference(at place: Int) -> Int? {
         Self.integer(in: bytes, at: place, size: referenceSize)
     }

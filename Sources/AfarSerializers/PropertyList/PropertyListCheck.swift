@@ -27,7 +27,7 @@ enum PropertyListCheck {
 
     /// Returns the format that the first bytes indicate, or `nil` if they don't indicate any.
     ///
-    /// Throws an error if Foundation could detect another format, which requires unusual data.
+    /// Throws an error if Foundation could detect another format. Only unusual data has this effect.
     private static func format(
         of data: Data
     ) throws(PropertyListError) -> PropertyListSerialization.PropertyListFormat? {
@@ -106,7 +106,7 @@ struct XMLPropertyListCheck {
         // A quoted > doesn't end the tag.
         if tag.last == UInt8(ascii: "/"), !tag.contains(where: { $0 == 0x22 || $0 == 0x27 }) { return }
         depth += 1
-        // The plist element and the innermost value don't count.
+        // The plist element and the innermost value don't count toward the depth.
         if depth > PropertyListCheck.maximumDepth + 2 {
             throw PropertyListError(.tooDeep(limit: PropertyListCheck.maximumDepth))
         }

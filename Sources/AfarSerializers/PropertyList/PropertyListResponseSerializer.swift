@@ -7,8 +7,8 @@ public import Foundation
 
 /// A serializer that returns Foundation's property list values.
 ///
-/// A property list is rejected before Foundation reads it if it is nested more than 512 levels deep, contains itself,
-/// or repeats values so often that they would exhaust the memory.
+/// Before Foundation reads a property list, the serializer rejects lists that are nested more than 512 levels deep
+/// or contain themselves. It also rejects lists that repeat values so often that they would exhaust the memory.
 public final class PropertyListResponseSerializer: ResponseSerializer {
     /// The preprocessor to apply to the body before serialization.
     public let dataPreprocessor: any DataPreprocessor
@@ -44,7 +44,7 @@ public final class PropertyListResponseSerializer: ResponseSerializer {
         self.allowedFormats = allowedFormats
     }
 
-    /// Returns the property list value, or an empty dictionary if the body is empty and that is allowed.
+    /// Returns the property list value, or an empty dictionary for an allowed empty body.
     ///
     /// - Throws: ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)`` with a
     ///   ``PropertyListError`` or Foundation's error, or the errors of ``ResponseSerializer/bytes(of:)``.
@@ -79,7 +79,7 @@ extension DataRequest {
     /// Adds a handler that receives the response as Foundation's property list values.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.
@@ -137,7 +137,7 @@ extension DownloadRequest {
     /// The whole file is read into memory.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
     ///   - emptyRequestMethods: The request methods that allow an empty response body. The default is HEAD.

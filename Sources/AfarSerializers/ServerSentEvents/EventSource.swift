@@ -13,8 +13,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// When a connection ends or is lost, the event source connects again after a delay and sends the ID of the last event
-/// so that the server can resume. The loop ends if:
+/// When a connection ends or is lost, the event source connects again after a delay. It sends the ID of the last event so
+/// that the server can resume. The loop ends if:
 ///
 /// - Its task is canceled or the loop is exited. The connection is then closed.
 /// - The server responds with 204, which means that no more events will follow.
@@ -47,7 +47,7 @@ public struct EventSource: AsyncSequence, Sendable {
 
     /// Opens a connection.
     ///
-    /// - Parameter memory: The state of earlier connections, which this one updates.
+    /// - Parameter memory: The state of earlier connections. This connection updates it.
     func connect(remembering memory: EventSourceMemory) -> DataStreamTask.Stream<ServerSentEvent, AFError> {
         let request = EventSourceRequest(memory: memory, writtenURL: writtenURL, makeRequest: makeRequest)
         let parser = EventSourceParser(memory: memory, maximumEventSize: maximumEventSize)
@@ -169,16 +169,16 @@ extension EventSource {
     /// After a connection with events, the delay is the server's `retry` value or, if it hasn't sent one, ``delay``. It
     /// increases after each connection without an event, up to ``maximumDelay``.
     public struct Reconnection: Sendable {
-        /// The initial delay, until the server sends another one. The default is 3 seconds.
+        /// The initial delay, until the server sends another delay. The default is 3 seconds.
         public var delay: Duration
-        /// The maximum delay after connections without an event. The server can specify a longer one. The default is
-        /// one minute.
+        /// The maximum delay after connections without an event. The server can specify a longer delay. The default is one
+        /// minute.
         public var maximumDelay: Duration
         /// The factor by which the delay increases after each consecutive connection without an event. The default is
         /// 2.
         public var multiplier: Double
-        /// The random fraction, from 0 to 1, that is added to an increased delay so that clients don't reconnect at the
-        /// same time. The default is 0.2.
+        /// The maximum random fraction, from 0 to 1, that is added to an increased delay. It prevents clients from
+        /// reconnecting at the same time. The default is 0.2.
         public var jitter: Double
         /// The maximum number of consecutive connections without an event, or `nil` for no limit, which is the default.
         ///
@@ -216,9 +216,9 @@ extension EventSource {
             return grown * (1 + Swift.min(Swift.max(0, jitter), 1) * chance)
         }
 
-        /// One year, which prevents overflow in calculations.
+        /// The upper limit of delays, one year. It prevents overflow in calculations.
         private static let longest = Duration.seconds(31_536_000)
-        /// The value from which a delay of zero increases, so that failed connections don't repeat without a pause.
+        /// The starting value for increasing a delay of zero. It ensures a pause between failed connections.
         private static let shortestGrown = Duration.milliseconds(100)
     }
 }
@@ -322,7 +322,7 @@ final class EventSourceMemory: Sendable {
     /// The reconnection delay that the server specified, if any.
     var reconnectionTime: Duration? { state.withLock { $0.reconnectionTime } }
 
-    /// Stores the server's values. Stores only the last of the IDs that can be sent in a header.
+    /// Stores the server's reconnection delay and the last ID that can be sent in a header.
     ///
     /// - Parameter ids: The IDs that the server sent, in order.
     func store(ids: [String], reconnectionTime: Duration?) {

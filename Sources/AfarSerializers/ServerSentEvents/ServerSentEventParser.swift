@@ -128,7 +128,7 @@ public struct ServerSentEventParser: DataStreamParser {
             data: String(decoding: event.data.dropLast(), as: UTF8.self), id: id)
     }
 
-    /// Returns the duration that ASCII digits specify in milliseconds, limited to one day, or `nil` if the data is empty or
+    /// Returns the duration that ASCII digits specify in milliseconds, limited to one day. Returns `nil` if the data is empty or
     /// contains other bytes.
     private static func milliseconds(in digits: Data) -> Duration? {
         guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
@@ -157,8 +157,8 @@ public struct ServerSentEvent: Hashable, Sendable {
     public var event: String
     /// The data of the event. Multiple lines are joined with LF.
     public var data: String
-    /// The last event ID of the stream at the time of this event: the event's own ID or, if it has none, the latest
-    /// earlier one. It is empty if the server has sent no ID.
+    /// The last event ID of the stream at the time of this event: the event's own ID or, if it has none, the latest earlier ID. It is
+    /// empty if the server has sent no ID.
     public var id: String
 
     /// Creates an event.
@@ -204,10 +204,9 @@ public struct ServerSentEventTooLarge: Error, LocalizedError, CustomStringConver
 extension DataStreamRequest {
     /// Adds a handler for the events of a single response. The request needs the header `Accept: text/event-stream`.
     ///
-    /// The status code must be 200, or 204 for no events, and the content type must be `text/event-stream`. Otherwise, the
-    /// request fails before the body is read. An event that is too large results in an error with a
-    /// ``ServerSentEventTooLarge``, which ends the request if ``DataStreamRequest/automaticallyCancelOnStreamError`` is
-    /// `true`.
+    /// The status code must be 200, or 204 for no events, and the content type must be `text/event-stream`. Otherwise, the request
+    /// fails before the body is read. An event that is too large results in an error with a ``ServerSentEventTooLarge``. The error
+    /// ends the request if ``DataStreamRequest/automaticallyCancelOnStreamError`` is `true`.
     ///
     /// This method doesn't reconnect. For that, use
     /// ``AfarCore/Session/serverSentEvents(_:method:headers:lastEventID:reconnection:maximumEventSize:interceptor:requestModifier:)``.
@@ -235,9 +234,9 @@ extension DataStreamRequest {
 }
 
 extension DataStreamTask {
-    /// Returns a sequence of the events of a single response, which must meet the requirements of
-    /// ``DataStreamRequest/responseStreamServerSentEvents(on:maximumEventSize:stream:)``. Iterating starts the request,
-    /// unless requests must be started explicitly.
+    /// Returns a sequence of the events of a single response. The response must meet the requirements of
+    /// ``DataStreamRequest/responseStreamServerSentEvents(on:maximumEventSize:stream:)``. Iterating starts the request, unless
+    /// requests must be started explicitly.
     ///
     /// - Parameters:
     ///   - shouldAutomaticallyCancel: Whether leaving the loop early or canceling its task cancels the request. The

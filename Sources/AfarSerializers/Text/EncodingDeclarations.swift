@@ -71,7 +71,7 @@ enum XMLDeclaration {
         return String(match.1 ?? match.2 ?? "")
     }
 
-    /// Returns the label of the encoding, or `nil` if the document declares none, which means UTF-8.
+    /// Returns the label of the encoding, or `nil` if the document declares no encoding and is therefore UTF-8.
     static func label(in bytes: Data) -> String? {
         let start = [UInt8](bytes.prefix(1024))
         // The first character is <, so adjacent NULs reveal the size of code units.
@@ -145,7 +145,7 @@ struct HTMLPrescan {
             default: continue
             }
         }
-        // A truncated label could be the beginning of another one.
+        // A truncated label could be the beginning of another label.
         guard isAtTagEnd, let label, let needsContentType, isContentType || !needsContentType,
             let encoding = TextEncoding(label: label)
         else { return nil }

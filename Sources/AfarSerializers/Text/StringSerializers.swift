@@ -171,7 +171,7 @@ extension DataRequest {
     /// Adds a handler that receives the response as text.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
     ///   - encoding: The encoding to use regardless of the response. By default, the response determines it.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
@@ -224,7 +224,7 @@ extension DownloadRequest {
     /// The whole file is read into memory.
     ///
     /// - Parameters:
-    ///   - queue: The queue on which to call the handler. The default is the main queue, which `nil` also selects.
+    ///   - queue: The queue on which to call the handler. The default and `nil` mean the main queue.
     ///   - dataPreprocessor: The preprocessor to apply to the body before serialization.
     ///   - encoding: The encoding to use regardless of the response. By default, the response determines it.
     ///   - emptyResponseCodes: The status codes that allow an empty body. The default is 204 and 205.
@@ -295,8 +295,8 @@ extension DataStreamSerializer where Self == StringStreamSerializer {
 extension DataStreamRequest {
     /// Adds a handler that receives the body as text. The text is decoded as it arrives.
     ///
-    /// The encoding is that of a byte-order mark or the charset of the `Content-Type`. Otherwise, it is UTF-8.
-    /// Characters are never split between calls, and malformed bytes become U+FFFD.
+    /// A byte-order mark or the charset of the `Content-Type` determines the encoding. The default is UTF-8. Characters are
+    /// never split between calls, and malformed bytes become U+FFFD.
     ///
     /// - Parameters:
     ///   - queue: The queue on which to call the handler. The default is the main queue.
@@ -314,9 +314,9 @@ extension DataStreamRequest {
 extension DataStreamTask {
     /// Returns a sequence of the body's text, which is decoded as it arrives.
     ///
-    /// The encoding is that of a byte-order mark or the charset of the `Content-Type`. Otherwise, it is UTF-8.
-    /// Characters are never split between elements, and malformed bytes become U+FFFD. Iterating starts the request,
-    /// unless requests must be started explicitly.
+    /// A byte-order mark or the charset of the `Content-Type` determines the encoding. The default is UTF-8. Characters are
+    /// never split between elements, and malformed bytes become U+FFFD. Iterating starts the request, unless requests must be
+    /// started explicitly.
     ///
     /// - Parameters:
     ///   - shouldAutomaticallyCancel: Whether leaving the loop early or canceling its task cancels the request. The

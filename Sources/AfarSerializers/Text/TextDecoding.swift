@@ -27,7 +27,7 @@ public struct TextDecoding: Sendable, Hashable {
         /// Throws an error unless the bytes are valid UTF-8, which includes ASCII. Valid bytes are decoded as UTF-8,
         /// and ``DecodedText/unknownCharset`` contains the charset.
         case reject
-        /// Ignores the charset when choosing the encoding. ``DecodedText/unknownCharset`` contains it.
+        /// Ignores the charset when choosing the encoding. ``DecodedText/unknownCharset`` contains the charset.
         case ignore
     }
 
@@ -62,7 +62,8 @@ public struct TextDecoding: Sendable, Hashable {
     public static let automatic = TextDecoding()
     /// Rules that require undeclared text to be UTF-8.
     public static let strict = TextDecoding(malformedBytes: .reject)
-    /// The rules of browsers, which always succeed: malformed bytes become U+FFFD, and unknown charsets are ignored.
+    /// The rules of browsers. Decoding always succeeds: malformed bytes become U+FFFD, and unknown charsets are
+    /// ignored.
     public static let replacing = TextDecoding(malformedBytes: .replace, unknownCharsets: .ignore)
     /// The rules of Alamofire: the charset or, if it is missing, ISO-8859-1, without inspecting the bytes.
     public static let charsetOrLatin1 = TextDecoding(
@@ -103,7 +104,7 @@ public struct TextDecoding: Sendable, Hashable {
         }
     }
 
-    /// Returns the encoding of a text. Its beginning is sufficient, but must have at least 1,024 bytes if the text is that long.
+    /// Returns the encoding of a text. `bytes` must contain the whole text or at least its first 1,024 bytes.
     ///
     /// - Throws: ``TextDecodingError`` if the charset is unknown.
     public func encoding(of bytes: Data, as type: MediaType) throws(TextDecodingError) -> TextEncoding {
@@ -181,19 +182,19 @@ extension TextDecodingError: TextEncodingError {
 public struct DecodedText: Sendable, Hashable, CustomStringConvertible {
     /// The reason for choosing an encoding.
     public enum Reason: String, Sendable, Hashable {
-        /// The caller specified it.
+        /// The caller specified the encoding.
         case override
-        /// A byte-order mark at the beginning specifies it.
+        /// A byte-order mark at the beginning specifies the encoding.
         case byteOrderMark
-        /// The `charset` of the `Content-Type` specifies it.
+        /// The `charset` of the `Content-Type` specifies the encoding.
         case charset
-        /// The text declares it in an XML declaration or an HTML `meta` element.
+        /// An XML declaration or an HTML `meta` element in the text declares the encoding.
         case declaration
-        /// The media type determines it. JSON is UTF-8 or recognizable as UTF-16 or UTF-32.
+        /// The media type determines the encoding. JSON is UTF-8 or recognizable as UTF-16 or UTF-32.
         case mediaType
-        /// It is assumed because none is declared.
+        /// The encoding is assumed, because none is declared.
         case assumption
-        /// None is declared, and the bytes are invalid in the assumed encoding.
+        /// No encoding is declared, and the bytes are invalid in the assumed encoding.
         case fallback
     }
 

@@ -2,7 +2,7 @@ import AfarCharsets
 import AfarCore
 public import Foundation
 
-/// A text encoding. All encodings of the Encoding Standard (https://encoding.spec.whatwg.org) are supported, and a few
+/// A text encoding. Afar supports all encodings of the Encoding Standard (https://encoding.spec.whatwg.org) and a few
 /// others that servers use.
 public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
     /// The name in the Encoding Standard, such as "windows-1252".
@@ -146,8 +146,8 @@ extension TextEncoding {
         self.init(kind)
     }
 
-    /// The corresponding Foundation encoding, even if Foundation can't decode it on this platform, or `nil` if
-    /// Foundation has no name for it.
+    /// The corresponding Foundation encoding, or `nil` if Foundation has no name for it. The result doesn't depend on
+    /// whether Foundation can decode the encoding on this platform.
     public var stringEncoding: String.Encoding? { kind.stringEncoding }
 }
 

@@ -1,7 +1,7 @@
 /// The placement of a key's value in an element.
 ///
-/// Names are local names without a prefix. Without a namespace, a child in its parent's namespace or an attribute in no
-/// namespace takes precedence over others with the same name.
+/// Names are local names without a prefix. If a placement specifies no namespace, a child in its parent's namespace takes precedence over
+/// other children with the same name. Likewise, an attribute in no namespace takes precedence over other attributes.
 public struct XMLPlacement: Hashable, Sendable {
     let kind: Kind
     let namespace: String?
@@ -240,7 +240,8 @@ extension KeyedDecodingContainer {
     }
 }
 
-/// A property wrapper for a value that is its element's own text, for elements that also have attributes: `@XMLText var amount: Decimal`.
+/// A property wrapper for a value that is its element's own text: `@XMLText var amount: Decimal`. Use it for elements that also have
+/// attributes.
 ///
 /// The text of nested elements isn't included.
 ///

@@ -9,7 +9,7 @@ extension XML {
     public final class Document: @unchecked Sendable {  // The shared part of the tree is never modified.
         /// The libxml2 tree.
         let pointer: xmlDocPtr
-        /// Problems that the parser tolerated, at most 100. For HTML, these are the problems that it repaired.
+        /// Problems that the parser tolerated, at most 100. For HTML, these are the problems that the parser repaired.
         public let warnings: [XML.Error]
         private let rootPointer: xmlNodePtr
         private let lock = NSLock()
@@ -43,7 +43,7 @@ extension XML {
 
         /// Parses an HTML page.
         ///
-        /// libxml2 follows the rules of HTML 4, which differ from those of current browsers. Problems are repaired and
+        /// libxml2 follows the rules of HTML 4. Current browsers have different rules. Problems are repaired and
         /// reported as ``warnings``. Elements have no namespace.
         ///
         /// - Parameters:
@@ -98,8 +98,8 @@ extension XML.NodeProtocol {
     /// Returns the node as XML text, with its content and the required namespace declarations.
     ///
     /// - Parameter prettyPrinted: A Boolean value that indicates whether to put elements that contain only elements on
-    ///   separate lines, indented by two spaces per level. White space between them is then removed unless `xml:space`
-    ///   is `preserve`. The default is `false`, which preserves all white space.
+    ///   separate lines, indented by two spaces per level. White space between these elements is then removed unless
+    ///   `xml:space` is `preserve`. The default is `false`, which preserves all white space.
     public func xmlString(prettyPrinted: Bool = false) -> String {
         switch node.kind {
         case .document: document.xmlString(prettyPrinted: prettyPrinted)
@@ -109,7 +109,7 @@ extension XML.NodeProtocol {
         }
     }
 
-    /// Writes a copy, which has all required namespaces and protects the original from changes by libxml2.
+    /// Writes a copy. The copy has all required namespaces and protects the original from changes by libxml2.
     private func copied(prettyPrinted: Bool) -> String {
         guard let document = xmlNewDoc("1.0") else { return "" }
         defer { xmlFreeDoc(document) }

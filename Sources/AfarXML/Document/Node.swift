@@ -155,15 +155,15 @@ extension UnsafeMutablePointer<xmlNode> {
         return names.count <= 20 ? names.joined() : (names.prefix(4) + ["/…"] + names.suffix(12)).joined()
     }
 
-    /// The index of an element among siblings with the same name, in brackets, or an empty string if it is the only
-    /// one.
+    /// The index of an element among siblings with the same name, in brackets. Empty if no other sibling has the
+    /// name.
     private var number: String {
         guard let before = countSiblingsWithSameName(xmlPreviousElementSibling) else { return "[…]" }
         if before > 0 { return "[\(before + 1)]" }
         return countSiblingsWithSameName(xmlNextElementSibling) == 0 ? "" : "[1]"
     }
 
-    /// Returns the number of siblings in one direction with the same name, or `nil` if there are very many: counting
+    /// Returns the number of siblings in one direction with the same name, or `nil` if there are very many. Counting
     /// for each element of a long list would take quadratic time.
     private func countSiblingsWithSameName(_ next: (xmlNodePtr?) -> xmlNodePtr?) -> Int? {
         var count = 0

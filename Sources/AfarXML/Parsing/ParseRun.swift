@@ -63,9 +63,9 @@ final class ParseRun {
         rules.deallocate()
     }
 
-    /// The libxml2 options for XML: don't load external resources, count lines beyond 65,535, ignore the declared encoding
-    /// because the bytes have already been converted to UTF-8, and store short text inside its node because trees aren't
-    /// modified.
+    /// The libxml2 options for XML. External resources aren't loaded, and lines beyond 65,535 are counted. The declared
+    /// encoding is ignored, because the bytes have already been converted to UTF-8. Short text is stored inside its node,
+    /// because trees aren't modified.
     static let flags = Int32(
         XML_PARSE_NONET.rawValue | XML_PARSE_BIG_LINES.rawValue | XML_PARSE_IGNORE_ENC.rawValue
             | XML_PARSE_COMPACT.rawValue)
@@ -191,7 +191,7 @@ extension xmlError {
 
 extension xmlError {
     /// Returns whether the error ends the document. Exceptions are problems that are repaired in HTML, validity errors,
-    /// and a system identifier that isn't a URI, because it is never loaded.
+    /// and system identifiers that aren't URIs. System identifiers are never loaded.
     fileprivate func isFailure(inHTML isHTML: Bool) -> Bool {
         if isHTML { return code == Int32(XML_ERR_NO_MEMORY.rawValue) }
         let isAboutValidity =
@@ -220,8 +220,8 @@ extension XML.Error.Kind {
 
 /// The global state of libxml2.
 enum Library {
-    /// Initializes libxml2. This must precede all other libxml2 calls because multiple threads use it. libxml2 is never
-    /// cleaned up because other code in the process might use it.
+    /// Initializes libxml2. This must precede all other libxml2 calls, because multiple threads use libxml2. libxml2 is
+    /// never cleaned up because other code in the process might use it.
     static func prepare() { _ = isReady }
 
     private static let isReady: Bool = {

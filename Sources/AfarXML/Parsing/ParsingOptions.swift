@@ -3,10 +3,13 @@ public import AfarSerializers
 extension XML {
     /// The options and limits for parsing a document.
     ///
-    /// Some rules can't be changed: files and URLs are never loaded, entities that a document declares are never expanded, and
-    /// the following limits always apply: 50,000 bytes for a name, 9 million bytes for all distinct names, 9 million bytes for
-    /// a tag with its attributes, 10 million bytes for a piece of text or a comment, and 65,536 bytes for the declarations in a
-    /// document type.
+    /// Some rules can't be changed. Files and URLs are never loaded, and entities that a document declares are never expanded.
+    /// The following limits always apply:
+    ///
+    /// - 50,000 bytes for a name, and 9 million bytes for all distinct names.
+    /// - 9 million bytes for a tag with its attributes.
+    /// - 10 million bytes for a piece of text or a comment.
+    /// - 65,536 bytes for the declarations in a document type.
     public struct ParsingOptions: Hashable, Sendable {
         /// The maximum size of a document in bytes. The default is 64 MiB. Stream larger documents instead. For a stream, the
         /// limit applies to each element that is created, and is accurate to within one chunk.
@@ -31,13 +34,13 @@ extension XML {
         public var maximumNames: Int
         /// The maximum number of namespace declarations that can apply to one element. The default is 256.
         public var maximumNamespaces: Int
-        /// The handling of document type declarations. The default is ``DocumentType/refused``. HTML pages can always
-        /// have one.
+        /// The handling of document type declarations. The default is ``DocumentType/refused``. HTML pages can always have a
+        /// declaration.
         public var documentType: DocumentType
 
-        /// The encoding to use regardless of other information. With the default, `nil`, the first available of these
-        /// determines the encoding: a byte-order mark, the charset of the `Content-Type`, and the document's own
-        /// declaration. Otherwise, it is UTF-8 (RFC 7303, section 3).
+        /// The encoding to use regardless of other information. If it is `nil` (the default), the first available of these
+        /// determines the encoding: a byte-order mark, the charset of the `Content-Type`, and the document's own declaration.
+        /// If none is available, the encoding is UTF-8 (RFC 7303, section 3).
         public var encoding: TextEncoding?
 
         /// Creates parsing options.

@@ -53,7 +53,7 @@ struct SourceEncoding: Sendable {
         return decoder.decode(beginning.prefix(greatestDeclaration))
     }
 
-    /// 1,024 characters of four bytes.
+    /// The size of 1,024 characters of four bytes each.
     private static let greatestDeclaration = 4096
 
     /// Returns the label of the encoding that a document declares, or `nil` if it declares none (XML 1.0, section

@@ -88,7 +88,7 @@ struct MarkupScanner {
 
     init(_ options: XML.ParsingOptions) {
         maximumAttributes = options.maximumAttributes
-        // If document types aren't allowed, the parser reports that instead of an excessive length.
+        // If document types aren't allowed, the parser reports the type instead of an excessive length.
         maximumDocumentType = options.documentType == .refused ? .max : Int(AFAR_XML_MAXIMUM_DOCUMENT_TYPE)
     }
 

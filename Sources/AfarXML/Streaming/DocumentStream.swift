@@ -35,8 +35,8 @@ final class DocumentStream<Value> {
 
 /// The common implementation of stream parsers.
 ///
-/// Like them, it is a value type. The libxml2 parser is created with the first chunk, so copies of a parser that hasn't started
-/// are independent.
+/// Like stream parsers, it is a value type. The libxml2 parser is created with the first chunk, so copies of a parser that
+/// hasn't started are independent.
 struct DocumentStreaming<Value: Sendable>: Sendable {
     /// Creates a stream for bytes with a `Content-Type`.
     private let begin: @Sendable (_ contentType: String?) throws(XML.Error) -> DocumentStream<Value>
@@ -50,7 +50,7 @@ struct DocumentStreaming<Value: Sendable>: Sendable {
 
     mutating func begin(_ head: ResponseHead) { contentType = head.values(for: .contentType).last }
 
-    /// Returns the values that the next bytes complete. If the document is invalid, the last one is a failure.
+    /// Returns the values that the next bytes complete. If the document is invalid, the last result is a failure.
     mutating func parse(_ chunk: Data) -> [Result<Value, AFError>] {
         advance { stream throws(XML.Error) in try stream.feed(chunk) }
     }

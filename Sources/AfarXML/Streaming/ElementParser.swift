@@ -6,7 +6,7 @@ extension XML {
     /// A parser that converts selected elements of a streamed document to values. Each value is delivered as soon as
     /// its element is complete.
     ///
-    /// The parser keeps nothing else, so memory use doesn't grow with the document.
+    /// The parser keeps only the selected element that it is reading, so memory use doesn't grow with the document.
     ///
     /// ```swift
     /// for await stream in AF.streamRequest(url).serializing(.xmlElements(matching: "/feed/entry", as: Entry.self)) { … }

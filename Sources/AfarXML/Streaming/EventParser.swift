@@ -121,8 +121,8 @@ extension ParseRun {
     }
 }
 
-/// Returns attributes from libxml2's representation, which has five pointers for each: the name, prefix and namespace,
-/// and the start and end of the value.
+/// Returns attributes from libxml2's representation. Each attribute has five pointers: the name, prefix and namespace, and
+/// the start and end of the value.
 private func attributesOf(
     _ pointers: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?, count: Int
 ) -> [(name: XML.Name, value: String)] {

@@ -82,7 +82,8 @@ extension XML.XPathResult {
     /// The first node.
     public var first: XML.Node? { nodes.first }
 
-    /// The result as text, converted like XPath's `string()` (section 4.2). For nodes, it is the text of the first one.
+    /// The result as text, converted like XPath's `string()` (section 4.2). For nodes, it is the text of the first
+    /// node.
     public var string: String {
         switch self {
         case .nodes(let nodes): nodes.first?.text ?? ""
@@ -102,7 +103,7 @@ extension XML.XPathResult {
     }
 
     /// The result as a Boolean value, converted like XPath's `boolean()` (section 4.3). It is `true` for at least one
-    /// node, nonempty text, or a number other than 0.
+    /// node, nonempty text, or a number except 0 and NaN.
     public var boolean: Bool {
         switch self {
         case .nodes(let nodes): !nodes.isEmpty

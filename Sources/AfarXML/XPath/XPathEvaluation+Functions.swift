@@ -171,7 +171,7 @@ extension XPathEvaluation {
 }
 
 extension [UInt8] {
-    /// The text without surrounding white space, and with each run of white space inside it replaced by one space (section 4.2).
+    /// The text without surrounding white space. One space replaces each run of white space inside the text (section 4.2).
     fileprivate var withSpaceNormalized: [UInt8] {
         var result: [UInt8] = []
         var endsWord = false

@@ -72,7 +72,7 @@ extension XPathEvaluation {
         return nodes
     }
 
-    /// Returns the nodes that pass a predicate, where the order of the nodes determines their positions.
+    /// Returns the nodes that pass a predicate. The order of the nodes determines their positions.
     private func filter(_ nodes: [xmlNodePtr], _ predicate: XPathPredicate) throws(XML.Error) -> [xmlNodePtr] {
         var passed: [xmlNodePtr] = []
         for (index, node) in nodes.enumerated() {
@@ -95,8 +95,8 @@ extension XPathEvaluation {
         return try number(predicate.expression, context) == Double(context.position)
     }
 
-    /// Returns a subset of the nodes that is sufficient: from it, the axis reaches the same nodes as from the complete set.
-    /// This avoids quadratic time.
+    /// Returns a subset of the nodes from which the axis reaches the same nodes as from the complete set. Using the subset avoids
+    /// quadratic time.
     private func necessary(_ origins: [xmlNodePtr], _ axis: XPathAxis) throws(XML.Error) -> [xmlNodePtr] {
         guard origins.count > 1 else { return origins }
         switch axis {
@@ -238,7 +238,7 @@ extension XPathEvaluation {
         }
     }
 
-    /// Visits the namespaces that apply to an element: `xml` and those declared on the element or its ancestors.
+    /// Visits the namespaces that apply to an element: `xml` and the namespaces that the element or its ancestors declare.
     private func visitNamespaces(
         _ origin: xmlNodePtr, _ work: (xmlNodePtr) throws(XML.Error) -> Bool
     ) throws(XML.Error) {
@@ -271,8 +271,7 @@ extension UnsafeMutablePointer<xmlNode> {
         return pointee.properties.map { afar_xml_node($0) }
     }
 
-    /// The first node that begins after the end of this one. An element's content follows its attributes and
-    /// namespaces.
+    /// The first node that begins after the end of this node. An element's content follows its attributes and namespaces.
     fileprivate var following: xmlNodePtr? {
         guard isAttribute || isNamespace else { return nextAfterDescendants(inside: nil) }
         guard let parent else { return nil }

@@ -3,8 +3,8 @@ import Foundation
 
 /// An evaluation that limits its number of steps. It isn't thread-safe.
 ///
-/// libxml2's evaluator can't be limited. It doesn't count all comparisons: it compares each node of a step with all earlier
-/// ones, and all pairs of two node sets. It also copies text repeatedly.
+/// libxml2's evaluator can't be limited, because it doesn't count all comparisons. It compares each node of a step with all
+/// earlier nodes, and all pairs of nodes from two sets. It also copies text repeatedly.
 final class XPathEvaluation {
     let document: XML.Document
     private let maximumSteps: Int
@@ -207,7 +207,8 @@ extension XPathEvaluation {
         XML.XPathResult.number(in: try text(of: node))
     }
 
-    /// Returns a node's text (section 5). If it has more than `length` bytes, the result can be truncated after that.
+    /// Returns a node's text (section 5). If it has more than `length` bytes, the result can be truncated after that
+    /// length.
     func text(of node: xmlNodePtr, beyond length: Int = .max) throws(XML.Error) -> [UInt8] {
         var text: [UInt8] = []
         switch node.pointee.type {

@@ -1,5 +1,5 @@
-/// A reader for the tokens of an expression (XPath 1.0, section 3.7). The compiler selects which token to read because
-/// that depends on the context.
+/// A reader for the tokens of an expression (XPath 1.0, section 3.7). The compiler selects which token to read,
+/// because the choice depends on the context.
 struct XPathReader {
     let bytes: [UInt8]
     private(set) var position = 0

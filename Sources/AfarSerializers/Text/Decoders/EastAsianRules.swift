@@ -179,7 +179,7 @@ struct ISO2022JPRules: DecodingRules {
     /// The state to return to after an invalid escape sequence.
     private var outputState = State.ascii
     private var lead: UInt8 = 0
-    /// Whether the previous item was an escape sequence. A second one makes the first malformed.
+    /// Whether the previous item was an escape sequence. A second sequence makes the first one malformed.
     private var hasJustSwitched = false
 
     mutating func take(_ byte: UInt8) -> DecodingStep {

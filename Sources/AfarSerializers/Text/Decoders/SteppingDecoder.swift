@@ -118,7 +118,7 @@ enum DecodingStep {
     case scalars(UInt32, UInt32)
     /// The bytes since the last character are malformed.
     case malformed
-    /// The bytes before the associated ones are malformed, and the associated bytes must be processed again.
+    /// The associated bytes must be processed again. The bytes before them are malformed.
     case malformedBefore(UInt8)
     case malformedBeforeTwo(UInt8, UInt8)
     case malformedBeforeThree(UInt8, UInt8, UInt8)

@@ -89,7 +89,7 @@ final class Decoding {
         return probe.isCase
     }
 
-    /// Adds the location to an error of a value's own initializer. Errors that already include it are returned
+    /// Adds the location to an error of a value's own initializer. Errors that already include a location are returned
     /// unchanged.
     func located(_ error: any Error, at part: NodePart) -> any Error {
         guard let error = error as? DecodingError, error.context.debugDescription != lastLocated else { return error }

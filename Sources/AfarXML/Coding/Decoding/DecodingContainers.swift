@@ -34,7 +34,7 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         guard let part = part(of: type, key) else { return nil }
         if part.isNilForOptional {
-            // If the list has more elements, only its first element is nil and not the entire list.
+            // If the list has more elements, only the first element is nil, not the entire list.
             guard case .list = element.decoding.kind(of: type), part.hasLaterSiblingWithSameName else { return nil }
         }
         return try element.decoding.value(type, at: part, inside: element, key: key)
@@ -75,7 +75,7 @@ struct KeyedElements<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     // MARK: Common field types
     //
-    // The following methods avoid the generic one, which must determine the type.
+    // The following methods avoid the generic method, which must determine the type.
 
     func decode(_ type: String.Type, forKey key: Key) throws -> String {
         guard let part = find(key), !part.isNil, !part.isList else { return try decodeOther(type, key) }
@@ -283,7 +283,7 @@ struct NodeWalker {
         }
     }
 
-    /// Returns the part after another one, which has the given index in the list.
+    /// Returns the part that follows another part. The returned part has the given index in the list.
     func after(_ part: NodePart, at index: Int) -> NodePart? {
         switch traversal {
         case .nothing: return nil

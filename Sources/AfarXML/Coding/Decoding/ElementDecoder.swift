@@ -1,6 +1,7 @@
 import CLibxml2
 
-/// The decoder of one part, which is also its single-value container and stores the state of its keyed container.
+/// The decoder of one part. It is also the part's single-value container, and it stores the state of the part's keyed
+/// container.
 ///
 /// Decoders are linked to their parents, so coding paths are only created on demand.
 final class ElementDecoder: Decoder {
@@ -80,8 +81,8 @@ final class ElementDecoder: Decoder {
         }
     }
 
-    /// Returns the decoder for a type at this part. For an enum, it refers to the element's name instead of its
-    /// content.
+    /// Returns the decoder for a type at this part. For an enum, the decoder refers to the element's name instead of
+    /// its content.
     @inline(never)
     func adjusted(to kind: DecodedKind) -> ElementDecoder {
         guard case .item = part.role else { return self }
@@ -97,8 +98,8 @@ final class ElementDecoder: Decoder {
     /// The part for a missing value.
     var absentPart: NodePart { NodePart(part.node, .absent) }
 
-    /// Returns the part for types that can decode a missing value: a list, which is then empty, or a property wrapper,
-    /// which can contain a list.
+    /// Returns the part for types that can decode a missing value: a list or a property wrapper. The list is then
+    /// empty. A property wrapper can contain a list.
     func absentPart(for kind: DecodedKind) -> NodePart? {
         switch kind {
         case .list, .placed: absentPart
@@ -106,7 +107,7 @@ final class ElementDecoder: Decoder {
         }
     }
 
-    /// Returns the decoder of a part inside this one.
+    /// Returns the decoder of a part inside this part.
     func inner(_ part: NodePart, _ key: any CodingKey) -> ElementDecoder {
         ElementDecoder(part, decoding, inside: self, key: key)
     }

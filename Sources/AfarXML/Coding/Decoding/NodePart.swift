@@ -205,8 +205,8 @@ extension NodePart {
 
 // MARK: - Node names
 
-/// Properties of nodes that are read frequently. They extend the pointer because libxml2's attributes are shorter than
-/// its nodes, so copying one as a node would read out of bounds.
+/// Properties of nodes that are read frequently. This extends the pointer, because libxml2's attributes are shorter than its nodes, so
+/// copying an attribute as a node would read out of bounds.
 extension UnsafeMutablePointer<xmlNode> {
     var isText: Bool { pointee.type == XML_TEXT_NODE || pointee.type == XML_CDATA_SECTION_NODE }
 

@@ -6,10 +6,11 @@ public import Foundation
 /// By default:
 ///
 /// - A key is the local name of a child element or, if there is no such child, of an attribute. Prefixes are ignored.
-///   Among children with the same name, one in its parent's namespace takes precedence. ``XMLAttribute``, ``XMLChild``,
-///   ``XMLText``, ``XMLWrapped``, ``XMLCodingKey`` and ``placementStrategy`` specify other placements.
-/// - An array consists of all children with its name, even if other children are between them. If there are none, it is
-///   empty. A top-level or nested array consists of all children of its element, regardless of their names.
+///   Among children with the same name, a child in its parent's namespace takes precedence. ``XMLAttribute``,
+///   ``XMLChild``, ``XMLText``, ``XMLWrapped``, ``XMLCodingKey`` and ``placementStrategy`` specify other placements.
+/// - An array consists of all children with its name, even if other children are between them. If there are no such
+///   children, the array is empty. A top-level or nested array consists of all children of its element, regardless of
+///   their names.
 /// - A value is nil if its element is missing or has `xsi:nil="true"`. `<x/>` is empty text.
 /// - The key `#text` is an element's own text. A `String` is all text in an element, including that of nested elements
 ///   and CDATA, without comments. White space is preserved in strings and trimmed from other values.

@@ -1,4 +1,4 @@
-/// The encoder for one destination, which is also its single-value container.
+/// The encoder for one destination. It is also the destination's single-value container.
 final class ElementEncoder: Encoder {
     let encoding: Encoding
     let codingPath: [any CodingKey]
@@ -58,7 +58,7 @@ final class ElementEncoder: Encoder {
         if !hasContent, case .element = target { _ = element }
     }
 
-    /// Returns the encoder of a destination inside this one.
+    /// Returns the encoder of a destination inside this destination.
     func inner(_ target: Target, _ key: any CodingKey) -> ElementEncoder {
         ElementEncoder(target, encoding, codingPath: codingPath + [key])
     }
@@ -231,7 +231,7 @@ struct KeyedOutput<Key: CodingKey>: KeyedEncodingContainerProtocol {
 // The default implementations omit nil regardless of nilEncodingStrategy, and take precedence over a generic method.
 
 extension KeyedOutput {
-    /// Writes a value, or handles nil according to `nilEncodingStrategy`.
+    /// Writes a value. For nil, follows `nilEncodingStrategy`.
     func encodeOrNil<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
         if let value {
             try encode(value, forKey: key)

@@ -147,7 +147,7 @@ extension Encoding {
         }
     }
 
-    /// Returns whether a type is an enum whose cases are elements, or a list of them.
+    /// Returns whether a type is an enum whose cases are elements, or a list of such enums.
     func isChoice(_ type: any Any.Type) -> Bool {
         (type as? any XMLList.Type)?.element is any XMLChoice.Type || type is any XMLChoice.Type
     }

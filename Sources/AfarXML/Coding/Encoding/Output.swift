@@ -212,8 +212,9 @@ struct OutputWriter {
 
     private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-    /// Escapes text. Parsers normalize line ends and tabs in attributes to spaces (XML 1.0, section 3.3.3) and all
-    /// other line ends to line feeds (section 2.11), except in character references. `>` is escaped because of `]]>`.
+    /// Escapes text. Parsers normalize line ends and tabs in attributes to spaces (XML 1.0, section 3.3.3). They
+    /// normalize all other line ends to line feeds (section 2.11). Character references aren't normalized. `>` is
+    /// escaped because of `]]>`.
     private mutating func escape(_ text: String, isAttribute: Bool) {
         for byte in text.utf8 {
             switch byte {

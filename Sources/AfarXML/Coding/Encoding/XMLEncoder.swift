@@ -9,15 +9,15 @@ public import Foundation
 ///   ``placementStrategy`` specify other placements. The key `#text` is the element's own text.
 /// - Each element of an array is written as an XML element with the array's name. An empty array is omitted. A top-level or
 ///   nested array is an XML element that contains elements with the name ``itemName``.
-/// - A nil value is omitted. In arrays, it is an element with `xsi:nil="true"`.
+/// - A nil value is omitted. In arrays, a nil value is an element with `xsi:nil="true"`.
 /// - An enum with associated values is an element that contains the element of its case. See ``XMLChoice``.
 /// - The values that a superclass encodes with `superEncoder()` are in the same element as those of the subclass.
 ///
 /// The document is encoded in UTF-8 and declares that encoding. Elements are in the order in which values are encoded.
 /// Numbers, Boolean values and dates have the formats of XML Schema.
 public struct XMLEncoder: Sendable {
-    /// The name of the outermost element. The default, `nil`, uses the name of the value's type, or `root` if that
-    /// isn't a valid XML name, as for a dictionary. An ``XMLChoice`` uses the name of its case.
+    /// The name of the outermost element. The default, `nil`, uses the name of the value's type. If that isn't a valid XML
+    /// name, as for a dictionary, the name is `root`. An ``XMLChoice`` uses the name of its case.
     public var rootName: String?
     /// The namespace URI of the outermost element. The default, `nil`, uses the default namespace, if any.
     public var rootNamespace: String?
@@ -166,8 +166,8 @@ extension XMLEncoder {
         /// Writes each element on a separate line, indented by two spaces per level. An element that contains text
         /// isn't changed because its white space can be significant.
         public static let prettyPrinted = OutputFormatting(rawValue: 1)
-        /// Sorts children and attributes by name. Those with the same name keep their order. An element that contains
-        /// text isn't changed.
+        /// Sorts children and attributes by name. Items with the same name keep their order. An element that contains text
+        /// isn't changed.
         public static let sortedKeys = OutputFormatting(rawValue: 2)
         /// Omits `<?xml version="1.0" encoding="UTF-8"?>`.
         public static let withoutDeclaration = OutputFormatting(rawValue: 4)
@@ -175,9 +175,8 @@ extension XMLEncoder {
 }
 
 extension String {
-    /// Returns the words of a camel-case name in lowercase, joined by a separator. A run of capital letters is one
-    /// word, but a capital letter before a lowercase letter begins the next one: `myURLLoader` consists of my, url and
-    /// loader.
+    /// Returns the words of a camel-case name in lowercase, joined by a separator. A run of capital letters is one word,
+    /// but a capital letter before a lowercase letter begins the next word: `myURLLoader` consists of my, url and loader.
     func lowercasedWords(joinedBy separator: String) -> String {
         let letters = Array(self)
         return letters.indices.reduce(into: "") { result, index in

@@ -26,7 +26,7 @@ enum XMLDateTime {
         return Date(timeIntervalSinceReferenceDate: Double(seconds - zone - secondsTo2001) + fraction)
     }
 
-    /// Returns a date in UTC with at most nine fractional digits, as many as are needed to parse the same date again.
+    /// Returns a date in UTC. It has as many fractional digits as are needed to parse the same date again, up to nine.
     static func text(_ date: Date) -> String? {
         let interval = date.timeIntervalSinceReferenceDate
         // Limit the year to nine digits.
