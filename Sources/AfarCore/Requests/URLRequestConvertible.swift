@@ -56,7 +56,7 @@ extension URLRequest: URLRequestConvertible {
     public func asURLRequest() throws -> URLRequest { self }
 }
 
-/// A request that can preserve its URL's original text. A `URL` can't represent every URL that can be sent.
+/// A request that can preserve its URL's original text. Some texts can be sent although a `URL` can't represent them.
 package protocol WrittenURLConvertible: URLRequestConvertible {
     /// The original text, or nil if the URL wasn't created from text.
     var writtenURL: String? { get }
@@ -81,7 +81,7 @@ struct ParameterizedRequest: WrittenURLConvertible {
         encode: (@Sendable (URLRequest) throws -> URLRequest)? = nil
     ) {
         let kind = type(of: url) as Any.Type
-        // A modifier receives only the `URL`, and can sign it.
+        // A modifier receives only the `URL` and can sign it. The text could differ from the signed URL.
         writtenURL = modifier == nil ? url as? String : nil
         isPlain = modifier == nil && encode == nil && (kind == String.self || kind == URL.self)
         make = {
