@@ -12,8 +12,8 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible {
         return responseHead.map { "\(urlRequest.line) (\($0.status))" } ?? urlRequest.line
     }
 
-    /// The state, request, response, error and metrics, on several lines. Secrets are redacted; bodies are shown up to a readable
-    /// length.
+    /// The state, request, response, error and metrics, on several lines. Secrets are redacted, except in bodies. Bodies are
+    /// shown up to a readable length.
     public var debugDescription: String {
         var report = Report(sensitiveHeaders: session.configuration.sensitiveHeaders)
         let retries = retryCount > 0 ? ", \(Quantity.count(retryCount, of: "retry", plural: "retries"))" : ""
@@ -28,8 +28,8 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible {
 
 // MARK: - One line
 
-/// The outcome of a request on one line: "GET https://example.com/ -> 200, 1.3 kB in 24.1 ms, 1 retry". A response from the
-/// session's cache is "200 from the cache".
+/// The outcome of a request on one line: "GET https://example.com/ -> 200, 1.3 kB in 24.1 ms, 1 retry". For a response from the
+/// session's cache, the status is "200 from the cache".
 package struct RequestSummary {
     /// The line, with secrets in the URL redacted.
     package let text: String
@@ -85,8 +85,8 @@ package struct RequestSummary {
 
 // MARK: - Several lines
 
-/// A multi-line description of a request and its outcome, for debugging. Secrets are redacted. Bodies are shown unchanged, up to
-/// a readable length.
+/// A multi-line description of a request and its outcome, for debugging. Secrets are redacted, except in bodies. Bodies are shown
+/// up to a readable length.
 struct Report {
     private(set) var lines: [String] = []
     private let redaction: Redaction
@@ -94,7 +94,7 @@ struct Report {
     private static let longestValue = 2000
     private static let indentation = "  "
 
-    /// - Parameter sensitiveHeaders: The names of further headers to redact, in addition to the known ones.
+    /// - Parameter sensitiveHeaders: Additional names of headers to redact.
     init(sensitiveHeaders: Set<String> = []) {
         redaction = Redaction(sensitiveHeaders: sensitiveHeaders)
     }
@@ -166,7 +166,7 @@ struct BodyExcerpt {
 
     init(_ body: Data) {
         size = Quantity.bytes(Int64(body.count))
-        // A character that the limit splits would make the body look binary.
+        // If the limit splits a character, the body would look binary.
         let cut = body.prefix(Self.longestText)
         var start = String(decoding: cut, as: UTF8.self)
         if cut.count < body.count, start.last == "\u{FFFD}" { start.removeLast() }

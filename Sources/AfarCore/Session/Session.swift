@@ -44,7 +44,7 @@ open class Session: @unchecked Sendable {
     ///   - stages: Process every exchange with a server, in this order. Redirects and answers to challenges are separate
     ///     exchanges. The default is none.
     ///   - transport: Sends the requests.
-    ///   - connectivity: Reports whether a network is available. The session observes it when its first request starts, and
+    ///   - connectivity: Reports whether a network is available. The session observes it from the start of its first request, and
     ///     closes idle connections when the network changes. The default is nil: connectivity isn't observed.
     public init(
         configuration: SessionConfiguration = .default,
@@ -78,8 +78,8 @@ open class Session: @unchecked Sendable {
 
     /// The transport that sends the requests.
     public var transport: any Transport { state.stack.transport }
-    /// The current connections of the session's transport, by host, or nil if the transport can't report them (URLSession
-    /// can't). They include the connections of other sessions that use the same transport.
+    /// The current connections of the session's transport, by host, or nil if the transport can't report them (URLSession can't).
+    /// The value includes the connections of other sessions that use the same transport.
     public var connectionStatistics: ConnectionStatistics? {
         get async { await transport.connectionStatistics }
     }
@@ -95,11 +95,11 @@ open class Session: @unchecked Sendable {
     public var startRequestsImmediately: Bool { state.startRequestsImmediately }
     /// The time at which a request's `URLRequest` is created.
     public var requestSetup: RequestSetup { state.requestSetup }
-    /// The queue on which `URLRequest`s are created, if one was passed to the initializer. Otherwise, each request's own task
-    /// creates its `URLRequest`s, and this is an unused queue that targets ``rootQueue``.
+    /// The queue that was passed to the initializer for creating `URLRequest`s. Without one, each request's own task creates its
+    /// `URLRequest`s, and this property returns an unused queue that targets ``rootQueue``.
     public var requestQueue: DispatchQueue { state.queues.exposedRequest }
-    /// The queue on which serializers run, if one was passed to the initializer. Otherwise, each request's own task runs its
-    /// serializers, and this is an unused queue that targets ``rootQueue``.
+    /// The queue that was passed to the initializer for running serializers. Without one, each request's own task runs its
+    /// serializers, and this property returns an unused queue that targets ``rootQueue``.
     public var serializationQueue: DispatchQueue { state.queues.exposedSerialization }
     /// The interceptor that adapts and retries every request, before the request's own interceptor.
     public var interceptor: (any RequestInterceptor)? { state.interceptor }
@@ -131,7 +131,7 @@ open class Session: @unchecked Sendable {
     /// Creates a request with parameters that an encoding adds to its URL or its body.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
     /// receive the error.
     open func request(
         _ convertible: any URLConvertible,
@@ -152,7 +152,7 @@ open class Session: @unchecked Sendable {
     /// Creates a request with `Encodable` parameters that an encoder adds to its URL or its body.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
     /// receive the error.
     open func request<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
@@ -173,7 +173,7 @@ open class Session: @unchecked Sendable {
     /// Creates a request from a value that can be converted to a `URLRequest`.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func request(
         _ convertible: any URLRequestConvertible,
@@ -194,7 +194,7 @@ open class Session: @unchecked Sendable {
     /// If `automaticallyCancelOnStreamError` is true, the request is canceled when a serializer throws.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
     /// receive the error.
     open func streamRequest(
         _ convertible: any URLConvertible,
@@ -217,7 +217,7 @@ open class Session: @unchecked Sendable {
     /// If `automaticallyCancelOnStreamError` is true, the request is canceled when a serializer throws.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
     /// receive the error.
     open func streamRequest<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
@@ -242,7 +242,7 @@ open class Session: @unchecked Sendable {
     /// If `automaticallyCancelOnStreamError` is true, the request is canceled when a serializer throws.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func streamRequest(
         _ convertible: any URLRequestConvertible,
@@ -263,7 +263,7 @@ open class Session: @unchecked Sendable {
     /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
     /// receive the error.
     open func download(
         _ convertible: any URLConvertible,
@@ -287,7 +287,7 @@ open class Session: @unchecked Sendable {
     /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created or encoded, handlers
     /// receive the error.
     open func download<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
@@ -311,7 +311,7 @@ open class Session: @unchecked Sendable {
     /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func download(
         _ convertible: any URLRequestConvertible,
@@ -329,14 +329,14 @@ open class Session: @unchecked Sendable {
     /// The download requests the rest of the file, provided that the file hasn't changed. It starts again at the first byte if
     /// the file has changed, if the server sends the whole file anyway, or if the partial file no longer exists. The result is
     /// always one complete version of the file. A response with another status, such as 404 or 503, leaves the partial file
-    /// unchanged and is reported like any other response, so add ``Request/validate()``.
+    /// unchanged. It is reported like any other response, so add ``Request/validate()``.
     ///
     /// Progress starts at the size of the partial file and is measured against the whole file.
     ///
     /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     ///
     /// - Parameters:
@@ -362,7 +362,7 @@ open class Session: @unchecked Sendable {
     /// Creates a request that sends bytes from memory.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func upload(
         _ data: Data,
@@ -383,7 +383,7 @@ open class Session: @unchecked Sendable {
     /// Creates a request from a value that can be converted to a `URLRequest`. It sends bytes from memory.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func upload(
         _ data: Data,
@@ -401,7 +401,7 @@ open class Session: @unchecked Sendable {
     /// Creates a request that sends a file. The file is read while it is sent.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func upload(
         _ fileURL: URL,
@@ -422,7 +422,7 @@ open class Session: @unchecked Sendable {
     /// Creates a request from a value that can be converted to a `URLRequest`. It sends a file and reads it while sending.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func upload(
         _ fileURL: URL,
@@ -443,7 +443,7 @@ open class Session: @unchecked Sendable {
     /// chunked transfer coding.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func upload(
         _ stream: InputStream,
@@ -496,7 +496,7 @@ open class Session: @unchecked Sendable {
     /// chunked transfer coding.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func upload(
         _ stream: InputStream,
@@ -514,7 +514,7 @@ open class Session: @unchecked Sendable {
     /// Creates a request that sends a sequence of chunks. The next chunk is requested after the previous one has been sent.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     ///
     /// - Parameters:
@@ -549,7 +549,7 @@ open class Session: @unchecked Sendable {
     /// requested after the previous one has been sent.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     ///
     /// - Parameters:
@@ -574,7 +574,7 @@ open class Session: @unchecked Sendable {
     /// Creates a request from a value that creates both a `URLRequest` and its body.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func upload(
         _ convertible: any UploadConvertible,
@@ -589,15 +589,15 @@ open class Session: @unchecked Sendable {
 
     // MARK: Multipart
 
-    /// Creates a request that sends a multipart form that a closure fills.
+    /// Creates a request that sends a multipart form with the parts that a closure appends.
     ///
-    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file, which
-    /// only the current user can read and which is removed when the request finishes. Encoding runs on the ``requestQueue`` if
-    /// one was passed to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the
-    /// form can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
+    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file. Only
+    /// the current user can read this file. It is removed when the request finishes. Encoding runs on the ``requestQueue`` if you
+    /// passed one to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the form
+    /// can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     ///
     /// - Parameters:
@@ -625,7 +625,7 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager, requestModifier: requestModifier)
     }
 
-    /// Creates a request that sends a multipart form that a closure fills.
+    /// Creates a request that sends a multipart form with the parts that a closure appends.
     ///
     /// - Parameters:
     ///   - multipartFormData: Appends the parts. It is called before this method returns.
@@ -656,15 +656,16 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager, requestModifier: requestModifier)
     }
 
-    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a multipart form that a closure fills.
+    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a multipart form with the parts that a
+    /// closure appends.
     ///
-    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file, which
-    /// only the current user can read and which is removed when the request finishes. Encoding runs on the ``requestQueue`` if
-    /// one was passed to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the
-    /// form can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
+    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file. Only
+    /// the current user can read this file. It is removed when the request finishes. Encoding runs on the ``requestQueue`` if you
+    /// passed one to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the form
+    /// can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     ///
     /// - Parameters:
@@ -685,7 +686,8 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: nil, fileManager: fileManager)
     }
 
-    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a multipart form that a closure fills.
+    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a multipart form with the parts that a
+    /// closure appends.
     ///
     /// - Parameters:
     ///   - multipartFormData: Appends the parts. It is called before this method returns.
@@ -711,13 +713,13 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request that sends a multipart form.
     ///
-    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file, which
-    /// only the current user can read and which is removed when the request finishes. Encoding runs on the ``requestQueue`` if
-    /// one was passed to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the
-    /// form can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
+    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file. Only
+    /// the current user can read this file. It is removed when the request finishes. Encoding runs on the ``requestQueue`` if you
+    /// passed one to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the form
+    /// can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     ///
     /// - Parameters:
@@ -752,13 +754,13 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request from a value that can be converted to a `URLRequest`. It sends a multipart form.
     ///
-    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file, which
-    /// only the current user can read and which is removed when the request finishes. Encoding runs on the ``requestQueue`` if
-    /// one was passed to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the
-    /// form can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
+    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file. Only
+    /// the current user can read this file. It is removed when the request finishes. Encoding runs on the ``requestQueue`` if you
+    /// passed one to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the form
+    /// can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
     /// The request starts when you call `resume()` or add its first handler. `shouldAutomaticallyResume` determines whether
-    /// handlers start the request; nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
+    /// handlers start the request. Nil uses ``startRequestsImmediately``. If the request can't be created, handlers receive the
     /// error.
     open func upload(
         multipartFormData: MultipartFormData,
@@ -841,7 +843,7 @@ open class Session: @unchecked Sendable {
                 shouldAutomaticallyResume: nil))
     }
 
-    /// Creates a request for a TCP connection, over which bytes can be read and written.
+    /// Creates a request for a TCP connection that reads and writes bytes.
     ///
     /// - Parameters:
     ///   - hostName: A host name or an IP address.
