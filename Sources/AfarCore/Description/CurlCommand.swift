@@ -27,9 +27,9 @@ extension Request {
         cURLDescription(of: lastRequest, redactingSecrets: redactingSecrets)
     }
 
-    /// Calls a closure once with the curl command line, on the session's ``Session/rootQueue``. It is called as soon as a
-    /// `URLRequest` has been created for sending, or when the request has ended without one. You can add several closures, and
-    /// each of them is called.
+    /// Calls a closure once with the curl command line, on the session's ``Session/rootQueue``. The closure is called as soon as
+    /// a `URLRequest` has been created for sending, or when the request has ended without a `URLRequest`. You can add several
+    /// closures, and each of them is called.
     ///
     /// - Parameter handler: Called with the result of ``cURLDescription()``.
     @preconcurrency
@@ -38,9 +38,9 @@ extension Request {
         cURLDescription(on: session.queues.root, redactingSecrets: false, calling: handler)
     }
 
-    /// Calls a closure once with the curl command line, on the session's ``Session/rootQueue``. It is called as soon as a
-    /// `URLRequest` has been created for sending, or when the request has ended without one. You can add several closures, and
-    /// each of them is called.
+    /// Calls a closure once with the curl command line, on the session's ``Session/rootQueue``. The closure is called as soon as
+    /// a `URLRequest` has been created for sending, or when the request has ended without a `URLRequest`. You can add several
+    /// closures, and each of them is called.
     ///
     /// - Parameters:
     ///   - redactingSecrets: Whether passwords, tokens and cookies are replaced by `***`.
@@ -53,8 +53,8 @@ extension Request {
         cURLDescription(on: session.queues.root, redactingSecrets: redactingSecrets, calling: handler)
     }
 
-    /// Calls a closure once with the curl command line. It is called as soon as a `URLRequest` has been created for sending, or
-    /// when the request has ended without one. You can add several closures, and each of them is called.
+    /// Calls a closure once with the curl command line. The closure is called as soon as a `URLRequest` has been created for
+    /// sending, or when the request has ended without a `URLRequest`. You can add several closures, and each of them is called.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the closure is called.
@@ -67,8 +67,8 @@ extension Request {
         cURLDescription(on: queue, redactingSecrets: false, calling: handler)
     }
 
-    /// Calls a closure once with the curl command line. It is called as soon as a `URLRequest` has been created for sending, or
-    /// when the request has ended without one. You can add several closures, and each of them is called.
+    /// Calls a closure once with the curl command line. The closure is called as soon as a `URLRequest` has been created for
+    /// sending, or when the request has ended without a `URLRequest`. You can add several closures, and each of them is called.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the closure is called.

@@ -10,7 +10,7 @@ import Foundation
 /// This also ends a step that waits for user code.
 ///
 /// The pipeline is also the executor of its task. If a thread awaits the response, the steps run on that thread to save a
-/// wake-up. Otherwise they run on Dispatch's threads, because programs can block the task pool's few threads.
+/// wake-up. Otherwise, the steps run on Dispatch's threads, because programs can block the few threads of Swift's task pool.
 final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     // Sendable: only the task uses mutable state.
 

@@ -162,8 +162,8 @@ extension DownloadRequest {
     /// `Content-Disposition` (RFC 6266, with `filename*` of RFC 8187), otherwise from the last component of the URL's path. If
     /// both are missing, the name is "download".
     ///
-    /// To keep the file in the directory, these parts of the name are removed: everything before the last slash or backslash,
-    /// control characters, and leading dots, dashes and tildes.
+    /// To keep the file in the directory, everything before the last slash or backslash is removed from the name. Control
+    /// characters and leading dots, dashes and tildes are removed too.
     ///
     /// - Parameters:
     ///   - directory: The directory. The default is the documents directory. On Linux, this directory might not exist. The option

@@ -44,7 +44,7 @@ extension Session {
     /// canceled, the limit expires immediately. You can call the method more than once. The shortest limit applies.
     ///
     /// - Parameter limit: The time that running requests have to finish, in seconds. Requests that are still running after this
-    ///   time fail with ``AFError/sessionInvalidated(error:)``. The default is 30. With 0, they end immediately.
+    ///   time fail with ``AFError/sessionInvalidated(error:)``. The default is 30. With 0, the requests end immediately.
     /// - Returns: A Boolean value that indicates whether all requests finished within the limit.
     @discardableResult
     public func shutdown(drainingFor limit: TimeInterval = 30) async -> Bool {

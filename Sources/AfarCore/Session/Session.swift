@@ -6,8 +6,8 @@ public import Foundation
 
 /// An object that creates requests and provides their shared transport, default headers, timeouts and interceptor.
 ///
-/// Retain a session while its requests run. When it is released, they fail with ``AFError/sessionDeinitialized``. You can call
-/// all methods from any thread.
+/// Retain a session while its requests run. When the session is released, its requests fail with
+/// ``AFError/sessionDeinitialized``. You can call all methods from any thread.
 open class Session: @unchecked Sendable {
     // Sendable: its only stored property is constant.
 
@@ -326,12 +326,12 @@ open class Session: @unchecked Sendable {
 
     /// Creates a download that resumes an earlier one.
     ///
-    /// The download requests the rest of the file, provided that the file hasn't changed. It starts again at the first byte if
-    /// the file has changed, if the server sends the whole file anyway, or if the partial file no longer exists. The result is
-    /// always one complete version of the file. A response with another status, such as 404 or 503, leaves the partial file
-    /// unchanged. It is reported like any other response, so add ``Request/validate()``.
+    /// The download requests the rest of the file, provided that the file hasn't changed. It starts again at the first byte in
+    /// three cases: the file has changed, the server sends the whole file anyway, or the partial file no longer exists. The
+    /// result is always one complete version of the file. A response with another status, such as 404 or 503, leaves the partial
+    /// file unchanged. It is reported like any other response, so add ``Request/validate()``.
     ///
-    /// Progress starts at the size of the partial file and is measured against the whole file.
+    /// Progress starts at the size of the partial file. Its total is the size of the whole file.
     ///
     /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     ///

@@ -39,8 +39,8 @@ public struct SessionConfiguration: Sendable {
         get { exchangeOptions.totalTimeout }
         set { exchangeOptions.totalTimeout = newValue }
     }
-    /// The maximum time to resolve the host, connect and complete the TLS handshake together, in seconds. The default is 30.
-    /// This property has an effect only if the transport's capabilities include it.
+    /// The maximum total time to resolve the host, connect and complete the TLS handshake, in seconds. The default is 30. This
+    /// property has an effect only if the transport's capabilities include it.
     public var timeoutIntervalForConnect: TimeInterval {
         get { exchangeOptions.connectTimeout }
         set { exchangeOptions.connectTimeout = newValue }
@@ -60,7 +60,7 @@ public struct SessionConfiguration: Sendable {
     /// have a separate limit until they are open.
     public var httpMaximumConnectionsPerHost = 6
     /// The lowest TLS version that is accepted. The default is 1.2. With `URLSessionTransport` on Linux, the system's OpenSSL
-    /// must enforce 1.2, and 1.3 fails each request.
+    /// must enforce 1.2. A minimum of 1.3 makes each request fail.
     public var tlsMinimumSupportedProtocolVersion: ExchangeOptions.TLSVersion {
         get { exchangeOptions.minimumTLSVersion }
         set { exchangeOptions.minimumTLSVersion = newValue }
@@ -77,9 +77,9 @@ public struct SessionConfiguration: Sendable {
     }
     /// A file of PEM certificates of the authorities to trust, instead of the system's. The default is nil.
     ///
-    /// Transports read this property and the next four when they are created. To configure your own transport, use
-    /// `HTTPTransport(configuration: .init(configuration))`. With a transport that doesn't support one of these properties,
-    /// each request fails.
+    /// Transports read this property and the next four properties when they are created. To configure your own transport, use
+    /// `HTTPTransport(configuration: .init(configuration))`. With a transport that doesn't support one of these properties, each
+    /// request fails.
     public var certificateBundle: URL?
     /// A Boolean value that indicates whether servers' certificates must conform strictly to RFC 5280 (OpenSSL's
     /// `X509_V_FLAG_X509_STRICT`). For example, certificates of private authorities often lack a key identifier. Evaluators apply
@@ -116,10 +116,10 @@ public struct SessionConfiguration: Sendable {
         get { exchangeOptions.decodesContent }
         set { exchangeOptions.decodesContent = newValue }
     }
-    /// The maximum growth of a compressed body during decoding. A body that exceeds it fails its request with
-    /// ``TransportError/Code-swift.struct/responseTooLarge``, whether it is received in memory, in a file or as a stream. By
-    /// default, a body exceeds the limit if it is larger than 1 GiB and more than 1,000 times the size of the received data. Nil
-    /// means no limit.
+    /// The maximum growth of a compressed body during decoding. A request whose body exceeds the limit fails with
+    /// ``TransportError/Code-swift.struct/responseTooLarge``, whether the body is received in memory, in a file or as a stream.
+    /// By default, a body exceeds the limit if it is larger than 1 GiB and more than 1,000 times the size of the received data.
+    /// Nil means no limit.
     public var decompressionLimit: DecompressionLimit? {
         get { exchangeOptions.decompressionLimit }
         set { exchangeOptions.decompressionLimit = newValue }
@@ -132,8 +132,8 @@ public struct SessionConfiguration: Sendable {
 
     /// The maximum number of redirects in one attempt. A request with more redirects fails. The default is 20.
     public var maximumRedirects = 20
-    /// A Boolean value that indicates whether redirects from https to http are followed. The default is false, which makes the
-    /// request fail.
+    /// A Boolean value that indicates whether redirects from https to http are followed. If it is false, which is the default, a
+    /// redirect from https to http makes the request fail.
     public var allowsInsecureRedirects = false
     /// Additional names of sensitive headers, such as `X-Customer`. Names are case-insensitive.
     ///
@@ -164,8 +164,8 @@ public struct SessionConfiguration: Sendable {
     /// Determines which cookies are stored. The default is `.onlyFromMainDocumentDomain`. If a request has a `mainDocumentURL`,
     /// only cookies from that site are stored. Otherwise, all cookies are stored.
     public var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
-    /// The list of domain names for which cookies aren't allowed, such as `co.uk`. The default is nil. Sessions that the module
-    /// `Afar` creates then use the system's list. Other sessions reject only names without a dot.
+    /// The list of domain names for which cookies aren't allowed, such as `co.uk`. The default is nil. Sessions with the default
+    /// transport of the module `Afar` then use the system's list. Other sessions reject only names without a dot.
     public var publicSuffixList: (any PublicSuffixList)?
     /// The store of the hosts that require https (HSTS, RFC 6797). http requests to them are sent over https. The default is
     /// nil, which ignores this requirement.
@@ -196,9 +196,9 @@ public struct SessionConfiguration: Sendable {
     }
     /// The settings for connections to hosts: proxies, a Unix domain socket, or a specific interface.
     ///
-    /// The default is nil. On Linux, sessions that the module `Afar` creates then use the proxies of the environment
-    /// (``ProxySettings/environment``). Other sessions use their transport's defaults. With a setting that the transport doesn't
-    /// support, each request fails.
+    /// The default is nil. On Linux, sessions with the default transport of the module `Afar` then use the proxies of the
+    /// environment (``ProxySettings/environment``). Other sessions use their transport's defaults. With a setting that the
+    /// transport doesn't support, each request fails.
     public var network: NetworkSettings?
 
     /// The subclasses of `URLProtocol` that can handle requests. The default is nil.

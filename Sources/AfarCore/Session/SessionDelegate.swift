@@ -147,7 +147,7 @@ open class SessionDelegate: @unchecked Sendable {
     /// The closure is called for the original server and for the target of each redirect. It isn't called for proxies, or if the
     /// body is a stream that can be read only once. `.performDefaultHandling` uses the credential of
     /// ``Request/authenticate(with:)`` or of the session's provider. `.rejectProtectionSpace` continues with the next scheme that
-    /// the server offers. After the last one, the response is delivered unchanged.
+    /// the server offers. After the last scheme, the response is delivered unchanged.
     ///
     /// If ``sessionDidReceiveChallenge`` is nil, the closure also decides whether servers' certificates are trusted, in the same
     /// way. The transport must support this decision, as the default transport on Linux does. To keep the default validation,
