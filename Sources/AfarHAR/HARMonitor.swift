@@ -48,7 +48,7 @@ public final class HARMonitor: EventMonitor {
 
     /// Records a completed attempt.
     public func request(_ request: AfarCore.Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-        // The next attempt can already have begun and released the body.
+        // The next attempt might have begun and released the body.
         guard let metrics = gathered.withLock({ $0.removeValue(forKey: request.id) }) else { return }
         let isCurrent = request.allMetrics.last?.taskInterval.start == metrics.taskInterval.start
         let transactions = metrics.transactionMetrics

@@ -192,7 +192,7 @@ private struct RequestKey: Sendable, CustomStringConvertible {
     ) {
         self.method = method.uppercased()
         let redacted = redaction.url(url)
-        // Archives differ in whether they contain the fragment and the slash of an empty path.
+        // Archives can omit the fragment, and the slash of an empty path.
         var parts = URL(keepingEscapesOf: redacted).flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
         parts?.fragment = nil
         if parts?.percentEncodedPath.isEmpty == true { parts?.percentEncodedPath = "/" }

@@ -129,7 +129,7 @@ extension Request {
         for field in try stack.options.get().defaultFields.fields where !request.headerFields.contains(field.name) {
             headers.add(name: field.name.rawName, value: field.value)
         }
-        // The command keeps the user name and password in its URL. The headers of `request` would repeat them.
+        // The headers of `request` would repeat the user name and password in the URL.
         for header in urlRequest.headers { headers.update(header) }
         headers.remove(name: "Content-Length")
         headers.remove(name: "Transfer-Encoding")

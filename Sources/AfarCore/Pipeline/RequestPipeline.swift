@@ -117,7 +117,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     private func adapt(
         _ urlRequest: URLRequest, with adapter: any RequestInterceptor
     ) async throws(AFError) -> URLRequest {
-        // If the request was canceled, its own error replaces this one.
+        // The error of a canceled request replaces this error.
         let ending = Result<URLRequest, AFError>.failure(.sessionDeinitialized)
         return try await callInterceptor(ifEnded: ending) { [request] session, answer in
             adapter.adapt(urlRequest, using: RequestAdapterState(request: request, session: session)) { result in
@@ -134,7 +134,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         await session.interceptorLock.acquire()
         return await withCancellableCallback(ifCancelled: ending) { [request, session] answer in
             let work: @Sendable () -> Void = {
-                // If this closure retained the session, the session would live until the interceptor answers.
+                // A retained session would live until the interceptor answers.
                 if request.mutable.withLock({ $0.isActive }), let owner = session.owner {
                     call(owner, answer)
                 } else {
@@ -142,7 +142,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
                 }
                 session.interceptorLock.unlock()
             }
-            // The work runs in its own task, so that a cancellation doesn't wait for the queue.
+            // Uses a task, so that a cancellation doesn't wait for the queue.
             if let queue = session.queues.request {
                 Task(executorPreference: QueueExecutor(queue)) { work() }
             } else {

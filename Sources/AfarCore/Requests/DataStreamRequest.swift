@@ -375,7 +375,7 @@ extension DataStreamRequest {
     }
 
     private func call<Success, Failure>(_ handler: Handler<Success, Failure>, with stream: Stream<Success, Failure>) {
-        // An error is still delivered, because it can be the reason that the request ended.
+        // An error is still delivered, because it can be why the request ended.
         if stream.value != nil, hasEnded { return }
         do {
             try handler(stream)

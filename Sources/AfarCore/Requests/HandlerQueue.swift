@@ -144,7 +144,7 @@ extension Request {
         completion: @escaping @Sendable (Response) -> Void
     ) {
         addHandler(makeResponse) { response in
-            // The response is transferred to the queue and never shared.
+            // The response is transferred, never shared.
             nonisolated(unsafe) let response = response
             (queue ?? .main).asyncKeepingTransport { completion(response) }
         }

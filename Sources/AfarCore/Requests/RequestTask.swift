@@ -175,7 +175,7 @@ func makeTask(resuming download: DownloadRequest, with urlRequest: URLRequest?) 
     makeInstance(of: DownloadRequestTask.self, urlRequest.map { TaskAttempt($0, of: download) })
 }
 
-// Calls the initializer through a protocol to avoid a warning. Apple deprecates it, because a task created this way does nothing.
+// Apple deprecates the initializer to prevent tasks that do nothing. Calling it through a protocol avoids the warning.
 private func makeInstance<Instance: RequestTask>(of type: Instance.Type, _ attempt: TaskAttempt?) -> Instance {
     let task = type.init()
     task.attempt = attempt

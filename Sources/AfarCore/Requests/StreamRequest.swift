@@ -298,7 +298,7 @@ private final class Turn: Sendable {
                 state.isAcquired = true
                 return state.isEnded
             }
-            // Unlocks asynchronously, because a series of abandoned turns would otherwise recurse.
+            // Unlocks asynchronously, because many abandoned turns would otherwise recurse.
             if isEnded { DispatchQueue.global().async { lock.unlock() } } else { acquired.fulfill(()) }
         }
     }

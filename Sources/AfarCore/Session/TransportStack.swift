@@ -52,7 +52,7 @@ final class TransportStack: Sendable {
         stages.append(AuthenticationStage(configuration, over: transport))
         if let store = configuration.cacheStore {
             // Cookies are added outside the cache, because the cache distinguishes requests by their cookies. Cookies are stored
-            // inside the cache, so they are stored even if the cache ignores the response.
+            // even if the cache ignores the response.
             if let sending = configuration.cookieStage(accepts: false) { stages.append(sending) }
             if let accepting = configuration.cookieStage(sends: false) { innerStages.insert(accepting, at: 0) }
             stages.append(
