@@ -41,7 +41,7 @@ extension HAR {
             time = (try? values.decodeIfPresent(Double.self, forKey: .time)) ?? 0
             timings = (try? values.decodeIfPresent(Timings.self, forKey: .timings)) ?? Timings()
             serverIPAddress = try values.decodeIfPresent(String.self, forKey: .serverIPAddress)
-            // Browsers write their own messages to this field, not codes.
+            // Browsers write their own messages to this field instead of codes.
             failure = try? values.decodeIfPresent(String.self, forKey: .failure)
         }
 

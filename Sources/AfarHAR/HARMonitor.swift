@@ -15,10 +15,10 @@ import HTTPTypes
 /// try monitor.archive.write(to: file)
 /// ```
 ///
-/// Each attempt of a request and each redirect is an entry with timings. The archive contains request bodies that are
-/// in memory and response bodies that are collected in memory. It doesn't contain the bodies of downloads and streams,
-/// and can lack those of retried attempts. To record all bodies or to replay an archive, use ``RecordingTransport``
-/// instead. The monitor keeps the whole archive in memory.
+/// Each attempt of a request and each redirect is an entry with timings. The archive contains request bodies that are in memory
+/// and response bodies that are collected in memory. It doesn't contain the bodies of downloads and streams. It can lack the
+/// bodies of retried attempts. To record all bodies or to replay an archive, use ``RecordingTransport`` instead. The monitor
+/// keeps the whole archive in memory.
 public final class HARMonitor: EventMonitor {
     /// The queue on which the monitor receives events.
     public let queue = DispatchQueue(label: "afar.har")
@@ -48,7 +48,7 @@ public final class HARMonitor: EventMonitor {
 
     /// Records a completed attempt.
     public func request(_ request: AfarCore.Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-        // The next attempt may have begun and released the body.
+        // The next attempt might have begun and released the body.
         guard let metrics = gathered.withLock({ $0.removeValue(forKey: request.id) }) else { return }
         let isCurrent = request.allMetrics.last?.taskInterval.start == metrics.taskInterval.start
         let transactions = metrics.transactionMetrics

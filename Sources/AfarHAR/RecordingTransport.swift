@@ -12,7 +12,7 @@ import HTTPTypes
 /// ```
 ///
 /// Each redirect, each response to an authentication challenge and each retry is a separate entry, in the order of sending. A
-/// failure is recorded with its code. Bodies of up to 16 MiB are recorded, including those in files and streams. The body of a
+/// failure is recorded with its code. Bodies of up to 16 MiB are recorded, including bodies in files and streams. The body of a
 /// streamed response is recorded only if it is read to the end.
 ///
 /// The transport has no access to a session's ``SessionConfiguration/sensitiveHeaders``, so list them in the redaction.
@@ -148,7 +148,7 @@ private final class SentBody: Sendable {
 private final class BodyFileTracker: Sendable {
     private let chosen: Guarded<Int32?>
 
-    /// Observes the head decision, because it can select another file.
+    /// Observes the head decision, because the decision can select another file.
     init(_ exchange: inout Exchange) {
         chosen = Guarded(exchange.delivery.file)
         guard let decision = exchange.decide else { return }

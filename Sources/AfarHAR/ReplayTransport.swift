@@ -12,7 +12,7 @@ import HTTPTypes
 /// without a matching entry fails with ``TransportError/Code-swift.struct/invalidUse``, and the error lists the request
 /// and the unused entries. A recorded failure is thrown again with its code.
 public final class ReplayTransport: Transport {
-    /// The rules that determine whether an entry matches a request. Redacted values are excluded from the comparison.
+    /// The rules that determine whether an entry matches a request. Redacted values aren't compared.
     public struct Matching: Sendable, Hashable {
         /// The method, the URL and the body must be equal, and each entry responds to one request. If several entries match,
         /// they respond in order. Multipart boundaries and the order of JSON keys are ignored.
@@ -26,8 +26,8 @@ public final class ReplayTransport: Transport {
 
         private init(isStrict: Bool) { self.isStrict = isStrict }
 
-        /// Returns rules that also ignore the values of the named URL and form parameters, multipart parts and JSON
-        /// keys, such as timestamps and nonces. Names are case-insensitive.
+        /// Returns rules that also ignore values with the given names, such as timestamps and nonces. The names apply to URL and
+        /// form parameters, multipart parts and JSON keys. Names are case-insensitive.
         public func ignoring(_ names: Set<String>) -> Matching {
             var matching = self
             matching.ignoredNames.formUnion(names)
@@ -81,7 +81,8 @@ public final class ReplayTransport: Transport {
     /// Descriptions of the requests without a matching entry.
     public var unansweredRequests: [String] { unanswered.withLock { $0 } }
 
-    /// Responds to a request. Waiting for a request body that is still being produced also ends on cancellation or after the total timeout.
+    /// Responds to a request. If the request body is still being produced, cancellation or the total timeout ends the wait for
+    /// it.
     public func send(_ exchange: Exchange) async throws -> TransportResponse {
         try capabilities.check(exchange)
         typealias Outcome = Result<TransportResponse, any Error>
@@ -169,7 +170,7 @@ public final class ReplayTransport: Transport {
 }
 
 extension HAR.Entry {
-    /// Whether the response can lack a body, in which case tools omit the text.
+    /// Whether the response can lack a body. Tools then omit the text.
     fileprivate var canLackBody: Bool {
         response.content.text == nil && response.content.comment == nil
             && (response.content.size <= 0 || request.method.uppercased() == "HEAD"
@@ -191,7 +192,7 @@ private struct RequestKey: Sendable, CustomStringConvertible {
     ) {
         self.method = method.uppercased()
         let redacted = redaction.url(url)
-        // An archive can contain either form of the URL.
+        // Archives can omit the fragment, and the slash of an empty path.
         var parts = URL(keepingEscapesOf: redacted).flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
         parts?.fragment = nil
         if parts?.percentEncodedPath.isEmpty == true { parts?.percentEncodedPath = "/" }

@@ -16,11 +16,11 @@ package struct MessageDeflate: Sendable, Hashable {
     /// The client's offer, for `Sec-WebSocket-Extensions`.
     package static let offer = "permessage-deflate; client_max_window_bits"
 
-    /// Returns the parameters that a server accepted in response to ``offer``; nil if it declined compression.
+    /// Returns the parameters that a server accepted in response to ``offer``, or nil if the server declined compression.
     ///
     /// - Parameter extensions: The values of `Sec-WebSocket-Extensions`.
-    /// - Throws: ``WebSocketViolation`` if the server uses an extension or a parameter that was not offered. In that case, the
-    ///   connection must fail.
+    /// - Throws: ``WebSocketViolation`` if the server uses an extension or a parameter that was not offered. The connection must
+    ///   then fail.
     package static func agreement(in extensions: [String]) throws(WebSocketViolation) -> MessageDeflate? {
         let agreed = FieldScanner.elements(of: extensions)
         guard let first = agreed.first else { return nil }
@@ -78,7 +78,7 @@ package final class MessageDeflater {
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private let keepsContext: Bool
 
-    /// Returns nil if zlib doesn't support the negotiated parameters. In that case, messages are sent uncompressed.
+    /// Returns nil if zlib doesn't support the negotiated parameters. Messages are then sent uncompressed.
     package init?(_ agreement: MessageDeflate) {
         keepsContext = agreement.clientKeepsContext
         stream.initialize(to: z_stream())
@@ -96,7 +96,7 @@ package final class MessageDeflater {
         stream.deallocate()
     }
 
-    /// Returns the compressed message; nil if it must be sent uncompressed.
+    /// Returns the compressed message, or nil if the message must be sent uncompressed.
     package func compress(_ message: some ContiguousBytes) -> Data? {
         message.withUnsafeBytes { bytes in
             guard (Self.leastBytes...Int(Int32.max)).contains(bytes.count) else { return nil }

@@ -58,7 +58,8 @@ package enum WebSocketFrame {
         }
     }
 
-    /// Returns the payload of a close frame (RFC 6455, section 5.5.1). A reason that is too long is truncated after a character.
+    /// Returns the payload of a close frame (RFC 6455, section 5.5.1). A reason that is too long is truncated after a complete
+    /// character.
     package static func closePayload(code: UInt16?, reason: String) -> Data {
         guard let code else { return Data() }
         var payload = withUnsafeBytes(of: code.bigEndian) { Data($0) }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Parses the messages that a server sends (RFC 6455, sections 5 and 6.2), regardless of how the bytes are divided.
+/// Parses the messages that a server sends (RFC 6455, sections 5 and 6.2). The bytes can be divided at any position.
 package struct WebSocketReader {
     /// A message or a control frame.
     package enum Event: Sendable, Hashable {
@@ -190,7 +190,7 @@ package struct WebSocketReader {
         guard var message else { return .binary(Data()) }
         self.message = nil
         if message.isCompressed {
-            // The last bytes of a compressed message, which the sender omits (RFC 7692, section 7.2.2).
+            // The sender omits these last bytes of a compressed message (RFC 7692, section 7.2.2).
             let end: [UInt8] = [0, 0, 0xFF, 0xFF]
             var result: Result<Void, WebSocketViolation> = .success(())
             end.withUnsafeBytes { end in
@@ -236,7 +236,7 @@ package struct WebSocketReader {
 
 /// Checks incrementally whether bytes are valid UTF-8 (RFC 3629, section 4), so invalid text is rejected as early as possible.
 struct UTF8Check {
-    /// How many bytes the current character still needs.
+    /// The number of bytes that the current character still requires.
     private var missing = 0
     /// The valid range of the next byte.
     private var allowed: ClosedRange<UInt8> = 0x80...0xBF
@@ -283,7 +283,7 @@ struct UTF8Check {
 
 // MARK: - Violations
 
-/// A violation of the protocol by the server. The connection is closed with its code (RFC 6455, section 7.4.1).
+/// A violation of the protocol by the server. The connection is closed with the violation's code (RFC 6455, section 7.4.1).
 package struct WebSocketViolation: Error, Hashable, CustomStringConvertible {
     package let closeCode: UInt16
     package let description: String

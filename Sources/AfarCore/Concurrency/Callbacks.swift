@@ -6,7 +6,7 @@ final class CallbackLock: Sendable {
     private struct State {
         var isLocked = false
         var waiting: [Waiting] = []
-        /// The closures that precede those in `waiting`, in reverse order. The last one is next.
+        /// The closures to call before the closures in `waiting`. The last one is called next.
         var first: [Waiting] = []
 
         mutating func next() -> Waiting? {
@@ -18,7 +18,8 @@ final class CallbackLock: Sendable {
 
     private let state = Locked(State())
 
-    /// Calls a closure after acquiring the lock: immediately, or during the call to ``unlock()`` that releases it.
+    /// Calls a closure after acquiring the lock. If the lock is free, the call is immediate. Otherwise, a later ``unlock()``
+    /// makes the call.
     func lock(_ proceed: @escaping @Sendable () -> Void) {
         let mustWait = state.withLock { state in
             if state.isLocked { state.waiting.append(proceed) }

@@ -19,7 +19,7 @@ package struct StackSpace {
     @inlinable
     package mutating func leave() { depth -= 1 }
 
-    /// A depth that fits on any stack. Below it, the expensive system call isn't needed.
+    /// A depth that fits on any stack. Below this depth, the expensive system call isn't needed.
     @inlinable static var safeDepth: Int { 24 }
     /// The number of bytes to leave for a value's own code between two checks.
     private static let reserve: UInt = 64 << 10

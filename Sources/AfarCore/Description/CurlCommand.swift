@@ -27,9 +27,9 @@ extension Request {
         cURLDescription(of: lastRequest, redactingSecrets: redactingSecrets)
     }
 
-    /// Calls a closure once with the curl command line, on the session's ``Session/rootQueue``. It is called as soon as a
-    /// `URLRequest` has been created for sending, or when the request has ended without one. You can add several closures; each
-    /// is called.
+    /// Calls a closure once with the curl command line, on the session's ``Session/rootQueue``. The closure is called as soon as
+    /// a `URLRequest` has been created for sending, or when the request has ended without a `URLRequest`. You can add several
+    /// closures, and each of them is called.
     ///
     /// - Parameter handler: Called with the result of ``cURLDescription()``.
     @preconcurrency
@@ -38,9 +38,9 @@ extension Request {
         cURLDescription(on: session.queues.root, redactingSecrets: false, calling: handler)
     }
 
-    /// Calls a closure once with the curl command line, on the session's ``Session/rootQueue``. It is called as soon as a
-    /// `URLRequest` has been created for sending, or when the request has ended without one. You can add several closures; each
-    /// is called.
+    /// Calls a closure once with the curl command line, on the session's ``Session/rootQueue``. The closure is called as soon as
+    /// a `URLRequest` has been created for sending, or when the request has ended without a `URLRequest`. You can add several
+    /// closures, and each of them is called.
     ///
     /// - Parameters:
     ///   - redactingSecrets: Whether passwords, tokens and cookies are replaced by `***`.
@@ -53,8 +53,8 @@ extension Request {
         cURLDescription(on: session.queues.root, redactingSecrets: redactingSecrets, calling: handler)
     }
 
-    /// Calls a closure once with the curl command line. It is called as soon as a `URLRequest` has been created for sending, or
-    /// when the request has ended without one. You can add several closures; each is called.
+    /// Calls a closure once with the curl command line. The closure is called as soon as a `URLRequest` has been created for
+    /// sending, or when the request has ended without a `URLRequest`. You can add several closures, and each of them is called.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the closure is called.
@@ -67,8 +67,8 @@ extension Request {
         cURLDescription(on: queue, redactingSecrets: false, calling: handler)
     }
 
-    /// Calls a closure once with the curl command line. It is called as soon as a `URLRequest` has been created for sending, or
-    /// when the request has ended without one. You can add several closures; each is called.
+    /// Calls a closure once with the curl command line. The closure is called as soon as a `URLRequest` has been created for
+    /// sending, or when the request has ended without a `URLRequest`. You can add several closures, and each of them is called.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the closure is called.
@@ -129,7 +129,7 @@ extension Request {
         for field in try stack.options.get().defaultFields.fields where !request.headerFields.contains(field.name) {
             headers.add(name: field.name.rawName, value: field.value)
         }
-        // The headers of `request` include the URL's user and password, which the command keeps in its URL.
+        // The headers of `request` would repeat the user name and password in the URL.
         for header in urlRequest.headers { headers.update(header) }
         headers.remove(name: "Content-Length")
         headers.remove(name: "Transfer-Encoding")
@@ -138,7 +138,7 @@ extension Request {
         let target = URLReference(asWritten: request.path ?? "")
         (url.path, url.query, url.fragment) = (target.path, target.query, nil)
         var command = CurlCommand(method: request.method.rawValue, url: url.text, headers: headers, body: body)
-        // curl would end the user name at a colon. Afar rejects such a name.
+        // curl would end the user name at a colon. Afar rejects a user name with a colon.
         if let credential, let user = credential.user, let password = credential.password,
             !user.utf8.contains(UInt8(ascii: ":"))
         {
@@ -177,7 +177,7 @@ extension CurlCommand.Body {
         }
     }
 
-    /// Whether curl might send `Expect: 100-continue`, which it does before a body of 1 MiB or more.
+    /// Whether curl might send `Expect: 100-continue`. It does this before a body of 1 MiB or more.
     fileprivate var canBeLarge: Bool {
         switch self {
         case .data(let data): data.count >= 1024 * 1024
@@ -226,7 +226,7 @@ package struct CurlCommand {
         self.body = body
     }
 
-    /// Linux limits an argument to 128 KiB; quoting can lengthen the text.
+    /// Linux limits an argument to 128 KiB. Quoting can lengthen the text.
     private static let longestArgument = 100_000
 
     /// Returns the command line for a POSIX shell.
@@ -279,7 +279,7 @@ package struct CurlCommand {
     }
 }
 
-/// How curl receives a body: as an argument, from its file, or through a pipe if it is too long or isn't text.
+/// How curl receives a body: as an argument, from a file, or through a pipe if the body is too long or isn't text.
 private struct BodyArgument {
     var pipe = ""
     var words: [String] = []
@@ -308,7 +308,7 @@ private struct BodyArgument {
         words = ["--data-raw", text]
     }
 
-    /// Whether the text can be an argument. It can't contain control characters; a NUL would end it.
+    /// Whether the text can be an argument. An argument can't contain control characters. A NUL would end it.
     private static func isPlain(_ text: String) -> Bool { TerminalText.isSafe(text.replacing("\r\n", with: "\n")) }
 }
 

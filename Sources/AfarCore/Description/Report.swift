@@ -4,8 +4,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A multi-line description of a request and its outcome, for debugging. Secrets are redacted. Bodies are shown unchanged, up to
-/// a readable length.
+/// A multi-line description of a request and its outcome, for debugging. Secrets are redacted, except in bodies. Bodies are shown
+/// up to a readable length.
 struct Report {
     private(set) var lines: [String] = []
     private let redaction: Redaction
@@ -13,7 +13,7 @@ struct Report {
     private static let longestValue = 2000
     private static let indentation = "  "
 
-    /// - Parameter sensitiveHeaders: The names of further headers to redact, in addition to the known ones.
+    /// - Parameter sensitiveHeaders: Additional names of headers to redact.
     init(sensitiveHeaders: Set<String> = []) {
         redaction = Redaction(sensitiveHeaders: sensitiveHeaders)
     }
@@ -85,7 +85,7 @@ struct BodyExcerpt {
 
     init(_ body: Data) {
         size = Quantity.bytes(Int64(body.count))
-        // A character that the limit splits would make the body look binary.
+        // If the limit splits a character, the body would look binary.
         let cut = body.prefix(Self.longestText)
         var start = String(decoding: cut, as: UTF8.self)
         if cut.count < body.count, start.last == "\u{FFFD}" { start.removeLast() }

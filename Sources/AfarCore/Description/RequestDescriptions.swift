@@ -12,8 +12,8 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible {
         return responseHead.map { "\(urlRequest.line) (\($0.status))" } ?? urlRequest.line
     }
 
-    /// The state, request, response, error and metrics, on several lines. Secrets are redacted; bodies are shown up to a readable
-    /// length.
+    /// The state, request, response, error and metrics, on several lines. Secrets are redacted, except in bodies. Bodies are
+    /// shown up to a readable length.
     public var debugDescription: String {
         var report = Report(sensitiveHeaders: session.configuration.sensitiveHeaders)
         let retries = retryCount > 0 ? ", \(Quantity.count(retryCount, of: "retry", plural: "retries"))" : ""
@@ -28,8 +28,8 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible {
 
 // MARK: - One line
 
-/// The outcome of a request on one line: "GET https://example.com/ -> 200, 1.3 kB in 24.1 ms, 1 retry". A response from the
-/// session's cache is "200 from the cache".
+/// The outcome of a request on one line: "GET https://example.com/ -> 200, 1.3 kB in 24.1 ms, 1 retry". For a response from the
+/// session's cache, the status is "200 from the cache".
 package struct RequestSummary {
     /// The line, with secrets in the URL redacted.
     package let text: String

@@ -23,7 +23,7 @@ extension Request {
     }
 
     /// Returns the original text of a request's URL, or nil if it is unknown. Also returns nil if an adapter has changed the
-    /// request, because the adapter could have signed the `URL`, which can differ from the text.
+    /// request. The adapter could have signed the `URL`, which can differ from the text.
     func writtenURL(of urlRequest: URLRequest) -> String? {
         guard let firstRequest, urlRequest == firstRequest,
             urlRequest.allHTTPHeaderFields == firstRequest.allHTTPHeaderFields
@@ -39,7 +39,7 @@ extension Request {
         return body(from: stream, for: urlRequest)
     }
 
-    /// Returns the body for an input stream. All attempts share it, so that `isSpent` is correct.
+    /// Returns the body for an input stream. All attempts share this body, so that `isSpent` is correct.
     func body(from stream: InputStream, for urlRequest: URLRequest) -> RequestBody {
         mutable.withLock { state in
             if let (source, body) = state.streamedBody, source === stream { return .stream(body) }
@@ -87,7 +87,7 @@ extension Request {
     }
 
     /// Adds the request's options, policies and observers to an exchange and returns its driver. Called immediately before
-    /// sending, because the request's owner can change them until then.
+    /// sending, because the request's owner can change these values until then.
     func makeDriver(_ exchange: consuming Exchange, for urlRequest: URLRequest) throws -> HopDriver {
         let (end, handler, credential, options) = mutable.withLock {
             ($0.end, $0.settings.redirectHandler, $0.settings.credential, $0.settings.options)

@@ -6,17 +6,17 @@ import Foundation
 
 /// Runs a request in one task, from its first attempt to its last handler.
 ///
-/// Each step receives its input from the previous one. Ending the request from outside cancels the task, which also ends a step
-/// that waits for user code.
+/// Each step receives its input from the previous one. If the request is canceled or ended by its session, the task is canceled.
+/// This also ends a step that waits for user code.
 ///
 /// The pipeline is also the executor of its task. If a thread awaits the response, the steps run on that thread to save a
-/// wake-up. Otherwise they run on Dispatch's threads, because programs can block the task pool's few threads.
+/// wake-up. Otherwise, the steps run on Dispatch's threads, because programs can block the few threads of Swift's task pool.
 final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     // Sendable: only the task uses mutable state.
 
     let request: Request
     let session: SessionState
-    /// Whether the task runs on the thread that resumed the request, whose caller might hold locks.
+    /// Whether the task runs on the thread that resumed the request. The caller on this thread might hold locks.
     @exclusivity(unchecked) private var isOnCallersThread = false
 
     init(_ request: Request) {
@@ -117,7 +117,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
     private func adapt(
         _ urlRequest: URLRequest, with adapter: any RequestInterceptor
     ) async throws(AFError) -> URLRequest {
-        // A canceled request's own error takes precedence.
+        // The error of a canceled request replaces this error.
         let ending = Result<URLRequest, AFError>.failure(.sessionDeinitialized)
         return try await callInterceptor(ifEnded: ending) { [request] session, answer in
             adapter.adapt(urlRequest, using: RequestAdapterState(request: request, session: session)) { result in
@@ -126,15 +126,15 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         }.get()
     }
 
-    /// Calls an adapter or a retrier. A session calls them one at a time, because many have state that no lock protects. The
-    /// completion handler doesn't retain the request, because user code can keep the handler forever.
+    /// Calls an adapter or a retrier. A session calls its adapters and retriers one at a time, because many of them have state
+    /// that no lock protects. The completion handler doesn't retain the request, because user code can keep the handler forever.
     private func callInterceptor<Answer: Sendable>(
         ifEnded ending: Answer, _ call: @escaping @Sendable (Session, @escaping @Sendable (Answer) -> Void) -> Void
     ) async -> Answer {
         await session.interceptorLock.acquire()
         return await withCancellableCallback(ifCancelled: ending) { [request, session] answer in
             let work: @Sendable () -> Void = {
-                // Doesn't retain the session, which would otherwise live until the interceptor answers.
+                // A retained session would live until the interceptor answers.
                 if request.mutable.withLock({ $0.isActive }), let owner = session.owner {
                     call(owner, answer)
                 } else {
@@ -142,7 +142,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
                 }
                 session.interceptorLock.unlock()
             }
-            // A cancellation doesn't wait for the queue.
+            // Uses a task, so that a cancellation doesn't wait for the queue.
             if let queue = session.queues.request {
                 Task(executorPreference: QueueExecutor(queue)) { work() }
             } else {
@@ -295,8 +295,8 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         return failure
     }
 
-    /// Returns whether retriers are called for the failure. They aren't called if the last retry couldn't begin, because the
-    /// next one would fail too. They also aren't called if the request was ended or has finished.
+    /// Returns whether retriers are called for the failure. Retriers aren't called if the last retry couldn't begin, because the
+    /// next retry would fail too. They also aren't called if the request was ended or has finished.
     private func canRetry(after failure: AFError) -> Bool {
         if case .requestRetryFailed = failure { return false }
         return request.mutable.withLock { $0.isActive } && request.sink.canBeRetried
@@ -304,7 +304,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Prepares the request and its handlers for another attempt.
     ///
-    /// - Returns: The error that prevents it, or nil if the attempt can begin.
+    /// - Returns: The error that prevents the attempt, or nil if it can begin.
     private func beginRetry() -> AFError? {
         let (handlers, end) = request.mutable.withLock { ($0.beginRetry(), $0.end) }
         guard let handlers else { return end ?? .explicitlyCancelled }
@@ -317,7 +317,7 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
 
     /// Ends the attempts. Another attempt can follow only if a serializer fails.
     ///
-    /// - Returns: Whether the request was ended from outside before its handlers were called.
+    /// - Returns: Whether the request was canceled or ended by its session before its handlers were called.
     private func finish(with failure: AFError?) -> Bool {
         if let failure { request.fail(with: failure) }
         request.mutable.withLock { $0.finishWithoutHandlers() }
@@ -328,12 +328,12 @@ final class RequestPipeline: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Calls the handlers to create their responses, and delivers the responses after all have been created.
+    /// Calls the handlers to create their responses. Delivers the responses after all of them have been created.
     ///
     /// - Parameters:
     ///   - canRetry: Whether a serializer's failure can lead to another attempt.
-    ///   - hadEnded: Whether the request had already been ended from outside. If the request is ended during this call, all
-    ///     handlers receive the error with which it was ended.
+    ///   - hadEnded: Whether the request had already been canceled or ended by its session. If the request is ended during this
+    ///     call, all handlers receive the error that ended it.
     /// - Returns: The serializer's failure if another attempt follows, or nil if the request has finished.
     nonisolated(nonsending) private func callHandlers(canRetry: Bool, hadEnded: Bool) async -> AFError? {
         while true {

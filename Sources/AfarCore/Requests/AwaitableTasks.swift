@@ -54,8 +54,8 @@ public struct DataTask<Value: Sendable>: Sendable {
 }
 
 extension DataRequest {
-    /// Adds a serializer and returns a handle for awaiting its result. This starts the request, unless requests must be started
-    /// explicitly.
+    /// Adds a serializer and returns a handle for awaiting its result. This starts the request, unless automatic starting is
+    /// turned off.
     ///
     /// ```swift
     /// let text = try await AF.request("https://example.com").serializing(.text).value
@@ -71,8 +71,8 @@ extension DataRequest {
         dataTask(automaticallyCancelling: shouldAutomaticallyCancel, serializer.serialize(_:))
     }
 
-    /// Adds a serializer and returns a handle for awaiting its result. This starts the request, unless requests must be started
-    /// explicitly.
+    /// Adds a serializer and returns a handle for awaiting its result. This starts the request, unless automatic starting is
+    /// turned off.
     ///
     /// - Parameters:
     ///   - serializer: Produces the value.
@@ -175,8 +175,8 @@ public struct DownloadTask<Value: Sendable>: Sendable {
 /// ```
 ///
 /// The last element of each sequence is the completion. Without a buffering policy, the next chunk is read when the loop requests
-/// it, so a slow loop slows the server down if the transport supports backpressure. With a buffering policy, chunks are buffered
-/// as the policy specifies.
+/// it. A slow loop then slows the server down, provided that the transport supports backpressure. With a buffering policy, chunks
+/// are buffered as the policy specifies.
 public struct DataStreamTask: Sendable {
     /// A sequence of the events of a stream.
     public typealias Stream<Success: Sendable, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
@@ -185,12 +185,13 @@ public struct DataStreamTask: Sendable {
 
     init(request: DataStreamRequest) { self.request = request }
 
-    /// Returns a sequence of the chunks as they arrive. Iterating starts the request, unless requests must be started explicitly.
+    /// Returns a sequence of the chunks as they arrive. Iterating starts the request, unless automatic starting is turned off.
     ///
     /// - Parameters:
     ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
     ///     true.
-    ///   - bufferingPolicy: How chunks are buffered for a slow loop. The default, nil, buffers none and slows the server down.
+    ///   - bufferingPolicy: How chunks are buffered for a slow loop. The default, nil, buffers no chunks and slows the server
+    ///     down.
     public func streamingData(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         bufferingPolicy: Stream<Data, Never>.BufferingPolicy? = nil
@@ -200,13 +201,14 @@ public struct DataStreamTask: Sendable {
         }
     }
 
-    /// Returns a sequence with one value per chunk. Iterating starts the request, unless requests must be started explicitly.
+    /// Returns a sequence with one value per chunk. Iterating starts the request, unless automatic starting is turned off.
     ///
     /// - Parameters:
     ///   - serializer: Converts each chunk to a value separately.
     ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
     ///     true.
-    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers none and slows the server down.
+    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers no values and slows the server
+    ///     down.
     public func streamingResponses<Serializer: DataStreamSerializer>(
         serializedUsing serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -217,14 +219,15 @@ public struct DataStreamTask: Sendable {
         }
     }
 
-    /// Returns a sequence of values parsed from the body, regardless of chunk boundaries. Iterating starts the request, unless
-    /// requests must be started explicitly.
+    /// Returns a sequence of the values that a parser reads from the body. A value can span several chunks. Iterating starts the
+    /// request, unless automatic starting is turned off.
     ///
     /// - Parameters:
-    ///   - parser: Parses values from chunks. Each body is parsed by its own copy.
+    ///   - parser: Parses values from chunks. Each body is parsed by its own copy of the parser.
     ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
     ///     true.
-    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers none and slows the server down.
+    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers no values and slows the server
+    ///     down.
     public func streamingResponses<Parser: DataStreamParser>(
         parsedUsing parser: Parser,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -266,8 +269,8 @@ public struct DataStreamTask: Sendable {
 }
 
 extension DataStreamRequest {
-    /// Returns a sequence of values parsed from the body, regardless of chunk boundaries. Iterating starts the request, unless
-    /// requests must be started explicitly.
+    /// Returns a sequence of the values that a parser reads from the body. A value can span several chunks. Iterating starts the
+    /// request, unless automatic starting is turned off.
     ///
     /// ```swift
     /// for await stream in AF.streamRequest("https://example.com/feed").serializing(.jsonLines(of: Entry.self)) {
@@ -276,10 +279,12 @@ extension DataStreamRequest {
     /// ```
     ///
     /// - Parameters:
-    ///   - parser: Parses values from chunks. Use the factory method of a format. Each body is parsed by its own copy.
+    ///   - parser: Parses values from chunks. Use the factory method of a format. Each body is parsed by its own copy of the
+    ///     parser.
     ///   - shouldAutomaticallyCancel: Whether leaving the loop early, or canceling its task, cancels the request. The default is
     ///     true.
-    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers none and slows the server down.
+    ///   - bufferingPolicy: How values are buffered for a slow loop. The default, nil, buffers no values and slows the server
+    ///     down.
     public func serializing<Parser: DataStreamParser>(
         _ parser: Parser,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,

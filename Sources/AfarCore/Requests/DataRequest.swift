@@ -26,15 +26,15 @@ public class DataRequest: Request, @unchecked Sendable {
 
     /// The response's body, or nil if it hasn't arrived or the response has none.
     ///
-    /// If the request failed or was canceled, this is the part that had arrived by then. If a handler canceled the request at
-    /// the response's head, the value is nil.
+    /// If the request failed or was canceled, the value is the part that arrived before that. If a handler canceled the request
+    /// at the response's head, the value is nil.
     public var data: Data? { memory.data }
 
-    /// Passes the body to a closure as it arrives, instead of storing it. ``data`` stays nil. Call this method before the request
-    /// starts. A ``DataStreamRequest`` has more features.
+    /// Passes each chunk of the body to a closure instead of storing the body. ``data`` stays nil. Call this method before the
+    /// request starts. A ``DataStreamRequest`` has more features.
     ///
-    /// - Parameter closure: Called for each chunk, in the request's task. The next chunk is read after it returns. The default
-    ///   is nil, which stores the body.
+    /// - Parameter closure: Called for each chunk, in the request's task. The next chunk is read after the closure returns. The
+    ///   default is nil, which stores the body.
     @preconcurrency
     @discardableResult
     public func stream(closure: (@Sendable (Data) -> Void)? = nil) -> Self {
@@ -67,7 +67,7 @@ extension DataRequest {
     /// Adds a handler that receives the response with the value from a serializer, as in `.response(.text) { … }`.
     ///
     /// - Parameters:
-    ///   - serializer: Creates the value. Use the factory method of a format. It never runs on `queue`.
+    ///   - serializer: Creates the value. Use the factory method of a format. The serializer never runs on `queue`.
     ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
     ///   - completionHandler: Called once.
     @preconcurrency
@@ -84,8 +84,8 @@ extension DataRequest {
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
-    ///   - responseSerializer: Creates the value, on the session's serialization queue if it has one, otherwise in the request's
-    ///     task. It never runs on `queue`.
+    ///   - responseSerializer: Creates the value. It runs on the session's serialization queue if there is one, otherwise in the
+    ///     request's task. It never runs on `queue`.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -148,7 +148,7 @@ extension DataRequest {
 
 extension DataRequest {
     /// Simulates an attempt of a request that hasn't started, for tests of interceptors and event monitors. Afterward, the
-    /// request has the state that it would have after the attempt.
+    /// request's state is the same as after a real attempt.
     ///
     /// - Parameters:
     ///   - urlRequest: The request that was sent.

@@ -139,8 +139,8 @@ extension DataStreamRequest {
         return self
     }
 
-    /// Adds a handler that receives values that a parser reads from the body, regardless of chunk boundaries, as in
-    /// `.response(.jsonLines(of: Entry.self)) { … }`.
+    /// Adds a handler that receives the values that a parser reads from the body, as in `.response(.jsonLines(of: Entry.self)) {
+    /// … }`. A value can span several chunks.
     ///
     /// - Parameters:
     ///   - parser: Creates values from chunks. Use the factory method of a format.
@@ -159,8 +159,8 @@ extension DataStreamRequest {
     /// Adds a handler that receives a value for each chunk.
     ///
     /// - Parameters:
-    ///   - serializer: Creates a value from each chunk separately, on the session's serialization queue if it has one, otherwise
-    ///     in the request's task.
+    ///   - serializer: Creates a value from each chunk separately. It runs on the session's serialization queue if there is one,
+    ///     otherwise in the request's task.
     ///   - queue: The queue on which the handler is called. The default is the main queue.
     ///   - stream: Called for each chunk, and once at the end.
     @preconcurrency
@@ -174,11 +174,11 @@ extension DataStreamRequest {
         return self
     }
 
-    /// Adds a handler that receives values that a parser reads from the body, regardless of chunk boundaries.
+    /// Adds a handler that receives the values that a parser reads from the body. A value can span several chunks.
     ///
     /// - Parameters:
-    ///   - parser: Creates values from chunks, on the session's serialization queue if it has one, otherwise in the request's
-    ///     task. Each body is parsed by its own copy.
+    ///   - parser: Creates values from chunks. It runs on the session's serialization queue if there is one, otherwise in the
+    ///     request's task. Each body is parsed by its own copy of the parser.
     ///   - queue: The queue on which the handler is called. The default is the main queue.
     ///   - stream: Called for each value and each parsing error, and once at the end.
     @preconcurrency
@@ -218,10 +218,10 @@ extension DataStreamSerializer where Self == PassthroughStreamSerializer {
     public static var passthrough: PassthroughStreamSerializer { PassthroughStreamSerializer() }
 }
 
-/// A type that creates values, such as lines, records or events, from a streamed body, regardless of chunk boundaries.
+/// A type that creates values, such as lines, records or events, from a streamed body. A value can span several chunks.
 ///
 /// A ``DataStreamSerializer`` processes each chunk separately. A parser keeps the incomplete end of the last chunk. Each body is
-/// parsed by its own copy of the parser, so the body of a retry doesn't continue the previous one.
+/// parsed by its own copy of the parser, so a retry starts without the rest of an earlier body.
 ///
 /// ```swift
 /// struct LengthParser: DataStreamParser {
@@ -245,7 +245,8 @@ public protocol DataStreamParser<Value>: Sendable {
     ///   ``DataStreamRequest/automaticallyCancelOnStreamError`` is true.
     mutating func parse(_ chunk: Data) -> [Result<Value, AFError>]
 
-    /// Called when the body is complete, but not when it was interrupted. The default implementation returns no values.
+    /// Called at the end of a complete body. It isn't called if the body was interrupted. The default implementation returns no
+    /// values.
     ///
     /// - Returns: The values that the end of the body completes, in order.
     mutating func finish() -> [Result<Value, AFError>]
@@ -326,7 +327,7 @@ extension DataStreamRequest.Parser where Failure == AFError {
 }
 
 extension DataStreamRequest {
-    /// Adds a handler that is called on a queue, and starts the request unless requests must be started explicitly.
+    /// Adds a handler that is called on a queue, and starts the request unless automatic starting is turned off.
     package func addHandler<Success: Sendable, Failure: Error>(
         _ parser: Parser<Success, Failure>, on queue: DispatchQueue, _ handler: @escaping Handler<Success, Failure>
     ) {
@@ -338,10 +339,11 @@ extension DataStreamRequest {
             })
     }
 
-    /// Adds a listener for the chunks and the end of a stream, and starts the request unless requests must be started explicitly.
+    /// Adds a listener for the chunks and the end of a stream, and starts the request unless automatic starting is turned off.
     ///
     /// - Parameters:
-    ///   - each: Called for each value. The next chunk is read after it has returned for all values of the current one.
+    ///   - each: Called for each value. The next chunk is read after this closure has returned for all values of the current
+    ///     chunk.
     ///   - last: Called once, with the remaining values and the completion.
     func addListener<Success: Sendable, Failure: Error>(
         _ parser: Parser<Success, Failure>,
@@ -374,7 +376,7 @@ extension DataStreamRequest {
     }
 
     private func call<Success, Failure>(_ handler: Handler<Success, Failure>, with stream: Stream<Success, Failure>) {
-        // An error is still delivered, because it can be the reason for the end.
+        // An error is still delivered, because it can be why the request ended.
         if stream.value != nil, hasEnded { return }
         do {
             try handler(stream)

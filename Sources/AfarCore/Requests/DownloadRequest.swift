@@ -6,13 +6,13 @@ public import Foundation
 
 /// A request whose response is written to a file.
 ///
-/// The body is written to a private temporary file. When it is complete and has passed the validators, it is moved to the
-/// destination. Without a destination, it stays in place, and the caller must move or remove it.
+/// The body is written to a private temporary file. When the file is complete and the response has passed the validators, the
+/// file is moved to the destination. Without a destination, the file stays in place, and the caller must move or remove it.
 ///
-/// A request that fails leaves no file, with two exceptions: the partial file that its ``resumeData`` owns, and a complete file
-/// that couldn't be moved. The latter stays at the error's ``AFError/sourceURL``, and the caller must move or remove it.
+/// A failed request leaves a file in only two cases. A partial file remains if it belongs to the ``resumeData``. A complete file
+/// that couldn't be moved remains at the error's ``AFError/sourceURL``, and the caller must move or remove it.
 ///
-/// A retry resumes where the previous attempt was interrupted, by the same rules as a request created from resume data.
+/// A retry resumes where the previous attempt was interrupted. The same rules apply as for a request created from resume data.
 public final class DownloadRequest: Request, @unchecked Sendable {
     // Sendable: a lock protects its state.
 
@@ -26,12 +26,12 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
         /// Creates missing intermediate directories.
         public static let createIntermediateDirectories = Options(rawValue: 1 << 0)
-        /// Replaces an existing file. Without this option, an existing file fails the request.
+        /// Replaces an existing file. Without this option, the request fails if the file exists.
         public static let removePreviousFile = Options(rawValue: 1 << 1)
     }
 
     /// A closure that returns the destination of the complete file. It receives the file's temporary location and the response's
-    /// head. The closure is called, and the file is moved, on a queue that only this download uses.
+    /// head. A queue that only this download uses calls the closure and moves the file.
     public typealias Destination =
         @Sendable (_ temporaryURL: URL, _ response: HTTPURLResponse) -> (destinationURL: URL, options: Options)
 
@@ -72,13 +72,14 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     // MARK: Files
 
-    /// The location of the complete file, or nil if the file isn't complete or the response has none.
+    /// The location of the complete file, or nil if the file isn't complete or the response has no file.
     ///
-    /// If validation failed, the file exists as long as this request. If the file couldn't be moved, this is nil. The complete
-    /// file is then at the error's ``AFError/sourceURL``, and the caller must move or remove it.
+    /// If validation failed, the file exists as long as this request. If the file couldn't be moved, the value is nil. The
+    /// complete file is then at the error's ``AFError/sourceURL``, and the caller must move or remove it.
     public var fileURL: URL? { file.storage.fileURL }
 
-    /// The location to which the body is written, or was written before the file was moved. It is nil before the request is sent.
+    /// The temporary location to which the body is written. The value doesn't change when the file is moved. It is nil before the
+    /// request is sent.
     public var temporaryURL: URL? { file.storage.temporaryURL }
 
     /// The location to which the file was moved, or nil if it hasn't been moved.
@@ -89,28 +90,28 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
     // MARK: Resume data
 
-    /// The data with which ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)`` resumes this download.
-    /// It is nil while the download is in progress, after it has succeeded, and when it can't be resumed.
+    /// The data from which ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)`` resumes this download. It
+    /// is nil while the download is in progress, after the download has succeeded, and if the download can't be resumed.
     ///
     /// The data exists after the connection was lost or timed out, after the disk was full, and after
-    /// ``cancel(producingResumeData:)``. A download can be resumed if it is a GET request without a `Range` header, and the
-    /// response had status 200, no content coding, and a validator that identifies its bytes. This is a strong `ETag` or,
-    /// without any `ETag`, a `Last-Modified` at least a minute older than the response (RFC 9110, sections 8.8 and 13.1.5).
-    /// Send `Accept-Encoding: identity` if the server would otherwise compress the file.
+    /// ``cancel(producingResumeData:)``. A download can be resumed if it is a GET request without a `Range` header. The response
+    /// must have status 200, no content coding, and a validator that identifies its bytes (RFC 9110, sections 8.8 and 13.1.5).
+    /// The validator is a strong `ETag`. If the response has no `ETag`, it is a `Last-Modified` at least a minute older than the
+    /// response. Send `Accept-Encoding: identity` if the server would otherwise compress the file.
     ///
-    /// The partial content is a temporary file that belongs to the resume data. Afar doesn't remove it when the data is
-    /// released: resume the download, or let the system clear its temporary files.
+    /// The partial content is a temporary file that belongs to the resume data. Afar doesn't remove the file when the data is
+    /// released. Resume the download, or let the system clear its temporary files.
     ///
-    /// The data contains the URL and the request's headers, but no credentials: no user name and password, no `Authorization`,
-    /// `Cookie` or `Proxy-Authorization`, and no header whose name contains words such as token, key, secret or password. Add
-    /// them again with an interceptor or the session's headers. If the URL is itself a secret, such as a signed URL, protect
-    /// the data like the URL.
+    /// The data contains the URL and the request's headers, without credentials. It omits the user name and password,
+    /// `Authorization`, `Cookie`, `Proxy-Authorization`, and headers whose names contain words such as token, key, secret or
+    /// password. Add the credentials again with an interceptor or the session's headers. If the URL is itself a secret, such as a
+    /// signed URL, protect the data like the URL.
     public var resumeData: Data? { file.storage.resumeData }
 
     /// The data that would resume the download if the process ended now. The command-line tool stores it on disk.
     package var resumableInFlight: ResumeData? { file.storage.resumableInFlight }
 
-    /// Sets the partial file with which the download begins, in the same way as resume data. Must be called before the download starts.
+    /// Sets the partial file from which the download resumes. Must be called before the download starts.
     package func resume(from data: ResumeData) { file.storage.resume(from: data) }
 
     /// Cancels the download and discards its partial content.
@@ -157,16 +158,16 @@ private struct ResumedRequest: URLRequestConvertible {
 }
 
 extension DownloadRequest {
-    /// Returns a destination in one of the user's directories, with the file name that the server suggests. This is the name in
-    /// `Content-Disposition` (RFC 6266, with `filename*` of RFC 8187), otherwise the last component of the URL's path,
-    /// otherwise "download".
+    /// Returns a destination in one of the user's directories, with the file name that the server suggests. The name comes from
+    /// `Content-Disposition` (RFC 6266, with `filename*` of RFC 8187), otherwise from the last component of the URL's path. If
+    /// both are missing, the name is "download".
     ///
-    /// The name can't escape the directory: everything before the last slash or backslash, control characters, and leading
-    /// dots, dashes and tildes are removed.
+    /// To keep the file in the directory, everything before the last slash or backslash is removed from the name. Control
+    /// characters and leading dots, dashes and tildes are removed too.
     ///
     /// - Parameters:
-    ///   - directory: The directory. The default is the documents directory. On Linux it might not exist; use the option
-    ///     `createIntermediateDirectories` to create it.
+    ///   - directory: The directory. The default is the documents directory. On Linux, this directory might not exist. The option
+    ///     `createIntermediateDirectories` creates it.
     ///   - domain: The domain in which to search for the directory. The first result is used. The default is the user's home.
     ///   - options: Determine how to resolve conflicts in the file system. The default is none.
     public class func suggestedDownloadDestination(
@@ -226,7 +227,7 @@ extension DownloadRequest {
     /// Adds a handler that receives the response with the value from a serializer, as in `.response(.text) { … }`.
     ///
     /// - Parameters:
-    ///   - serializer: Creates the value from the file. Use the factory method of a format. It never runs on `queue`.
+    ///   - serializer: Creates the value from the file. Use the factory method of a format. The serializer never runs on `queue`.
     ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
     ///   - completionHandler: Called once.
     @preconcurrency
@@ -244,8 +245,8 @@ extension DownloadRequest {
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
-    ///   - responseSerializer: Creates the value, on the session's serialization queue if it has one, otherwise in the request's
-    ///     task. It never runs on `queue`.
+    ///   - responseSerializer: Creates the value. It runs on the session's serialization queue if there is one, otherwise in the
+    ///     request's task. The serializer never runs on `queue`.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -263,7 +264,7 @@ extension DownloadRequest {
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called. Nil means the main queue, which is the default.
-    ///   - responseSerializer: Creates the value. It never runs on `queue`.
+    ///   - responseSerializer: Creates the value. The serializer never runs on `queue`.
     ///   - completionHandler: Called once.
     @preconcurrency
     @discardableResult
@@ -287,7 +288,7 @@ extension DownloadRequest {
     }
 
     /// Adds a serializer and returns a task that provides its value, as in `serializing(.text)`. This starts the request, unless
-    /// requests must be started explicitly.
+    /// automatic starting is turned off.
     ///
     /// - Parameters:
     ///   - serializer: Creates the value from the file. Use the factory method of a format.
@@ -300,7 +301,8 @@ extension DownloadRequest {
         downloadTask(automaticallyCancelling: shouldAutomaticallyCancel, Self.makeResponse(using: serializer))
     }
 
-    /// Adds a serializer and returns a task that provides its value. This starts the request, unless requests must be started explicitly.
+    /// Adds a serializer and returns a task that provides its value. This starts the request, unless automatic starting is turned
+    /// off.
     ///
     /// - Parameters:
     ///   - serializer: Creates the value.

@@ -13,10 +13,10 @@ extension HTTPRequest {
     ///
     /// - Parameters:
     ///   - bodyLength: The length of the body in bytes, or nil if it isn't known in advance.
-    ///   - writtenURL: The text from which the URL was created, or nil if it wasn't created from text. Its path and query are
-    ///     sent as written, together with later additions to the URL.
+    ///   - writtenURL: The text from which the URL was created, or nil if it wasn't created from text. The text's path and query
+    ///     are sent as written, together with later additions to the URL.
     /// - Throws: An ``AFError`` that describes why the request can't be sent. If Basic authentication can't encode the user name
-    ///   or password in the URL, throws the same error as after `authenticate(username:password:)`.
+    ///   or password in the URL, the error is the same as after `authenticate(username:password:)`.
     package init(
         _ urlRequest: URLRequest, bodyLength: Int64?, writtenURL: @autoclosure () -> String? = nil
     ) throws {
@@ -43,7 +43,7 @@ extension HTTPRequest {
     }
 
     private static func fields(_ headers: [String: String], _ target: RequestTarget) throws -> HTTPFields {
-        // A dictionary's order varies between runs; the order of sent headers must not.
+        // A dictionary's order varies between runs. Sent headers must keep their order.
         var fields = try HTTPFields(checking: HTTPHeaders(headers))
         if let userinfo = target.userinfo, fields[.authorization] == nil {
             do {

@@ -4,7 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A request's handlers in the order in which they were added, and their progress. It calls no handlers itself.
+/// A request's handlers in the order in which they were added, and their progress. The queue calls no handlers itself.
 ///
 /// Handlers create their responses one at a time. After all responses have been created, they are delivered in the same order. A
 /// handler that is added later uses the request's stored data and runs after the others.
@@ -29,7 +29,7 @@ struct HandlerQueue {
     private var isOpen = false
     private var isDraining = false
 
-    /// Adds a handler. Returns whether the caller must drain the queue because the request's pipeline no longer does.
+    /// Adds a handler. Returns true if the caller must drain the queue, because the request's pipeline no longer drains it.
     mutating func append(_ handler: ResponseHandler) -> Bool {
         handlers.append(handler)
         guard isDrained else { return false }
@@ -59,8 +59,7 @@ struct HandlerQueue {
 
     /// Prepares for another attempt, in which all handlers run again.
     ///
-    /// - Returns: The handlers. The caller must have them discard their responses outside the lock, because responses contain
-    ///   user values.
+    /// - Returns: The handlers. The caller must discard their responses outside the lock, because responses contain user values.
     mutating func prepareForRetry() -> [ResponseHandler] {
         next = 0
         isOpen = false
@@ -84,7 +83,8 @@ struct HandlerQueue {
     }
 }
 
-/// A handler that creates a response from a request's received data, and delivers the response after all handlers have created theirs.
+/// A handler that creates a response from a request's received data. It delivers the response after all handlers have created
+/// their responses.
 class ResponseHandler: @unchecked Sendable {
     // Sendable: only one pipeline step uses it at a time.
 
@@ -98,8 +98,7 @@ class ResponseHandler: @unchecked Sendable {
 
     /// Delivers the response once.
     ///
-    /// - Parameter end: The error with which the request was ended in the meantime. It takes precedence over the response's
-    ///   result.
+    /// - Parameter end: The error that ended the request in the meantime. It takes precedence over the response's result.
     func deliver(end: AFError?) {}
 
     /// Discards the response before another attempt.
@@ -145,13 +144,13 @@ extension Request {
         completion: @escaping @Sendable (Response) -> Void
     ) {
         addHandler(makeResponse) { response in
-            // Transferred, never shared.
+            // The response is transferred, never shared.
             nonisolated(unsafe) let response = response
             (queue ?? .main).asyncKeepingTransport { completion(response) }
         }
     }
 
-    /// Adds a handler of any kind, and starts the request unless requests must be started explicitly.
+    /// Adds a handler of any kind, and starts the request unless automatic starting is turned off.
     ///
     /// - Parameters:
     ///   - makeResponse: Creates the response from the request's received data.
@@ -169,7 +168,7 @@ extension Request {
         }
     }
 
-    /// Starts the request unless requests must be started explicitly.
+    /// Starts the request unless automatic starting is turned off.
     func startIfAutomatic() {
         if shouldAutomaticallyResume ?? session.startRequestsImmediately, isInitialized { resume() }
     }

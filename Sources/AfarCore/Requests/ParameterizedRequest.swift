@@ -18,7 +18,7 @@ struct ParameterizedRequest: WrittenURLConvertible {
         encode: (@Sendable (URLRequest) throws -> URLRequest)? = nil
     ) {
         let kind = type(of: url) as Any.Type
-        // A modifier receives only the `URL`, and can sign it.
+        // A modifier can sign the `URL`, which can differ from the text.
         writtenURL = modifier == nil ? url as? String : nil
         isPlain = modifier == nil && encode == nil && (kind == String.self || kind == URL.self)
         make = {

@@ -50,10 +50,11 @@ extension DataStreamRequest {
     ///
     /// Reading blocks until bytes arrive, so don't read in a task or on a queue that the request needs. Closing or releasing the
     /// stream before its end cancels the request. The stream's `streamError` reports errors. If the request is retried after
-    /// bytes have arrived, the new body follows those bytes. Don't use a retrier that retries at that point.
+    /// bytes have arrived, the stream delivers these bytes and then the whole new body. Don't use a retrier that retries after
+    /// bytes have arrived.
     ///
-    /// - Parameter bufferSize: The number of bytes to buffer, in addition to one chunk. When the buffer is full, reading from
-    ///   the server stops. The default is 1,024.
+    /// - Parameter bufferSize: The number of bytes to buffer, in addition to one chunk. When the buffer is full, reading from the
+    ///   server pauses. The default is 1,024.
     public func asInputStream(bufferSize: Int = 1024) -> InputStream? {
         let buffer = BlockingBuffer(highWaterMark: bufferSize) { [weak self] in self?.cancel() }
         chunks.append(StreamSink.Consumer { chunk in await buffer.append(chunk) })
@@ -63,8 +64,8 @@ extension DataStreamRequest {
     }
 }
 
-/// A buffer that passes bytes from a task to a thread. The task waits while the buffer is full, and the thread blocks while it is
-/// empty.
+/// A buffer that passes bytes from a task to a thread. The task waits while the buffer is full. The thread blocks while the
+/// buffer is empty.
 final class BlockingBuffer: Sendable {
     private struct State {
         var chunks: [Data] = []
@@ -131,7 +132,7 @@ final class BlockingBuffer: Sendable {
         }
     }
 
-    /// Called by the writer at the end of the data, with its error if writing failed.
+    /// Called by the writer at the end of the data. The error is nil if the data is complete.
     func finish(_ error: (any Error)?) {
         let mustSignal = state.withLock { state in
             state.isAtEnd = true
@@ -141,7 +142,7 @@ final class BlockingBuffer: Sendable {
         if mustSignal { arrival.signal() }
     }
 
-    /// Blocks until bytes are available. Returns their number, 0 at the end, or −1 after an error.
+    /// Blocks until bytes are available. Returns the number of bytes, 0 at the end, or −1 after an error.
     func read(into bytes: UnsafeMutableRawBufferPointer) -> Int {
         while true {
             let (chunks, count, writer) = state.withLock { state -> ([Data], Int?, UnsafeContinuation<Void, Never>?) in

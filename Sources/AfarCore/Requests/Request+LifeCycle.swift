@@ -11,8 +11,8 @@ extension Request {
         return self
     }
 
-    /// Suspends the request. If it hasn't been sent, it waits. If it is in progress, it stops reading and sending if the
-    /// transport supports that.
+    /// Suspends the request. A request that hasn't been sent waits. A request in progress stops reading and sending, provided
+    /// that the transport supports this.
     @discardableResult
     public func suspend() -> Self {
         mutable.withLock { _ = move(&$0, to: .suspended) }
@@ -67,10 +67,10 @@ extension Request {
             immediately: isPlain && !isIntercepted && session.queues.request == nil && !stack.hasUserStages)
     }
 
-    /// Whether the request was ended from outside. After that, nothing more is delivered.
+    /// Whether the request was canceled or ended by its session. After that, nothing more is delivered.
     var hasEnded: Bool { mutable.withLock { $0.end != nil } }
 
-    /// Throws the error with which the request was ended from outside.
+    /// Throws an error if the request was canceled or ended by its session.
     func checkEnd() throws(AFError) {
         if let end = mutable.withLock({ $0.end }) { throw end }
     }
@@ -78,7 +78,7 @@ extension Request {
     /// Whether the request must be resumed before it can be sent.
     var mustWait: Bool { mutable.withLock { $0.mustWait } }
 
-    /// Returns when the request can run: immediately, or when it is resumed or ended.
+    /// Waits until the request is resumed or ended. Returns immediately if the request isn't waiting.
     func waitUntilResumed() async {
         guard mustWait else { return }
         await withUnsafeContinuation { waiting in

@@ -15,8 +15,8 @@ extension Request {
 
     /// Adds a handler that is called with the response's head and decides whether the request continues.
     ///
-    /// If it is added before the request starts, it is called when the head arrives, once in each attempt. Meanwhile, the body
-    /// continues to arrive, but it isn't validated or delivered before the decision. Handlers are called sequentially.
+    /// A handler added before the request starts is called when the head arrives, once in each attempt. Meanwhile, the body
+    /// continues to arrive. It is validated and delivered only after the decision. Handlers are called sequentially.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called. The default is the main queue.
@@ -39,9 +39,9 @@ extension Request {
 
     /// Adds a handler that is called with the response's head.
     ///
-    /// If it is added before the request starts, it is called when the head arrives, once in each attempt. Meanwhile, the body
-    /// continues to arrive, but it isn't validated or delivered before the handler returns. If the handler cancels the request,
-    /// no part of the body is delivered.
+    /// A handler added before the request starts is called when the head arrives, once in each attempt. Meanwhile, the body
+    /// continues to arrive. It is validated and delivered only after the handler returns. If the handler cancels the request, no
+    /// part of the body is delivered.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called. The default is the main queue. If the program blocks its main
@@ -60,8 +60,8 @@ extension Request {
 
     /// Adds an asynchronous handler that is called with the response's head and decides whether the request continues.
     ///
-    /// - Parameter handler: Called in its own task, which is canceled with the request. It is called at the same times as a
-    ///   handler that receives a completion handler.
+    /// - Parameter handler: Called in its own task, which is canceled with the request. A handler added before the request starts
+    ///   is called when the head arrives, once in each attempt.
     @_disfavoredOverload
     @discardableResult
     public func onHTTPResponse(
@@ -86,8 +86,8 @@ extension Request {
 
     /// Returns an asynchronous sequence of the heads of the responses, one for each attempt.
     ///
-    /// A late iteration first receives the last head. The sequence ends when the request finishes or is canceled. Ending the
-    /// iteration doesn't affect the request.
+    /// An iteration that starts late first receives the last head. The sequence ends when the request finishes or is canceled.
+    /// Ending the iteration doesn't affect the request.
     ///
     /// - Parameter bufferingPolicy: Determines which elements are kept for a slow iteration. The default is `.unbounded`.
     public func httpResponses(
@@ -124,8 +124,9 @@ extension Request {
 
     /// Decides how to handle a response whose head has arrived. Called on the thread on which the transport reads from the network.
     ///
-    /// - Parameter control: The control of the exchange. A late decision must not affect the next attempt.
-    /// - Returns: The decision, and the work that calls the listeners, if the request has any.
+    /// - Parameter control: The control of the exchange that received the head. It prevents a late decision from affecting the
+    ///   next attempt.
+    /// - Returns: The decision, and the work that calls the listeners, if the request has listeners.
     func decide(on head: ResponseHead, in control: ExchangeControl) -> (HeadDecision, handlerWork: HopDriver.Work?) {
         guard mutable.withLock({ $0.attempt.control === control }) else { return (.refuse(CancellationError()), nil) }
         let decision = sink.decide(on: head, for: self)
@@ -133,13 +134,13 @@ extension Request {
         return (decision, receiveHead(head))
     }
 
-    /// Whether a listener has ended the request at the head. No part of the body is then delivered.
+    /// Whether a head listener has ended the request. If so, no part of the body is delivered.
     var isRefusedAtHead: Bool { mutable.withLock { $0.attempt.isRefusedAtHead } }
 
     /// Stores the head, also for listeners that are added later.
     ///
-    /// - Returns: Work that calls all listeners, to be run in one of the request's tasks, or nil if they have already been
-    ///   called in this attempt.
+    /// - Returns: Work that calls all listeners. Run it in one of the request's tasks. The value is nil if the listeners have
+    ///   already been called in this attempt.
     func receiveHead(_ head: ResponseHead) -> HopDriver.Work? {
         let (listeners, headDecided) = mutable.withLock { state -> ([HeadListener], Deferred<Void>?) in
             let isNew = state.attempt.head == nil
@@ -157,7 +158,8 @@ extension Request {
         }
     }
 
-    /// Fulfilled when all listeners have decided or the request was ended from outside. Nil without listeners.
+    /// Fulfilled when all listeners have decided, or when the request was canceled or ended by its session. Nil without
+    /// listeners.
     var headDecided: Deferred<Void>? { mutable.withLock { $0.attempt.headDecided } }
 
     private func callListeners(_ listeners: [HeadListener], with head: ResponseHead) async {
@@ -184,7 +186,8 @@ extension RequestState {
     }
 }
 
-/// A pending decision about a head, for which the request waits. It is fulfilled even if its work is released without running.
+/// A pending decision about a head. The request waits for it. It is fulfilled even if the work that calls the listeners is
+/// released without running.
 private final class ListenerDecision: Sendable {
     let made: Deferred<Void>
 

@@ -69,7 +69,7 @@ extension Request {
 }
 
 extension DataRequest {
-    /// A closure that validates a response from the request that was sent, the response's head and its bytes.
+    /// A closure that validates a response. It receives the request that was sent, the response's head and the response's bytes.
     public typealias Validation =
         @Sendable (_ request: URLRequest?, _ response: HTTPURLResponse, _ data: Data?) -> ValidationResult
 
@@ -85,8 +85,8 @@ extension DataRequest {
 }
 
 extension DataStreamRequest {
-    /// A closure that validates a response from the request that was sent and the response's head, before the first chunk is
-    /// delivered.
+    /// A closure that validates a response before the first chunk is delivered. It receives the request that was sent and the
+    /// response's head.
     public typealias Validation =
         @Sendable (_ request: URLRequest?, _ response: HTTPURLResponse) -> ValidationResult
 
@@ -102,8 +102,8 @@ extension DataStreamRequest {
 }
 
 extension DownloadRequest {
-    /// A closure that validates a response from the request that was sent, the response's head and the current location of the
-    /// body.
+    /// A closure that validates a response. It receives the request that was sent, the response's head and the current location
+    /// of the body.
     public typealias Validation =
         @Sendable (_ request: URLRequest?, _ response: HTTPURLResponse, _ fileURL: URL?) -> ValidationResult
 

@@ -6,7 +6,7 @@ import Synchronization
     public import FoundationNetworking
 #endif
 
-/// A request that is created, adapted, sent and possibly retried, and whose response is delivered to its handlers.
+/// An object that represents a request, from its creation to the delivery of its response.
 ///
 /// A ``Session`` creates requests. You can use all members from any thread. This class contains the members that all kinds of
 /// requests share. `RequestPipeline` determines the order of the steps.
@@ -17,7 +17,7 @@ public class Request: @unchecked Sendable {
     public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
 
     let session: SessionState
-    /// The transport and stages of the request: its session's, or those of a `TransportOverride`.
+    /// The transport and stages of the request, from its session or from a `TransportOverride`.
     let stack: TransportStack
     /// Receives the responses.
     let sink: any ResponseSink
@@ -27,9 +27,9 @@ public class Request: @unchecked Sendable {
     public let convertible: any URLRequestConvertible
     /// Whether the `URLRequest` can be created without running user code.
     let isPlain: Bool
-    /// Whether to count bytes from the start, because the progress of a long transfer can be requested while it runs.
+    /// Whether to count bytes from the start, because code can ask for the progress of a long transfer while it runs.
     private let countsBytes: Bool
-    /// A Boolean value that indicates whether the first handler starts the request. Nil uses
+    /// A Boolean value that indicates whether the first handler starts the request. If it is nil, the request uses
     /// ``Session/startRequestsImmediately``.
     public let shouldAutomaticallyResume: Bool?
     let mutable: InlineLocked<RequestState>
@@ -92,8 +92,8 @@ public class Request: @unchecked Sendable {
     /// The error that the completion reports.
     var completionError: AFError? { sink.completionError(for: error) }
 
-    /// Removes the body's file if necessary, stops the deadline timer, and releases the closures that won't be called again,
-    /// because they can retain the request. Called after the request has finished. Can be called more than once.
+    /// Removes the body's file if necessary, and stops the deadline timer. Also releases the closures that won't be called again,
+    /// because these can retain the request. Called after the request has finished. Can be called more than once.
     func cleanUp() {
         mutable.release { state in
             state.deadlineTimer?.cancel()
@@ -109,7 +109,7 @@ public class Request: @unchecked Sendable {
 
     /// Records the error of the attempt. Must be called before the monitors are notified of the failure.
     ///
-    /// - Returns: The request's error, which differs if the request was ended from outside.
+    /// - Returns: The request's error. It isn't `failure` if the request was canceled or ended by its session.
     @discardableResult
     func fail(with failure: AFError) -> AFError {
         // Releases the caller's values outside the lock.
@@ -137,7 +137,7 @@ extension Request: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-// Session properties that Alamofire's requests have.
+// Properties of the session that Alamofire's requests also have.
 extension Request {
     /// The session's ``Session/rootQueue``.
     public var underlyingQueue: DispatchQueue { session.queues.root }
@@ -145,16 +145,17 @@ extension Request {
     /// The session's ``Session/serializationQueue``.
     public var serializationQueue: DispatchQueue { session.queues.exposedSerialization }
 
-    /// The header fields that are added to each request that doesn't have a field of the same name.
+    /// The header fields that the session adds to each request. A request's own field of the same name takes precedence.
     public var defaultFields: HTTPFields { (try? stack.options.get())?.defaultFields.fields ?? HTTPFields() }
 
-    /// The additional names of sensitive headers in the session's configuration. ``Redaction`` recognizes the others.
+    /// The additional names of sensitive headers in the session's configuration. ``Redaction`` recognizes the other sensitive
+    /// headers.
     public var sensitiveHeaders: Set<String> { session.configuration.sensitiveHeaders }
 
     /// The configuration of the session that created the request.
     public var sessionConfiguration: SessionConfiguration { session.configuration }
 
-    /// The monitor that is notified of this request's events: the session's monitors, followed by those from
+    /// The monitor that is notified of this request's events: the session's monitors, followed by the monitors from
     /// ``eventMonitor(_:)-(EventMonitor)``.
     public var eventMonitor: (any EventMonitor)? {
         mutable.withLock { $0.observers?.monitor } ?? session.listeners

@@ -4,7 +4,7 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// Options of one request that override its session's configuration: a deadline, and all ``ExchangeOptions``.
+/// Options of one request: a deadline, and any ``ExchangeOptions`` that override the session's configuration.
 ///
 /// ```swift
 /// session.request(url).options { options in
@@ -14,7 +14,7 @@ public import Foundation
 /// }
 /// ```
 ///
-/// An option that is nil uses the session's value. To override that value with nil, set an option of an optional type to
+/// An option that is nil uses the session's value. To override an optional value of the session with nil, set the option to
 /// `.some(nil)`. `idleTimeout` takes precedence over the `timeoutInterval` of a `URLRequest`. `network` and `defaultFields`
 /// replace the session's values entirely.
 @dynamicMemberLookup
@@ -25,8 +25,8 @@ public struct RequestOptions: Sendable {
         let apply: @Sendable (inout ExchangeOptions) -> Void
     }
 
-    /// The maximum duration of the request from its start, in seconds. It includes all attempts, the delays between them,
-    /// interceptors and suspension. After the deadline, the request fails with a `URLError` with the code `timedOut`.
+    /// The maximum duration of the request from its start, in seconds. The duration includes all attempts, the delays between
+    /// them, interceptors and suspension. After the deadline, the request fails with a `URLError` with the code `timedOut`.
     public var deadline: TimeInterval?
 
     /// The overrides in the order in which they were set.
@@ -54,7 +54,7 @@ public struct RequestOptions: Sendable {
         for override in overrides { override.apply(&options) }
     }
 
-    /// Stores options by reference to keep requests small, because most have none.
+    /// Stores options by reference to keep requests small, because most requests have no options.
     final class Box: Sendable {
         let options: RequestOptions
 
@@ -63,7 +63,7 @@ public struct RequestOptions: Sendable {
 }
 
 extension Request {
-    /// Changes the options with which this request overrides its session's configuration.
+    /// Changes the request's options, which override its session's configuration.
     ///
     /// ```swift
     /// session.request(url).options { $0.deadline = 5 }
@@ -85,7 +85,7 @@ extension Request {
         return self
     }
 
-    /// The options with which this request overrides its session's configuration.
+    /// The request's options, which override its session's configuration.
     public var options: RequestOptions { mutable.withLock { $0.settings.options }?.options ?? RequestOptions() }
 
     /// Schedules the end of the request at its deadline, measured from its start.
@@ -123,7 +123,7 @@ extension AFError {
         return .sessionTaskFailed(error: error.urlError)
     }
 
-    /// Returns the error of a deadline with the phase, URL and peer that an exchange had reached. Other errors are unchanged.
+    /// Returns the error of a deadline with the exchange's phase, URL and peer at that time. Returns other errors unchanged.
     func located(at failure: TransportError) -> AFError {
         guard case .sessionTaskFailed(let error as URLError) = self,
             var deadline = error.userInfo[NSUnderlyingErrorKey] as? TransportError, deadline.code == .timedOut

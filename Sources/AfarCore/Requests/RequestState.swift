@@ -8,8 +8,8 @@ public import Foundation
 struct RequestState {
     var state = Request.State.initialized
     var id: UUID?
-    /// The error with which the request was ended from outside: a cancellation or the session's end. It takes precedence over
-    /// an attempt's failure.
+    /// The error that ended the request from outside: a cancellation or the session's end. It takes precedence over an attempt's
+    /// failure.
     var end: AFError?
     /// The time at which the request started, in seconds since the reference date, or nil if it hasn't started.
     var startTime: TimeInterval?
@@ -24,7 +24,7 @@ struct RequestState {
     /// Nil until the request is observed.
     private(set) var observers: Observers?
     var deadlineTimer: DelayedCall?
-    /// The continuation of the pipeline while it waits until the request is resumed or ended.
+    /// The continuation that the pipeline awaits until the request is resumed or ended.
     var waiting: UnsafeContinuation<Void, Never>?
     /// The task that runs the request from its start to its end.
     var task: Task<Void, Never>?
@@ -45,9 +45,9 @@ struct RequestState {
     /// The requests and reports of all attempts.
     struct History {
         var requests: [URLRequest] = []
-        /// The value of `requests.count` when the last request to send was broadcast.
+        /// The number of `requests` up to and including `finalRequest`.
         var finalRequestCount = 0
-        /// The last `URLRequest` that is ready to send: its body has been created.
+        /// The last `URLRequest` for which all adapters have run.
         var finalRequest: URLRequest? { requests.prefix(finalRequestCount).last }
         var performedRequests: [URLRequest] = []
         var attempts: [AttemptReport] = []
@@ -56,7 +56,7 @@ struct RequestState {
 
     /// State that interceptors store for the request.
     struct InterceptorRecords {
-        /// The networks over which retriers that wait for connectivity last retried the request.
+        /// For each retrier that waits for connectivity, the network over which it last retried the request.
         var connectivityTried: [ObjectIdentifier: Connectivity] = [:]
         /// The records of authentication interceptors.
         var authentications: [ObjectIdentifier: AuthenticationRecord] = [:]
@@ -68,7 +68,7 @@ struct RequestState {
     var isStarted: Bool { startTime != nil }
     /// Whether the request must be resumed before it can be sent.
     var mustWait: Bool { error == nil && (state == .suspended || state == .initialized) }
-    /// Whether the request hasn't finished and wasn't ended from outside.
+    /// Whether the request is unfinished and was neither canceled nor ended by its session.
     var isActive: Bool { end == nil && state != .finished }
 
     /// Returns the observers, and creates them if necessary.
@@ -94,13 +94,13 @@ struct RequestState {
         return step
     }
 
-    /// Finishes a request without handlers after its network operations have ended. It can't be canceled after that.
+    /// Finishes a request without handlers after its network operations have ended. The request can't be canceled after that.
     mutating func finishWithoutHandlers() {
         if handlers.isEmpty { _ = move(to: .finished) }
     }
 
-    /// Prepares the request for another attempt. Returns the handlers, which must discard their responses, or nil if the
-    /// request was ended in the meantime.
+    /// Prepares the request for another attempt. Returns the handlers, whose responses the caller must discard. Returns nil if
+    /// the request was ended in the meantime.
     mutating func beginRetry() -> [ResponseHandler]? {
         guard isActive else { return nil }
         history.retryCount += 1
@@ -135,20 +135,20 @@ struct RequestState {
 struct AttemptState {
     /// Tasks of the exchange's stages and of listeners.
     var work: [Task<Void, Never>] = []
-    /// Suspends and resumes the exchange. Nil when none is running.
+    /// Suspends and resumes the exchange. Nil when no exchange is running.
     var control: ExchangeControl?
-    /// Runs the exchange to its end. Nil when none is running.
+    /// Runs the exchange to its end. Nil when no exchange is running.
     var driver: HopDriver?
-    /// Set while monitors have been notified of the start of the attempt but not of its end.
+    /// Set when monitors are notified that the attempt has started. Nil after they are notified that it has ended.
     var sent: Sent?
     /// The last redirect that was reported.
     var redirect: Redirect?
     var head: ResponseHead?
-    /// Fulfilled when the listeners have decided. Nil before the head arrives.
+    /// Fulfilled when the head listeners have decided. Nil before the head arrives.
     var headDecided: Deferred<Void>?
-    /// Whether a listener ended the request at the head. No part of the body is then delivered.
+    /// Whether a head listener ended the request. If so, no part of the body is delivered.
     var isRefusedAtHead = false
-    /// The number of bytes of the complete content that precede the body.
+    /// The offset of the body in the complete content, in bytes.
     var bytesBefore: Int64 = 0
     /// The error of the attempt.
     var failure: AFError?
@@ -188,7 +188,7 @@ extension Request {
         /// The request has finished. Its handlers are being called or have been called. This state is final.
         case finished
 
-        /// Returns whether a call from outside can change this state to another one. Canceled and finished are final.
+        /// Returns whether this state can change to another one. Canceled and finished are final.
         func canTransition(to other: State) -> Bool {
             switch (self, other) {
             case (.cancelled, _), (.finished, _), (_, .initialized): false
@@ -220,11 +220,11 @@ extension Request {
     /// A Boolean value that indicates whether the request has finished.
     public var isFinished: Bool { state == .finished }
 
-    /// The error of the request, or nil. The error of a failed serialization is only in that handler's response.
+    /// The error of the request, or nil. If a serializer fails, only its handler's response contains that error.
     public var error: AFError? { mutable.withLock { $0.error } }
 
-    /// All `URLRequest`s that were created so far: for each attempt, the request created from the caller's values and, with
-    /// adapters, the adapted request.
+    /// All `URLRequest`s so far. Each attempt adds the request created from the caller's values. If the request has adapters, the
+    /// attempt also adds the adapted request.
     public var requests: [URLRequest] { mutable.withLock { $0.history.requests } }
     /// The first element of ``requests``.
     public var firstRequest: URLRequest? { mutable.withLock { $0.history.requests.first } }

@@ -5,13 +5,12 @@ public import Foundation
 #endif
 
 extension Request {
-    /// The attempts so far as Foundation tasks, for code that requires them. There is one task for each of
-    /// ``performedRequests``.
+    /// The attempts so far, as Foundation tasks for code that requires them. Each of the ``performedRequests`` has one task.
     ///
-    /// They are created on first access: a `URLSessionDownloadTask` for each attempt of a download, otherwise a
-    /// `URLSessionUploadTask`, which is also a `URLSessionDataTask`. Canceling, suspending or resuming a task applies to the
-    /// request. Setting other properties has no effect. If an attempt ended before the first access and isn't the last one, its
-    /// response and error aren't available.
+    /// The tasks are created on first access. Each attempt of a download has a `URLSessionDownloadTask`. An attempt of any other
+    /// request has a `URLSessionUploadTask`, which is also a `URLSessionDataTask`. Canceling, suspending or resuming a task
+    /// applies to the request. Setting other properties has no effect. For earlier attempts that ended before the first access,
+    /// the response and error aren't available.
     public var tasks: [URLSessionTask] { mutable.withLock { $0.requestTasks(of: self) } }
     /// The first element of ``tasks``.
     public var firstTask: URLSessionTask? { tasks.first }
@@ -23,8 +22,8 @@ extension Request {
     /// Sets a closure that is called with each of ``tasks``, once for each attempt, immediately before the attempt is sent.
     /// Only the closure that was set last is called.
     ///
-    /// If an attempt has already begun, the closure is immediately called with the last task. If this method is called before the
-    /// request starts, the tasks report the number of bytes while they run.
+    /// If an attempt has already begun, the closure is immediately called with the last task. To have running tasks report the
+    /// number of bytes, call this method before the request starts.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the closure is called. The default is the main queue.
@@ -40,9 +39,9 @@ extension Request {
 
     /// Returns an asynchronous sequence of ``tasks``. It delivers one task for each attempt, immediately before the attempt is sent.
     ///
-    /// A late iteration first receives the last task. The sequence ends when the request finishes or is canceled. Ending the
-    /// iteration doesn't affect the request. If this method is called before the request starts, the tasks report the number of
-    /// bytes while they run.
+    /// An iteration that starts late first receives the last task. The sequence ends when the request finishes or is canceled.
+    /// Ending the iteration doesn't affect the request. To have running tasks report the number of bytes, call this method before
+    /// the request starts.
     ///
     /// - Parameter bufferingPolicy: Determines which elements are kept for a slow iteration. The default is `.unbounded`.
     public func urlSessionTasks(
@@ -176,7 +175,7 @@ func makeTask(resuming download: DownloadRequest, with urlRequest: URLRequest?) 
     makeInstance(of: DownloadRequestTask.self, urlRequest.map { TaskAttempt($0, of: download) })
 }
 
-// Calls the initializer through a protocol, because Apple deprecates it to prevent tasks that do nothing.
+// Apple deprecates the initializer to prevent tasks that do nothing. Calling it through a protocol avoids the warning.
 private func makeInstance<Instance: RequestTask>(of type: Instance.Type, _ attempt: TaskAttempt?) -> Instance {
     let task = type.init()
     task.attempt = attempt
@@ -267,9 +266,9 @@ final class DownloadRequestTask: URLSessionDownloadTask, RequestTask, @unchecked
 extension DownloadRequest {
     /// Returns a task with the request for the missing bytes of resume data, without credentials.
     ///
-    /// The task isn't an attempt. To resume a download, use
-    /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. Resuming, suspending or canceling the
-    /// task applies to this request. If the data can't be used, the task has no requests.
+    /// The task doesn't represent an attempt. To resume a download, use
+    /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. Resuming, suspending or canceling the task
+    /// applies to this request. If the data can't be used, the task has no requests.
     ///
     /// - Parameters:
     ///   - data: The value of ``resumeData``.
@@ -290,10 +289,10 @@ extension ResumeData {
     }
 }
 
-/// An attempt of a request, as its Foundation task represents it.
+/// An attempt of a request, for the Foundation task that represents it.
 ///
-/// It reports the request's state and forwards calls to the request, but doesn't perform or retain it. The final state remains
-/// available after the attempt has ended.
+/// It reports the request's state and forwards calls to the request. It neither performs nor retains the request. The final state
+/// remains available after the attempt has ended.
 final class TaskAttempt: Sendable {
     /// The state of an attempt at one moment.
     struct Snapshot {

@@ -4,7 +4,7 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// A request for a TCP connection, with or without TLS, over which you can read and write bytes. It doesn't use HTTP.
+/// A request that opens a TCP connection, with or without TLS, to read and write bytes. It doesn't use HTTP.
 ///
 /// ```swift
 /// let connection = AF.stream(withHostName: "example.com", port: 7)
@@ -13,9 +13,9 @@ public import Foundation
 /// connection.close()
 /// ```
 ///
-/// The connection uses the session's proxies, server trust evaluators and client identities. Reads run in the order in which
-/// you call them. The same applies to writes. The first read or write starts the request, unless requests must be started
-/// explicitly. The request finishes when ``close()`` or `cancel()` is called, or when the connection is lost.
+/// The connection uses the session's proxies, server trust evaluators and client identities. Reads run in the order of the calls.
+/// The same applies to writes. The first read or write starts the request, unless automatic starting is turned off. The request
+/// finishes when ``close()`` or `cancel()` is called, or when the connection is lost.
 public final class StreamRequest: Request, @unchecked Sendable {
     // Sendable: locks protect its state.
 
@@ -30,7 +30,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
 
     private struct Reads {
         var isReadingClosed = false
-        /// The bytes that were received for a failed read.
+        /// The bytes that a failed read had received. The next read returns them.
         var unread = Data()
     }
 
@@ -65,8 +65,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         return connection
     }
 
-    /// Runs an operation after all operations that were requested earlier, and calls a closure on a queue before the next
-    /// operation runs.
+    /// Runs an operation after all earlier operations. Then calls a closure on a queue before the next operation runs.
     private func perform<Value: Sendable>(
         _ turns: [Turn], on queue: DispatchQueue,
         _ operation: @escaping @Sendable (any Connection) async throws -> Value,
@@ -80,7 +79,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         }
     }
 
-    /// Runs an operation after all operations that were requested earlier.
+    /// Runs an operation after all earlier operations.
     private func perform<Value: Sendable>(
         _ turns: [Turn], _ operation: (any Connection) async throws -> Value
     ) async throws -> Value {
@@ -111,8 +110,8 @@ public final class StreamRequest: Request, @unchecked Sendable {
     /// - Parameters:
     ///   - minBytes: The number of bytes to wait for. At the end of the stream, fewer can be returned.
     ///   - maxBytes: The maximum number of bytes to return.
-    ///   - timeout: The maximum time during which no data arrives, in seconds. The default is 0, which means no limit. After a
-    ///     timeout, the next read returns the bytes that had arrived.
+    ///   - timeout: The maximum time to wait for more data, in seconds. The default is 0, which means no limit. After a timeout,
+    ///     the next read returns the bytes that arrived before the timeout.
     /// - Returns: The bytes, or nil if none remain, and a Boolean value that indicates whether the stream has ended.
     /// - Throws: The request's `AFError` if the connection isn't open. A `TransportError` if the connection is lost.
     public func readData(
@@ -126,9 +125,10 @@ public final class StreamRequest: Request, @unchecked Sendable {
     /// - Parameters:
     ///   - minBytes: The number of bytes to wait for. At the end of the stream, fewer can be returned.
     ///   - maxBytes: The maximum number of bytes to return.
-    ///   - timeout: The maximum time during which no data arrives, in seconds. 0 means no limit.
+    ///   - timeout: The maximum time to wait for more data, in seconds. 0 means no limit.
     ///   - queue: The queue on which the handler is called. The default is the main queue.
-    ///   - completionHandler: Called once, with the bytes, whether the stream has ended, and the error.
+    ///   - completionHandler: Called once. The arguments are the bytes, a Boolean value that indicates whether the stream has
+    ///     ended, and the error.
     @preconcurrency
     public func readData(
         ofMinLength minBytes: Int, maxLength maxBytes: Int, timeout: TimeInterval, queue: DispatchQueue = .main,
@@ -164,7 +164,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         return (data, false)
     }
 
-    /// Removes and returns at most this number of bytes from a failed read.
+    /// Removes and returns bytes that a failed read had received, up to this number.
     private func takeUnread(_ maximum: Int) -> Data {
         reads.withLock { state in
             let data = state.unread.prefix(maximum)
@@ -179,7 +179,8 @@ public final class StreamRequest: Request, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - timeout: The maximum time during which no bytes are accepted, in seconds. The default is 0, which means no limit.
+    ///   - timeout: The maximum time to wait until the system accepts more bytes, in seconds. The default is 0, which means no
+    ///     limit.
     /// - Throws: The request's `AFError` if the connection isn't open. A `TransportError` if the connection is lost.
     public func write(_ data: Data, timeout: TimeInterval = 0) async throws {
         try await perform([Turn(writing)]) { try await $0.write(data, timeout: timeout > 0 ? timeout : nil) }
@@ -189,7 +190,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - timeout: The maximum time during which no bytes are accepted, in seconds. 0 means no limit.
+    ///   - timeout: The maximum time to wait until the system accepts more bytes, in seconds. 0 means no limit.
     ///   - queue: The queue on which the handler is called. The default is the main queue.
     ///   - completionHandler: Called once, with the error, or with nil after the system has accepted the bytes.
     @preconcurrency
@@ -223,7 +224,8 @@ public final class StreamRequest: Request, @unchecked Sendable {
         Task { try await secure(expecting: nil, turns) }
     }
 
-    /// Requests both turns atomically. Otherwise, two callers could each hold one turn and wait for the other.
+    /// Requests the turns for reading and writing atomically. Otherwise, two callers could each hold one turn and wait for the
+    /// other.
     private func turnsForBoth() -> [Turn] { reads.withLock { _ in [Turn(reading), Turn(writing)] } }
 
     private func secure(expecting peerName: String?, _ turns: [Turn]) async throws {
@@ -233,7 +235,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
                 try await secure(connection, expecting: peerName ?? hostName)
             }
         } catch {
-            // Closes before the next turn, so no later write bypasses TLS.
+            // Closes the connection before the next turn, so no later write is sent without TLS.
             self.connection.pendingConnection.connection?.close()
             self.connection.closed.fulfill(.failure(error))
             throw error
@@ -241,7 +243,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
     }
 
     private func secure(_ connection: any Connection, expecting host: String) async throws {
-        // A later read would return this plaintext as data received over TLS.
+        // A later read would return these unencrypted bytes as data received over TLS.
         guard reads.withLock({ $0.unread.isEmpty }) else {
             throw TransportError(
                 .secureConnectionFailed, phase: .tlsHandshake, url: nil,
@@ -254,7 +256,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         try await connection.startTLS(to: target)
     }
 
-    /// After all earlier writes, notifies the peer that no more data follows. Reads continue.
+    /// Notifies the peer, after all earlier writes, that no more data follows. Reads continue.
     public func closeWrite() {
         let turn = Turn(writing)
         Task { try await perform([turn]) { try await $0.finishWriting() } }
@@ -296,7 +298,7 @@ private final class Turn: Sendable {
                 state.isAcquired = true
                 return state.isEnded
             }
-            // Asynchronous, because many consecutive abandoned turns would otherwise recurse.
+            // Unlocks asynchronously, because many abandoned turns would otherwise recurse.
             if isEnded { DispatchQueue.global().async { lock.unlock() } } else { acquired.fulfill(()) }
         }
     }
@@ -322,7 +324,7 @@ private final class Turn: Sendable {
 
 /// The address of a stream as a `URLRequest`.
 struct StreamAddress: URLRequestConvertible {
-    /// The HTTP schemes that exchanges for streams use.
+    /// The HTTP scheme that an exchange uses for each scheme of a stream.
     static let httpSchemes = ["tcp": "http", "tls": "https"]
 
     let host: String
@@ -343,7 +345,7 @@ struct StreamAddress: URLRequestConvertible {
 }
 
 extension SessionSecurity {
-    /// Sets the client's identity for a host and the evaluator of its certificates.
+    /// Sets the client's identity for a host and the evaluator of the host's certificates.
     fileprivate func secure(
         _ target: inout ConnectionTarget, asking handler: ServerTrustHandler?
     ) async throws {

@@ -56,7 +56,7 @@ extension URLRequest: URLRequestConvertible {
     public func asURLRequest() throws -> URLRequest { self }
 }
 
-/// A request that can preserve its URL's original text. A `URL` can't represent every URL that can be sent.
+/// A request that can preserve its URL's original text. Some texts can be sent although a `URL` can't represent them.
 package protocol WrittenURLConvertible: URLRequestConvertible {
     /// The original text, or nil if the URL wasn't created from text.
     var writtenURL: String? { get }

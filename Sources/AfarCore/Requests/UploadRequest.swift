@@ -4,7 +4,7 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// A request that sends a body from memory, a file or a stream, and whose response is stored in memory.
+/// A request that sends a body from memory, a file or a stream, and stores the response in memory.
 public final class UploadRequest: DataRequest, @unchecked Sendable {
     // Sendable: adds only constants.
 
@@ -14,14 +14,14 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
 
         /// Bytes in memory.
         case data(Data)
-        /// A complete file, which is read while it is sent. If `shouldRemove` is true, it is removed after the request has
+        /// A complete file, which is read while it is sent. If `shouldRemove` is true, the file is removed after the request has
         /// finished.
         case file(URL, shouldRemove: Bool)
-        /// A stream, which is opened, read to its end and closed while it is sent. It can be sent only once. The request's
-        /// `Content-Length` header determines its length. Without this header, the body is sent with chunked transfer coding.
+        /// A stream that the upload opens, reads to its end and closes. It can be sent only once. The request's `Content-Length`
+        /// header determines its length. Without this header, the body is sent with chunked transfer coding.
         case stream(InputStream)
 
-        /// Returns chunks that are requested while they are sent. They are a ``stream(_:)`` that code can't read.
+        /// Returns a body whose chunks are requested while it is sent. The body is a ``stream(_:)`` that other code can't read.
         public static func chunks(_ chunks: RequestBodyStream) -> Self { .stream(ChunkedInputStream(chunks)) }
     }
 
@@ -68,7 +68,7 @@ final class UploadBody: Sendable {
 
     func make(for request: Request) async throws(AFError) {
         guard uploadable == nil else { return }
-        // Encoding a form reads files and streams, which is slow.
+        // Encoding a form is slow, because it reads files and streams.
         let formEncodingQueue =
             upload is MultipartUpload ? DispatchQueue(label: "afar.upload.form", qos: .utility) : nil
         try await request.onQueue(request.session.queues.request ?? formEncodingQueue) { () throws(AFError) in
@@ -119,7 +119,7 @@ final class UploadBody: Sendable {
     }
 }
 
-/// A body of chunks as a stream. It can only be sent: reading it returns no bytes.
+/// A stream for a body of chunks. It can only be sent. Reading it returns no bytes.
 final class ChunkedInputStream: InputStream {
     let chunks: RequestBodyStream
 
@@ -146,7 +146,7 @@ struct BodyNotCreated: LocalizedError {
 /// A type that creates the body of an ``UploadRequest``.
 public protocol UploadableConvertible: Sendable {
     /// Returns the body. Called once for each request, after the first `URLRequest` was created and adapted. Runs on the
-    /// session's ``Session/requestQueue`` if one was passed to the initializer, otherwise in the request's own task.
+    /// ``Session/requestQueue`` if one was passed to the session's initializer, otherwise in the request's own task.
     ///
     /// - Throws: Any error. An error that isn't an ``AFError`` is wrapped in ``AFError/createUploadableFailed(error:)``.
     func createUploadable() throws -> UploadRequest.Uploadable

@@ -27,7 +27,7 @@ extension Session {
 }
 
 extension Session {
-    /// The maximum time to wait for the handlers of the requests that the shutdown ended, in seconds.
+    /// How long a shutdown waits for the handlers of the requests that it ended, in seconds.
     private static let closeGracePeriod = 2.0
 
     /// Shuts the session down gracefully.
@@ -40,11 +40,11 @@ extension Session {
     /// await session.shutdown(drainingFor: 20)
     /// ```
     ///
-    /// Call this method when a service must stop, for example in `run()` of a `Service`. If the task that awaits it is canceled,
-    /// the limit expires immediately. You can call it more than once; the shortest limit applies.
+    /// Call this method when a service must stop, for example in `run()` of a `Service`. If the task that awaits this method is
+    /// canceled, the limit expires immediately. You can call the method more than once. The shortest limit applies.
     ///
-    /// - Parameter limit: The time that running requests have to finish, in seconds. Requests that are still running then fail
-    ///   with ``AFError/sessionInvalidated(error:)``. The default is 30. With 0, they end immediately.
+    /// - Parameter limit: The time that running requests have to finish, in seconds. Requests that are still running after this
+    ///   time fail with ``AFError/sessionInvalidated(error:)``. The default is 30. With 0, the requests end immediately.
     /// - Returns: A Boolean value that indicates whether all requests finished within the limit.
     @discardableResult
     public func shutdown(drainingFor limit: TimeInterval = 30) async -> Bool {
@@ -64,7 +64,7 @@ extension Session {
         state.end(with: .sessionInvalidated(error: nil))
         let isDone = Deferred<Void>()
         state.whenFinished(remaining) { isDone.fulfill(()) }
-        // Limit the wait, because a handler might wait for this method, or a handler's queue might be blocked.
+        // The wait is limited, because a handler might wait for this method, or a handler's queue might be blocked.
         let lastTimer = isDone.fulfill((), after: .seconds(Self.closeGracePeriod))
         await isDone.value
         lastTimer.cancel()

@@ -47,7 +47,7 @@ open class Session: @unchecked Sendable {
     ///   - stages: Process every exchange with a server, in this order. Redirects and answers to challenges are separate
     ///     exchanges. The default is none.
     ///   - transport: Sends the requests.
-    ///   - connectivity: Reports whether a network is available. The session observes it when its first request starts, and
+    ///   - connectivity: Reports whether a network is available. The session observes it from the start of its first request, and
     ///     closes idle connections when the network changes. The default is nil: connectivity isn't observed.
     public init(
         configuration: SessionConfiguration = .default,
@@ -81,8 +81,8 @@ open class Session: @unchecked Sendable {
 
     /// The transport that sends the requests.
     public var transport: any Transport { state.stack.transport }
-    /// The current connections of the session's transport, by host, or nil if the transport can't report them (URLSession
-    /// can't). They include the connections of other sessions that use the same transport.
+    /// The current connections of the session's transport, by host, or nil if the transport can't report them (URLSession can't).
+    /// The value includes the connections of other sessions that use the same transport.
     public var connectionStatistics: ConnectionStatistics? {
         get async { await transport.connectionStatistics }
     }
@@ -98,11 +98,11 @@ open class Session: @unchecked Sendable {
     public var startRequestsImmediately: Bool { state.startRequestsImmediately }
     /// The time at which a request's `URLRequest` is created.
     public var requestSetup: RequestSetup { state.requestSetup }
-    /// The queue on which `URLRequest`s are created, if one was passed to the initializer. Otherwise, each request's own task
-    /// creates its `URLRequest`s, and this is an unused queue that targets ``rootQueue``.
+    /// The queue that was passed to the initializer for creating `URLRequest`s. Without one, each request's own task creates its
+    /// `URLRequest`s, and this property returns an unused queue that targets ``rootQueue``.
     public var requestQueue: DispatchQueue { state.queues.exposedRequest }
-    /// The queue on which serializers run, if one was passed to the initializer. Otherwise, each request's own task runs its
-    /// serializers, and this is an unused queue that targets ``rootQueue``.
+    /// The queue that was passed to the initializer for running serializers. Without one, each request's own task runs its
+    /// serializers, and this property returns an unused queue that targets ``rootQueue``.
     public var serializationQueue: DispatchQueue { state.queues.exposedSerialization }
     /// The interceptor that adapts and retries every request, before the request's own interceptor.
     public var interceptor: (any RequestInterceptor)? { state.interceptor }
@@ -293,12 +293,12 @@ open class Session: @unchecked Sendable {
 
     /// Creates a download that resumes an earlier one.
     ///
-    /// The download requests the rest of the file, provided that the file hasn't changed. It starts again at the first byte if
-    /// the file has changed, if the server sends the whole file anyway, or if the partial file no longer exists. The result is
-    /// always one complete version of the file. A response with another status, such as 404 or 503, leaves the partial file
-    /// unchanged and is reported like any other response, so add ``Request/validate()``.
+    /// The download requests the rest of the file, provided that the file hasn't changed. It starts again at the first byte in
+    /// three cases: the file has changed, the server sends the whole file anyway, or the partial file no longer exists. The
+    /// result is always one complete version of the file. A response with another status, such as 404 or 503, leaves the partial
+    /// file unchanged. It is reported like any other response, so add ``Request/validate()``.
     ///
-    /// Progress starts at the size of the partial file and is measured against the whole file.
+    /// Progress starts at the size of the partial file. Its total is the size of the whole file.
     ///
     /// Without a destination, the file stays in its own temporary directory, and the caller must move or remove it.
     ///
@@ -516,12 +516,12 @@ open class Session: @unchecked Sendable {
 
     // MARK: Multipart
 
-    /// Creates a request that sends a multipart form that a closure fills.
+    /// Creates a request that sends a multipart form with the parts that a closure appends.
     ///
-    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file, which
-    /// only the current user can read and which is removed when the request finishes. Encoding runs on the ``requestQueue`` if
-    /// one was passed to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the
-    /// form can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
+    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file. Only
+    /// the current user can read this file. It is removed when the request finishes. Encoding runs on the ``requestQueue`` if you
+    /// passed one to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the form
+    /// can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
     /// - Parameters:
     ///   - multipartFormData: Appends the parts. It is called before this method returns.
@@ -548,7 +548,7 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager, requestModifier: requestModifier)
     }
 
-    /// Creates a request that sends a multipart form that a closure fills.
+    /// Creates a request that sends a multipart form with the parts that a closure appends.
     ///
     /// - Parameters:
     ///   - multipartFormData: Appends the parts. It is called before this method returns.
@@ -579,12 +579,13 @@ open class Session: @unchecked Sendable {
             fileManager: fileManager, requestModifier: requestModifier)
     }
 
-    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a multipart form that a closure fills.
+    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a multipart form with the parts that a
+    /// closure appends.
     ///
-    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file, which
-    /// only the current user can read and which is removed when the request finishes. Encoding runs on the ``requestQueue`` if
-    /// one was passed to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the
-    /// form can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
+    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file. Only
+    /// the current user can read this file. It is removed when the request finishes. Encoding runs on the ``requestQueue`` if you
+    /// passed one to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the form
+    /// can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
     /// - Parameters:
     ///   - multipartFormData: Appends the parts. It is called before this method returns.
@@ -604,7 +605,8 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor, shouldAutomaticallyResume: nil, fileManager: fileManager)
     }
 
-    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a multipart form that a closure fills.
+    /// Creates a request from a value that can be converted to a `URLRequest`. It sends a multipart form with the parts that a
+    /// closure appends.
     ///
     /// - Parameters:
     ///   - multipartFormData: Appends the parts. It is called before this method returns.
@@ -630,10 +632,10 @@ open class Session: @unchecked Sendable {
 
     /// Creates a request that sends a multipart form.
     ///
-    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file, which
-    /// only the current user can read and which is removed when the request finishes. Encoding runs on the ``requestQueue`` if
-    /// one was passed to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the
-    /// form can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
+    /// The form is encoded once, when the request runs. A form that exceeds the threshold is encoded into a temporary file. Only
+    /// the current user can read this file. It is removed when the request finishes. Encoding runs on the ``requestQueue`` if you
+    /// passed one to the initializer, otherwise on a separate queue. The form's `Content-Type` replaces any other. If the form
+    /// can't be encoded, handlers receive ``AFError/multipartEncodingFailed(reason:)``.
     ///
     /// - Parameters:
     ///   - multipartFormData: The form.
@@ -752,7 +754,7 @@ open class Session: @unchecked Sendable {
                 shouldAutomaticallyResume: nil))
     }
 
-    /// Creates a request for a TCP connection, over which bytes can be read and written.
+    /// Creates a request for a TCP connection that reads and writes bytes.
     ///
     /// - Parameters:
     ///   - hostName: A host name or an IP address.

@@ -59,12 +59,12 @@ extension SessionConfiguration {
     /// Creates a configuration with the values of a Foundation configuration.
     ///
     /// It copies the timeouts, headers, connections per host, protocol classes, identifier, credential storage, cookie storage
-    /// and cookie settings, cache policy, and the cache unless it is the shared one. On Apple platforms, it also copies
+    /// and cookie settings, cache policy and cache. It doesn't copy the shared cache. On Apple platforms, it also copies
     /// `waitsForConnectivity`.
     ///
-    /// It copies a `connectionProxyDictionary` with HTTP and SOCKS proxies and a list of exceptions, for use with Afar's
-    /// transports for Linux. With a transport that would bypass the proxies, each request fails before it is sent. Pass the
-    /// proxies to `URLSessionTransport(configuration:)` too.
+    /// Afar's transports for Linux use the HTTP and SOCKS proxies and the list of exceptions in the `connectionProxyDictionary`.
+    /// With a transport that would bypass the proxies, each request fails before it is sent. To use `URLSessionTransport`, pass
+    /// the proxies to `URLSessionTransport(configuration:)` too.
     public init(_ configuration: URLSessionConfiguration) {
         self.init()
         timeoutIntervalForRequest = configuration.timeoutIntervalForRequest
@@ -95,7 +95,7 @@ extension Session {
 
 extension SessionConfiguration {
     /// A new Foundation configuration with these timeouts, headers, connections per host, protocol classes, credential storage,
-    /// cache and cookie settings, and the proxies of the Foundation configuration from which this one was created.
+    /// cache and cookie settings. If this value was created from a Foundation configuration, the new one also has its proxies.
     public var urlSessionConfiguration: URLSessionConfiguration {
         let copy = URLSessionConfiguration.default
         copy.timeoutIntervalForRequest = timeoutIntervalForRequest

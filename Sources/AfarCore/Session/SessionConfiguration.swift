@@ -7,24 +7,25 @@ import HTTPTypes
 
 /// The settings of a session. Properties with the same meaning as in `URLSessionConfiguration` have the same names.
 public struct SessionConfiguration: Sendable {
-    /// The options of every exchange. Properties with the names of `URLSessionConfiguration`, such as
-    /// ``timeoutIntervalForRequest``, are aliases for some of them. ``headers`` replaces the option `defaultFields`. If
+    /// The options of every exchange. Properties with names from `URLSessionConfiguration`, such as
+    /// ``timeoutIntervalForRequest``, are aliases for some of these options. ``headers`` replaces the option `defaultFields`. If
     /// ``network`` isn't nil, it replaces the option `network`.
     public var exchangeOptions = ExchangeOptions()
 
-    /// Headers that are added to each request that doesn't have a header of the same name. The default is
+    /// Headers that the session adds to each request. A request's own header of the same name takes precedence. The default is
     /// ``HTTPHeaders/default``.
     ///
     /// If `Accept-Encoding` has its default value, the session sends the codings that its transport can decode. An invalid header
-    /// fails every request, as it would if the request contained it.
+    /// makes every request fail.
     public var headers = HTTPHeaders.default
-    /// The time after which a request that sends and receives no data times out, in seconds. The default is 60. A `URLRequest`
+    /// The time without any sent or received data after which a request times out, in seconds. The default is 60. A `URLRequest`
     /// whose `timeoutInterval` isn't 60 uses its own value.
     public var timeoutIntervalForRequest: TimeInterval {
         get { exchangeOptions.idleTimeout }
         set { exchangeOptions.idleTimeout = newValue }
     }
-    /// The transfer rate up to which a server counts as idle, in bytes per second, measured over ``timeoutIntervalForRequest``.
+    /// The highest transfer rate at which a server still counts as idle, in bytes per second. It is measured over
+    /// ``timeoutIntervalForRequest``.
     ///
     /// Without this limit, a server that sends one byte per second could hold a request for as long as
     /// ``timeoutIntervalForResource``. Stream requests are exempt because their events can be rare. The default is 1. With 0,
@@ -38,8 +39,8 @@ public struct SessionConfiguration: Sendable {
         get { exchangeOptions.totalTimeout }
         set { exchangeOptions.totalTimeout = newValue }
     }
-    /// The maximum time to resolve the host, connect and complete the TLS handshake together, in seconds. The default is 30.
-    /// This property has an effect only if the transport's capabilities include it.
+    /// The maximum total time to resolve the host, connect and complete the TLS handshake, in seconds. The default is 30. This
+    /// property has an effect only if the transport's capabilities include it.
     public var timeoutIntervalForConnect: TimeInterval {
         get { exchangeOptions.connectTimeout }
         set { exchangeOptions.connectTimeout = newValue }
@@ -49,40 +50,40 @@ public struct SessionConfiguration: Sendable {
     ///
     /// A request waits until the session's ``Session/connectivity`` reports a network, until the request is canceled, or until
     /// ``timeoutIntervalForResource`` has passed. ``timeoutIntervalForRequest`` starts only when the request is sent. A request
-    /// can also fail because the host is unreachable or no name server can resolve it. It then waits if the network is
+    /// whose host is unreachable, or can't be resolved by any name server, also waits. This requires that the network is
     /// unavailable at that time or within the next 0.3 seconds. Requests to the local machine never wait. All other requests
-    /// wait, even for nearby hosts that are reachable without the network that the provider checks. Without a connectivity
-    /// provider, this property has no effect.
+    /// wait, even if their host is reachable without the network that the provider checks. Without a connectivity provider, this
+    /// property has no effect.
     public var waitsForConnectivity = false
     /// The maximum number of open connections to one host. The default is 6. Transports read it when they are created.
     /// Connections with other TLS or network settings have a separate limit. Connections for WebSockets and raw streams also
     /// have a separate limit until they are open.
     public var httpMaximumConnectionsPerHost = 6
     /// The lowest TLS version that is accepted. The default is 1.2. With `URLSessionTransport` on Linux, the system's OpenSSL
-    /// must enforce 1.2, and 1.3 fails each request.
+    /// must enforce 1.2. A minimum of 1.3 makes each request fail.
     public var tlsMinimumSupportedProtocolVersion: ExchangeOptions.TLSVersion {
         get { exchangeOptions.minimumTLSVersion }
         set { exchangeOptions.minimumTLSVersion = newValue }
     }
-    /// A Boolean value that indicates whether a body without a length is complete when the server closes the TCP connection
-    /// without a TLS alert (`close_notify`, RFC 9112, section 9.8). Some servers close that way, but it lets anyone on the
-    /// network truncate such a body.
+    /// A Boolean value that indicates whether a body without a length can end without the TLS alert `close_notify` (RFC 9112,
+    /// section 9.8). Some servers close the TCP connection without this alert. Anyone on the network could then truncate the
+    /// body.
     ///
-    /// The default is false: on Linux, the request fails with ``TransportError/Code-swift.struct/bodyIncomplete``. Bodies
-    /// that have a `Content-Length` or are chunked don't need this alert.
+    /// The default is false: on Linux, the request fails with ``TransportError/Code-swift.struct/bodyIncomplete``. Bodies that
+    /// have a `Content-Length` or are chunked don't need the alert.
     public var acceptsBodiesWithoutTLSCloseNotify: Bool {
         get { exchangeOptions.acceptsBodiesWithoutTLSCloseNotify }
         set { exchangeOptions.acceptsBodiesWithoutTLSCloseNotify = newValue }
     }
     /// A file of PEM certificates of the authorities to trust, instead of the system's. The default is nil.
     ///
-    /// Transports read this property and the next four when they are created. To configure your own transport, use
-    /// `HTTPTransport(configuration: .init(configuration))`. With a transport that doesn't support one of these properties,
-    /// each request fails.
+    /// Transports read this property and the next four properties when they are created. To configure your own transport, use
+    /// `HTTPTransport(configuration: .init(configuration))`. With a transport that doesn't support one of these properties, each
+    /// request fails.
     public var certificateBundle: URL?
     /// A Boolean value that indicates whether servers' certificates must conform strictly to RFC 5280 (OpenSSL's
-    /// `X509_V_FLAG_X509_STRICT`). Certificates of private authorities often lack a key identifier, for example. Evaluators
-    /// apply this check too. The default is false. Transports read it when they are created.
+    /// `X509_V_FLAG_X509_STRICT`). For example, certificates of private authorities often lack a key identifier. Evaluators apply
+    /// this check too. The default is false. Transports read it when they are created.
     public var validatesCertificatesStrictly = false
     /// The ciphers for TLS 1.2, as a list in OpenSSL's format. The default is nil, which uses OpenSSL's default. Transports
     /// read it when they are created.
@@ -97,17 +98,17 @@ public struct SessionConfiguration: Sendable {
     /// never presented to another server after a redirect. The default is nil. If this property is set and the transport doesn't
     /// support client certificates, https requests fail.
     public var clientIdentity: ClientIdentity?
-    /// The certificates that the client presents to specific hosts (names or addresses, without ports), also after redirects,
-    /// instead of ``clientIdentity``. The default is none.
+    /// The certificates that the client presents to specific hosts instead of ``clientIdentity``, also after redirects. The keys
+    /// are names or addresses, without ports. The default is none.
     public var clientIdentities: [String: ClientIdentity] = [:]
     /// The maximum size of a response in memory after decoding, in bytes. A larger response fails the request. The default is
     /// 256 MiB. Nil means no limit.
     public var maximumResponseBodySize: Int64? = 256 * 1024 * 1024
     /// A Boolean value that indicates whether compressed bodies are decoded (`Content-Encoding`). The default is true.
     ///
-    /// If it is false, bodies are delivered as they arrived. On Linux, `Accept-Encoding` is still sent: set it to
-    /// `identity` for a body without a content coding. A body with an unknown coding, or a partial coded body (status 206), is
-    /// never decoded.
+    /// If it is false, bodies are delivered as they arrived. On Linux, `Accept-Encoding` is still sent. Set it to `identity` to
+    /// request a body without a content coding. A body with an unknown coding, or a partial coded body (status 206), is never
+    /// decoded.
     ///
     /// With `URLSessionTransport`, Foundation always decodes, and handles unknown codings in its own way. If this property is
     /// false, requests without their own `Accept-Encoding` send `identity`, and a coded response fails.
@@ -115,10 +116,10 @@ public struct SessionConfiguration: Sendable {
         get { exchangeOptions.decodesContent }
         set { exchangeOptions.decodesContent = newValue }
     }
-    /// The maximum growth of a compressed body during decoding. A body that exceeds it fails its request with
-    /// ``TransportError/Code-swift.struct/responseTooLarge``, whether it is received in memory, in a file or as a stream. By
-    /// default, a body exceeds the limit if it is larger than 1 GiB and more than 1,000 times the size of the received data. Nil
-    /// means no limit.
+    /// The maximum growth of a compressed body during decoding. A request whose body exceeds the limit fails with
+    /// ``TransportError/Code-swift.struct/responseTooLarge``, whether the body is received in memory, in a file or as a stream.
+    /// By default, a body exceeds the limit if it is larger than 1 GiB and more than 1,000 times the size of the received data.
+    /// Nil means no limit.
     public var decompressionLimit: DecompressionLimit? {
         get { exchangeOptions.decompressionLimit }
         set { exchangeOptions.decompressionLimit = newValue }
@@ -129,16 +130,16 @@ public struct SessionConfiguration: Sendable {
         set { exchangeOptions.maximumResponseHeadSize = newValue }
     }
 
-    /// The maximum number of redirects in one attempt. Another redirect fails the request. The default is 20.
+    /// The maximum number of redirects in one attempt. A request with more redirects fails. The default is 20.
     public var maximumRedirects = 20
-    /// A Boolean value that indicates whether redirects from https to http are followed. The default is false: they fail the
-    /// request.
+    /// A Boolean value that indicates whether redirects from https to http are followed. If it is false, which is the default, a
+    /// redirect from https to http makes the request fail.
     public var allowsInsecureRedirects = false
     /// Additional names of sensitive headers, such as `X-Customer`. Names are case-insensitive.
     ///
-    /// Afar recognizes `Authorization`, `Cookie`, `X-Api-Key` and all other names that indicate a credential; list only names
-    /// that don't. Sensitive headers are redacted in logs and aren't sent to another scheme, host or port after a redirect.
-    /// Unless responses are `public`, the cache stores them separately for each value of these headers.
+    /// Afar recognizes `Authorization`, `Cookie`, `X-Api-Key` and all other names that indicate a credential. List only other
+    /// names. Sensitive headers are redacted in logs and aren't sent to another scheme, host or port after a redirect. The cache
+    /// stores responses separately for each value of these headers, except responses that are `public`.
     public var sensitiveHeaders: Set<String> = []
 
     /// Provides credentials for challenges (401) to requests without their own credentials. The default is nil.
@@ -152,7 +153,7 @@ public struct SessionConfiguration: Sendable {
     public var authenticationSchemes: [any AuthenticationScheme] = StandardAuthentication.allCases
 
     /// The store for the session's cookies, or nil if the session doesn't store or send cookies. The default is a new
-    /// ``MemoryCookieStore``. Sessions created with copies of one configuration share it.
+    /// ``MemoryCookieStore``. Sessions created with copies of one configuration share the store.
     ///
     /// ``FileCookieStore`` keeps cookies between runs of a program. A request that has a `Cookie` header is sent unchanged,
     /// without the store's cookies.
@@ -160,11 +161,11 @@ public struct SessionConfiguration: Sendable {
     /// A Boolean value that indicates whether the cookies of the ``cookieStore`` are added to requests. The default is true.
     /// Cookies are stored even if it is false; see ``httpCookieAcceptPolicy``.
     public var httpShouldSetCookies = true
-    /// Determines which cookies are stored. The default is `.onlyFromMainDocumentDomain`: if a request has a `mainDocumentURL`,
-    /// only cookies from that site are stored; otherwise all are.
+    /// Determines which cookies are stored. The default is `.onlyFromMainDocumentDomain`. If a request has a `mainDocumentURL`,
+    /// only cookies from that site are stored. Otherwise, all cookies are stored.
     public var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
-    /// The list of domain names for which cookies aren't allowed, such as `co.uk`. The default is nil: `Afar`'s own sessions
-    /// use the system's list; other sessions reject only names without a dot.
+    /// The list of domain names for which cookies aren't allowed, such as `co.uk`. The default is nil. Sessions with the default
+    /// transport of the module `Afar` then use the system's list. Other sessions reject only names without a dot.
     public var publicSuffixList: (any PublicSuffixList)?
     /// The store of the hosts that require https (HSTS, RFC 6797). http requests to them are sent over https. The default is
     /// nil, which ignores this requirement.
@@ -174,9 +175,9 @@ public struct SessionConfiguration: Sendable {
     /// It is a private cache for a single user. Requests with different `Authorization` fields get different responses, unless
     /// the server marks the responses as public.
     public var cacheStore: (any CacheStore)?
-    /// A Boolean value that indicates whether a GET request waits for an identical request (same URL and header fields) that is
-    /// in progress, and then uses its response from the ``cacheStore``. If the request in progress fails or is canceled, the
-    /// next one is sent. If its response can't be stored, all are sent. The default is false, which sends each request
+    /// A Boolean value that indicates whether identical GET requests (same URL and header fields) share a response through the
+    /// ``cacheStore``. They wait for the one that is in progress. If the request in progress fails or is canceled, the next one
+    /// is sent. If its response can't be stored, all of them are sent. The default is false, which sends each request
     /// immediately.
     public var coalescesRequests = false
     /// The cache policy of requests whose `URLRequest` doesn't specify one. The default follows the HTTP caching rules.
@@ -195,14 +196,15 @@ public struct SessionConfiguration: Sendable {
     }
     /// The settings for connections to hosts: proxies, a Unix domain socket, or a specific interface.
     ///
-    /// The default is nil: `Afar`'s own sessions on Linux use the proxies of the environment (``ProxySettings/environment``);
-    /// other sessions use their transport's defaults. With a setting that the transport doesn't support, each request fails.
+    /// The default is nil. On Linux, sessions with the default transport of the module `Afar` then use the proxies of the
+    /// environment (``ProxySettings/environment``). Other sessions use their transport's defaults. With a setting that the
+    /// transport doesn't support, each request fails.
     public var network: NetworkSettings?
 
     /// The subclasses of `URLProtocol` that can handle requests. The default is nil.
     ///
-    /// Only `URLSessionTransport` uses them. With any other transport, classes other than Foundation's own fail each request
-    /// before it is sent, with ``TransportError/Code-swift.struct/unsupportedByTransport``. To answer requests without a
+    /// Only `URLSessionTransport` uses them. With any other transport, a class that isn't Foundation's own makes each request
+    /// fail before it is sent, with ``TransportError/Code-swift.struct/unsupportedByTransport``. To answer requests without a
     /// server, use `MockTransport`.
     public var protocolClasses: [AnyClass]? {
         get { exchangeOptions.protocolClasses }

@@ -83,8 +83,8 @@ extension SessionDelegate {
         isListening && (taskDidReceiveChallenge != nil || taskDidReceiveChallengeWithCompletion != nil)
     }
 
-    /// Returns whether the delegate has a closure that decides whether to trust servers' certificates. Because task closures
-    /// also handle credentials, they count only if the transport supports this decision.
+    /// Returns whether the delegate has a closure that decides whether to trust servers' certificates. Task closures also handle
+    /// credentials, so they count only if the transport supports this decision.
     func handlesServerTrust(over features: TransportCapabilities.Features) -> Bool {
         guard isListening else { return false }
         return sessionDidReceiveChallenge != nil || sessionDidReceiveChallengeWithCompletion != nil

@@ -9,9 +9,9 @@ public import Foundation
 /// The closures are called one at a time on the session's ``Session/rootQueue``. Set them before the session starts requests.
 /// Events without a closure have no cost. Use a separate delegate for each session.
 ///
-/// The closures receive Foundation's tasks. Each attempt of a request has a task with every transport, as in ``Request/tasks``.
-/// Use the subscript to get a task's request. The `URLSession` argument is always `URLSession.shared` and exists only for
-/// compatible signatures. Use an ``EventMonitor`` to observe more events.
+/// The closures receive Foundation tasks. With every transport, each attempt of a request has a task, as in ``Request/tasks``.
+/// Use the subscript to get a task's request. The `URLSession` argument is always `URLSession.shared` and exists only to keep the
+/// signatures compatible. Use an ``EventMonitor`` to observe more events.
 open class SessionDelegate: @unchecked Sendable {
     // Sendable: closures must be set before use, and a lock protects everything else.
 
@@ -37,21 +37,22 @@ open class SessionDelegate: @unchecked Sendable {
         didSet { isListening = true }
     }
 
-    /// Called after bytes of a body have been sent, with the bytes since the last call, the total, and the expected total (−1 if
-    /// unknown).
+    /// Called after bytes of a body have been sent. The numbers are the bytes since the last call, the total, and the expected
+    /// total (−1 if unknown).
     open var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)?
     {
         didSet { isListening = true }
     }
 
-    /// Called when a download resumes an interrupted one, with the offset and the expected total, in bytes (−1 if unknown).
+    /// Called when a download resumes an interrupted one. The numbers are the offset and the expected total, in bytes (−1 if
+    /// unknown).
     open var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)?
     {
         didSet { isListening = true }
     }
 
-    /// Called after bytes of a download have been written, with the bytes since the last call, the total including resumed bytes,
-    /// and the expected total (−1 if unknown).
+    /// Called after bytes of a download have been written. The numbers are the bytes since the last call, the total including
+    /// resumed bytes, and the expected total (−1 if unknown).
     open var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)?
     {
         didSet { isListening = true }
@@ -66,14 +67,15 @@ open class SessionDelegate: @unchecked Sendable {
 
     // MARK: Decisions
 
-    /// Receives the chunks of every response that isn't a download. The requests don't receive them: data requests have no data,
-    /// and stream requests deliver no chunks. The next chunk is read after the closure returns.
+    /// Receives the chunks of every response that isn't a download. The requests don't receive these chunks: data requests have
+    /// no data, and stream requests deliver no chunks. The next chunk is read after the closure returns.
     open var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)? {
         didSet { isListening = true }
     }
 
-    /// Decides whether a request continues or is canceled after the head of a response that isn't a download has arrived. If the
-    /// closure turns the request into a download or a stream, the request fails. Create those with ``Session`` instead.
+    /// Called when the head of a response that isn't a download has arrived. Decides whether the request continues or is
+    /// canceled. If the closure turns the request into a download or a stream, the request fails. Create downloads and streams
+    /// with ``Session`` instead.
     open var dataTaskDidReceiveResponse:
         ((URLSession, URLSessionDataTask, URLResponse) -> URLSession.ResponseDisposition)?
     {
@@ -145,10 +147,10 @@ open class SessionDelegate: @unchecked Sendable {
     /// The closure is called for the original server and for the target of each redirect. It isn't called for proxies, or if the
     /// body is a stream that can be read only once. `.performDefaultHandling` uses the credential of
     /// ``Request/authenticate(with:)`` or of the session's provider. `.rejectProtectionSpace` continues with the next scheme that
-    /// the server offers. After the last one, the response is delivered unchanged.
+    /// the server offers. After the last scheme, the response is delivered unchanged.
     ///
-    /// If ``sessionDidReceiveChallenge`` is nil, the closure also decides whether servers' certificates are trusted, as described
-    /// there. The transport must support this decision, as the default transport on Linux does. To keep the default validation,
+    /// If ``sessionDidReceiveChallenge`` is nil, the closure also decides whether servers' certificates are trusted, in the same
+    /// way. The transport must support this decision, as the default transport on Linux does. To keep the default validation,
     /// return `.performDefaultHandling` for those challenges.
     open var taskDidReceiveChallenge:
         (
@@ -161,7 +163,8 @@ open class SessionDelegate: @unchecked Sendable {
     }
 
     /// Like ``taskDidReceiveChallenge``, but takes precedence over it. The closure must call its last argument once. Otherwise,
-    /// the request waits until it is canceled. For a server trust challenge, it must do so within the connect timeout.
+    /// the request waits until it is canceled. For a server trust challenge, it must call the argument within the connect
+    /// timeout.
     open var taskDidReceiveChallengeWithCompletion:
         (
             (
@@ -179,8 +182,8 @@ open class SessionDelegate: @unchecked Sendable {
 
     /// Creates a delegate without closures.
     ///
-    /// - Parameter fileManager: Unused. A ``DownloadRequest`` moves its file atomically, and a `FileManager` can't. The parameter
-    ///   exists for source compatibility with Alamofire.
+    /// - Parameter fileManager: Unused. A ``DownloadRequest`` moves its file atomically, which a `FileManager` can't do. The
+    ///   parameter exists for source compatibility with Alamofire.
     public init(fileManager: FileManager = .default) {}
 
     /// The requests that have started and haven't finished.

@@ -4,7 +4,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The state of a session. Requests reference it instead of the session, so that the session ends when the user releases it.
+/// The state of a session. Requests reference this state instead of the session, so that the session ends when the user releases
+/// it.
 final class SessionState: Sendable {
     private struct Mutable {
         weak var owner: Session?
@@ -35,11 +36,11 @@ final class SessionState: Sendable {
 
     /// The transport, and the stages that requests pass on the way to it.
     let stack: TransportStack
-    /// Held while an adapter or a retrier runs, so that they run one at a time in a session.
+    /// Held during calls to adapters and retriers, so that a session calls them one at a time.
     let interceptorLock = CallbackLock()
     /// All monitors that can observe every request.
     let listeners: CompositeEventMonitor
-    /// Whether there are monitors besides the delegate and the notifications.
+    /// Whether the session has monitors besides the delegate and the notifications.
     let hasEventMonitors: Bool
     /// Nil if the session has no connectivity provider.
     private let connectivityListener: ConnectivityListener?
@@ -80,7 +81,7 @@ final class SessionState: Sendable {
         delegate.attach(self)
     }
 
-    /// Creates a stack that is like the session's own but uses another transport.
+    /// Creates a stack like the session's own, with another configuration and transport.
     func makeStack(_ configuration: SessionConfiguration, over transport: any Transport) -> TransportStack {
         TransportStack(
             configuration, over: transport, customStages: customStages, connectivity: connectivity,
@@ -100,7 +101,7 @@ final class SessionState: Sendable {
 
     /// Registers a request that is about to start.
     ///
-    /// - Returns: The error that prevents it from running, or nil if the session accepts requests.
+    /// - Returns: The error that prevents the request from running, or nil if the session accepts requests.
     func start(_ request: Request) -> AFError? {
         let end = mutable.withLock { state in
             state.running.insert(request)
@@ -140,12 +141,12 @@ final class SessionState: Sendable {
     }
 }
 
-/// The queues of a session: those passed to its initializer, and those that its properties return.
+/// The queues of a session: the queues passed to its initializer, and the queues that its properties return.
 struct SessionQueues {
     let root: DispatchQueue
-    /// Nil if none was passed. Each request's task then creates its `URLRequest`s.
+    /// Nil if no queue was passed. Each request's task then creates its `URLRequest`s.
     let request: DispatchQueue?
-    /// Nil if none was passed. Each request's task then runs its serializers.
+    /// Nil if no queue was passed. Each request's task then runs its serializers.
     let serialization: DispatchQueue?
     /// The value of ``Session/requestQueue``, whether or not it is used.
     let exposedRequest: DispatchQueue
@@ -161,10 +162,11 @@ struct SessionQueues {
     }
 }
 
-/// The requests that have started and haven't finished, and the closures that wait for some of them to finish. It calls no
-/// closures itself.
+/// Stores the requests that have started and haven't finished. Also stores closures to call when some of these requests have
+/// finished.
 ///
-/// Methods return the closures to call, because user code must not run under the lock that protects this value.
+/// It calls no closures itself. Its methods return the closures to call, because user code must not run under the lock that
+/// protects this value.
 struct RunningRequests<Subject: AnyObject & Sendable> {
     typealias Proceed = @Sendable () -> Void
 

@@ -51,8 +51,8 @@ final class TransportStack: Sendable {
         stages.append(RedirectStage(rules: RedirectRules(configuration, hsts)))
         stages.append(AuthenticationStage(configuration, over: transport))
         if let store = configuration.cacheStore {
-            // Cookies are added outside the cache, because the cache distinguishes requests by them. They are stored even if
-            // the cache ignores the response.
+            // Cookies are added outside the cache, because the cache distinguishes requests by their cookies. Cookies are stored
+            // even if the cache ignores the response.
             if let sending = configuration.cookieStage(accepts: false) { stages.append(sending) }
             if let accepting = configuration.cookieStage(sends: false) { innerStages.insert(accepting, at: 0) }
             stages.append(
@@ -77,8 +77,8 @@ extension RedirectRules {
     }
 }
 
-/// A wrapper for a user's stage. The wait for the stage ends with the request or its total timeout, even if the stage ignores
-/// cancellation.
+/// A wrapper for a user's stage. Waiting for the stage stops when the request ends or reaches its total timeout, even if the
+/// stage ignores cancellation.
 struct CancellableStage: ExchangeStage {
     private let stage: any ExchangeStage
 
@@ -156,8 +156,8 @@ extension Session {
     /// Sessions keep their configuration, but use separate cookies, cached responses and hosts that require https.
     ///
     /// - Parameters:
-    ///   - replacement: Returns the transport to use instead of a session's own transport. That transport can wrap the original
-    ///     one. Called for each session, on any thread.
+    ///   - replacement: Returns the transport to use instead of a session's own transport. The returned transport can wrap the
+    ///     session's own. Called for each session, on any thread.
     ///   - isolation: The actor that the operation runs on. The default is the caller's.
     ///   - operation: The closure that creates the requests.
     public static func replacingTransports<Value>(

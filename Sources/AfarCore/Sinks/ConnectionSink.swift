@@ -50,7 +50,7 @@ final class ConnectionSink: ResponseSink {
         return connection
     }
 
-    /// False after the connection has opened, because another connection can't continue its byte stream.
+    /// False after the connection has opened, because a new connection can't continue the byte stream.
     var canBeRetried: Bool { wasOpen.withLock { !$0 } }
 
     func end() {
@@ -59,8 +59,8 @@ final class ConnectionSink: ResponseSink {
     }
 }
 
-/// A connection that opens later and that a retry of the request can replace. It calls the waiting closures when the connection
-/// opens, or with nil when no connection can open anymore.
+/// A connection that opens later. A retry of the request can replace the connection. The waiting closures are called when the
+/// connection opens, or with nil when no connection can open anymore.
 final class PendingConnection<Connection: Sendable>: Sendable {
     typealias Waiter = @Sendable (Connection?) -> Void
 
@@ -103,7 +103,7 @@ final class PendingConnection<Connection: Sendable>: Sendable {
         for waiter in waiters { waiter(nil) }
     }
 
-    /// Calls a closure with the connection, immediately or when it opens, or with nil if none will open.
+    /// Calls a closure with the connection as soon as it is open. Calls the closure with nil if no connection will open.
     func whenOpen(_ waiter: @escaping Waiter) {
         let (connection, mustWait) = state.withLock { state -> (Connection?, Bool) in
             guard state.connection == nil, !state.isEnded else { return (state.connection, false) }

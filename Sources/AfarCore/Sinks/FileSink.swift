@@ -73,7 +73,7 @@ final class FileSink: ResponseSink {
         try request.validate(.file(storage.fileURL))
         guard let file else { return }
         if let destination, let response = request.response {
-            // Moving the file to another file system copies it, which is slow.
+            // Moving the file to another file system is slow, because the file is copied.
             let queue = DispatchQueue(label: "afar.download.move", qos: .utility)
             try await request.onQueue(queue) { () throws(AFError) in
                 try move(file, to: destination(file, response), of: request)
@@ -117,7 +117,7 @@ final class FileSink: ResponseSink {
         callResumeDataHandlers(request)
     }
 
-    /// Stops writing. Keeps the partial file unless the request was canceled without producing resume data.
+    /// Stops writing. Removes the partial file only if the request was canceled without producing resume data.
     private func interrupt(_ request: Request) {
         let isCancelled = if case .explicitlyCancelled = request.mutable.withLock({ $0.end }) { true } else { false }
         storage.interrupt(keeping: !isCancelled || producesResumeDataWhenCancelled.withLock { $0 })

@@ -136,7 +136,7 @@ final class MessageSink: ResponseSink {
                 while true {
                     try? await Task.sleep(until: start + interval, clock: .continuous)
                     if Task.isCancelled || isAnswered.withLock({ $0 }) { break }
-                    // The pong can be queued behind a long message, or unread while a handler is busy.
+                    // The pong can be queued behind a long message. It is also unread while a handler is busy.
                     var silence: ContinuousClock.Instant?
                     if let sent = sent.withLock({ $0 }) { silence = channel.silenceStart.map { max($0, sent) } }
                     if let silence, silence <= start { return channel.closeUnanswered() }

@@ -40,7 +40,7 @@ protocol ResponseSink: Sendable {
     /// Receives a response after it has ended.
     func receive(_ response: TransportResponse, for request: Request) throws
 
-    /// Receives the error of a failed exchange, which can contain a partial body.
+    /// Receives the error of a failed exchange. The error can contain a partial body.
     ///
     /// - Returns: The error for the handlers. The default wraps the transport's error.
     func receive(_ error: TransportError, for request: Request) -> AFError
