@@ -4,8 +4,7 @@
     public import Foundation
 #endif
 
-/// The type of the `af` property. Afar and libraries written for Alamofire add members to this namespace instead of to the
-/// extended type.
+/// A namespace for the members that Afar and libraries written for Alamofire add to a type. It is the type of the `af` property.
 ///
 /// ```swift
 /// extension Color: AlamofireExtended {}
@@ -20,7 +19,7 @@ public struct AlamofireExtension<ExtendedType> {
     /// The extended value.
     public private(set) var type: ExtendedType
 
-    /// Creates the extension of a value.
+    /// Creates the namespace of a value.
     public init(_ type: ExtendedType) { self.type = type }
 }
 
@@ -38,13 +37,13 @@ public protocol AlamofireExtended {
 }
 
 extension AlamofireExtended {
-    /// The namespace of the type. Setting it has no effect; the setter exists for mutating members.
+    /// The namespace of the type. The setter has no effect and exists only for mutating members.
     public static var af: AlamofireExtension<Self>.Type {
         get { AlamofireExtension<Self>.self }
         set {}
     }
 
-    /// The namespace of a value. Setting it has no effect; the setter exists for mutating members.
+    /// The namespace of a value. The setter has no effect and exists only for mutating members.
     public var af: AlamofireExtension<Self> {
         get { AlamofireExtension(self) }
         set {}
@@ -74,8 +73,8 @@ public typealias DisabledEvaluator = DisabledTrustEvaluator
 public typealias AlamofireNotifications = RequestNotifications
 
 extension Session {
-    /// The default monitor of an Alamofire 5 session, which posts notifications.
+    /// The default monitors of a session in Alamofire 5: a monitor that posts notifications.
     ///
-    /// A session posts notifications even without this monitor.
+    /// An Afar session posts notifications even without this monitor.
     public var defaultEventMonitors: [any EventMonitor] { [RequestNotifications.automatic] }
 }

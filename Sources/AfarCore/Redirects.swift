@@ -14,17 +14,17 @@ public protocol RedirectHandler: Sendable {
     /// Decides how to handle a redirect. Called for each hop of a chain.
     ///
     /// The method is called on an unspecified thread. The completion can be called from any thread; a second call has no effect.
-    /// If it is never called, the request waits until it is canceled.
+    /// If the completion is never called, the request waits until the request is canceled.
     ///
-    /// The rules for redirects also apply to the request that the handler returns. If its scheme, host or port differs,
-    /// credentials, cookies and the session's sensitive headers are removed from it.
+    /// The rules for redirects also apply to the request that the handler returns. If that request has another scheme, host or
+    /// port, its credentials, its cookies and the session's sensitive headers are removed.
     ///
     /// - Parameters:
     ///   - task: The request's attempt. See ``Request/tasks``.
     ///   - request: The proposed request, without the headers that would leak to the new URL. It includes the body only if the
     ///     body is in memory.
     ///   - response: The redirect response.
-    ///   - completion: Receives the request to send. With nil, the redirect response and its body are the final response.
+    ///   - completion: Receives the request to send. If nil, the redirect response and its body are the final response.
     @preconcurrency
     func task(
         _ task: URLSessionTask,
@@ -97,9 +97,10 @@ extension RedirectHandler where Self == Redirector {
 }
 
 extension Request {
-    /// Sets the handler for this request's redirects, in place of the session's handler. A later call replaces it.
+    /// Sets the handler for this request's redirects. The session's handler isn't called for this request.
     ///
-    /// Set it before the request starts. An attempt that is already running continues with the previous handler.
+    /// Call this method before the request starts. A later call replaces the handler, but an attempt that is already running
+    /// continues with the previous handler.
     ///
     /// - Parameter handler: Called for each redirect. See ``RedirectHandler``.
     @discardableResult
@@ -123,7 +124,7 @@ extension Request {
 
     /// Returns the redirect policy of an attempt, or nil if all redirects are followed.
     ///
-    /// - Parameter own: The request's own handler.
+    /// - Parameter requestHandler: The request's own handler.
     func redirectPolicy(for urlRequest: URLRequest, by requestHandler: (any RedirectHandler)?) -> RedirectPolicy? {
         guard let handler = effectiveRedirectHandler(requestHandler: requestHandler) else { return nil }
         if handler.preventsRedirects { return .doNotFollow }
@@ -145,7 +146,7 @@ extension Request {
         return try decision.map { try self.proposal($0, replacing: proposal) }
     }
 
-    /// Returns the proposal with the request that a handler returned.
+    /// Returns the proposal with its request replaced by the request that a handler returned.
     private func proposal(
         _ urlRequest: URLRequest, replacing proposal: RedirectProposal
     ) throws -> RedirectProposal {
