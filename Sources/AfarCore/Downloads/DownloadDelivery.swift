@@ -5,7 +5,7 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// Writes the body of one attempt to a file. Depending on the response's head, this is a new file, or a partial file to which
+/// Writes the body of one attempt to a file. The response's head determines whether the file is new, or a partial file to which
 /// the rest of the body is appended.
 final class DownloadDelivery: Sendable {
     /// A request for the rest of a partial file.
@@ -58,7 +58,7 @@ final class DownloadDelivery: Sendable {
         let isPart = data.isPart(of: request) && data.byteCount <= data.totalLength ?? .max
         guard isPart, data.byteCount > 0 else { return nil }
         self.file = file
-        // Even if the file is complete, request its last byte: only a response with bytes proves that it is unchanged.
+        // If the part is complete, request its last byte: only a response with bytes proves that the file is unchanged.
         let start = data.byteCount == data.totalLength ? data.byteCount - 1 : data.byteCount
         state = Locked(State(remainingRange: RemainingRange(part: data, start: start), resumable: data))
     }
@@ -91,7 +91,8 @@ final class DownloadDelivery: Sendable {
         }
     }
 
-    /// Prepares to request the last byte if the part is the whole file, or the whole file if the part can't be used.
+    /// Prepares the next request: for the last byte if the part is the whole file, or for the whole file if the part can't be
+    /// used.
     func prepareRetry(after head: ResponseHead) throws {
         try decisionLock.withLock { _ in
             let (remainingRange, isClosed) = state.withLock { ($0.remainingRange, $0.isClosed) }
@@ -168,7 +169,7 @@ final class DownloadDelivery: Sendable {
         return nil
     }
 
-    /// Prevents a partial response that wasn't requested from being mistaken for the whole file.
+    /// Throws an error for a partial response that wasn't requested, because its body isn't the whole file.
     private func rejectUnrequestedPart(_ head: ResponseHead, sent: URLRequest?) throws {
         guard head.status == 206, sent?.value(forHTTPHeaderField: "Range") == nil else { return }
         throw TransportError(
@@ -223,7 +224,7 @@ final class DownloadDelivery: Sendable {
         }
         file.close()
         otherFile?.close()
-        // A transport might hold the last reference and release it late.
+        // Remove the files now, because a transport might hold the last reference and release it late.
         defer {
             file.remove()
             otherFile?.remove()
@@ -240,8 +241,8 @@ final class DownloadDelivery: Sendable {
 
 // MARK: - Requesting the rest
 
-/// A stage that requests the rest of a file when a download is resumed. If the response can't be used, it requests the whole
-/// file, or only the last byte if the part is the whole file.
+/// A stage that requests the rest of a file when a download is resumed. If the response can't be used, the stage sends another
+/// request: for the whole file, or for its last byte if the part is the whole file.
 struct ResumeStage: ExchangeStage {
     let delivery: DownloadDelivery
 

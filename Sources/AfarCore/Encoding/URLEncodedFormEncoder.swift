@@ -330,7 +330,8 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
         self.destination = destination
     }
 
-    /// Returns the request with the parameters in its query or body. With a body, sets a content type unless the request has one.
+    /// Returns the request with the parameters in its query or body. If the parameters are in the body, sets a content type
+    /// unless the request has one.
     ///
     /// - Throws: `AFError.parameterEncoderFailed` if the value can't be encoded or the request has no URL or method.
     open func encode<Parameters: Encodable>(
