@@ -17,7 +17,7 @@ public protocol RedirectHandler: Sendable {
     /// If the completion is never called, the request waits until the request is canceled.
     ///
     /// The rules for redirects also apply to the request that the handler returns. If that request has another scheme, host or
-    /// port, its credentials, its cookies and the session's sensitive headers are removed.
+    /// port than the previous request, its credentials, cookies and the session's sensitive headers are removed.
     ///
     /// - Parameters:
     ///   - task: The request's attempt. See ``Request/tasks``.

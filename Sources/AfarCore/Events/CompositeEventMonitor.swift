@@ -10,7 +10,7 @@ public final class CompositeEventMonitor: EventMonitor {
     public let queue: DispatchQueue
     private let listeners: [Listener]
 
-    /// A monitor and its queue. The property is read only once, because it can be user code.
+    /// A monitor and its queue. The monitor's `queue` property is read only once, because it can be user code.
     struct Listener: Sendable {
         let monitor: any EventMonitor
         /// Nil if the monitor dispatches to its queue itself.
@@ -32,7 +32,7 @@ public final class CompositeEventMonitor: EventMonitor {
         listeners = monitors.map(Listener.init)
     }
 
-    /// Creates a monitor that forwards to the monitors of another and one more.
+    /// Creates a monitor that forwards to another monitor's listeners and to one more listener.
     init(_ other: CompositeEventMonitor, adding listener: Listener) {
         queue = DispatchQueue(label: "afar.events")
         listeners = other.listeners + [listener]
@@ -52,7 +52,7 @@ public final class CompositeEventMonitor: EventMonitor {
         }
     }
 
-    /// Forwards a response's head as a Foundation response, which is created only if there are monitors.
+    /// Forwards a response's head as a Foundation response. The Foundation response is created only if there are monitors.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive head: ResponseHead) {
         for listener in listeners {
             listener.queue?.async {
@@ -63,8 +63,8 @@ public final class CompositeEventMonitor: EventMonitor {
     }
 }
 
-/// A monitor that dispatches only the events it needs to its queue, so other events cost nothing. Its methods are called on the
-/// thread of the event, which can hold a request's lock.
+/// A monitor that dispatches events to its queue itself, and only those that it needs, so other events cost nothing. Its methods
+/// are called on the thread of the event. That thread can hold a request's lock.
 protocol SelectiveEventMonitor: EventMonitor {}
 
 // MARK: - Events of requests
@@ -288,8 +288,8 @@ extension CompositeEventMonitor {
 /// Returns a type as if it were `Sendable`.
 ///
 /// The monitors' generic methods require `Sendable` values, but serializers produce values of any type. `Sendable` doesn't exist
-/// at run time: both types have the same representation, which makes the cast safe. See ``EventMonitor`` for what a monitor can
-/// do with a value that isn't really sendable.
+/// at run time: both types have the same representation, which makes the cast safe. See ``EventMonitor`` for how a monitor can
+/// use a value that isn't sendable.
 private func assumedSendable(_ type: Any.Type) -> any Sendable.Type {
     unsafeBitCast(type, to: (any Sendable.Type).self)
 }

@@ -45,9 +45,10 @@ extension HTTPHeader {
     /// An `Authorization` header with the `Basic` scheme (RFC 7617), in UTF-8.
     ///
     /// A user name can't contain a colon, because the server would read the rest as the password. Control characters aren't
-    /// allowed either. In these cases, the header contains no credentials: its value is `Basic`. A request with this header
-    /// fails before anything is sent, with the same error as ``Request/authenticate(username:password:persistence:)``: an
-    /// `AFError.sessionTaskFailed` with the `URLError` `userAuthenticationRequired`.
+    /// allowed either. If the user name or the password is invalid, the header's value is `Basic`, without credentials. A request
+    /// with this header fails before anything is sent. The error is the same as for
+    /// ``Request/authenticate(username:password:persistence:)``: an `AFError.sessionTaskFailed` with the `URLError`
+    /// `userAuthenticationRequired`.
     public static func authorization(username: String, password: String) -> HTTPHeader {
         let value = try? BasicAuthentication.authorization(user: username, password: password, url: nil)
         return authorization(value ?? BasicAuthentication.withoutCredentials)
@@ -90,10 +91,10 @@ extension HTTPHeader {
 }
 
 extension HTTPHeader {
-    /// The `Accept-Encoding` header in ``HTTPHeaders/default``: `gzip;q=1.0, deflate;q=0.9`. Both transports decode these codings
+    /// The `Accept-Encoding` header in ``HTTPHeaders/default``: `gzip;q=1.0, deflate;q=0.9`. All transports decode these codings
     /// on all platforms.
     ///
-    /// A session whose configuration has this value sends the codings that its transport decodes instead.
+    /// If a session's configuration has this value, the session sends the codings that its transport decodes instead.
     public static let defaultAcceptEncoding = HTTPHeader.acceptEncoding(qualityList(["gzip", "deflate"]))
 
     /// The `Accept-Language` header of requests without one: the user's first six languages, in order of preference.
@@ -184,9 +185,9 @@ enum PreferredLanguages {
     }
 
     /// Returns the languages in an environment, according to POSIX and GNU gettext: the first non-empty variable of `LC_ALL`,
-    /// `LC_MESSAGES` and `LANG` contains the locale. Unless it is `C`, the list in `LANGUAGE` takes precedence.
+    /// `LC_MESSAGES` and `LANG` contains the locale. Unless the locale is `C`, the list in `LANGUAGE` takes precedence.
     ///
-    /// - Returns: nil if no language is specified, as in the locale `C`.
+    /// - Returns: Nil if no language is specified, as in the locale `C`.
     static func tags(in environment: [String: String]) -> [String]? {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         guard let locale, let language = tag(ofLocale: locale) else { return nil }

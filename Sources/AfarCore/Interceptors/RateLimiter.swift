@@ -10,10 +10,10 @@ public import Foundation
 /// let session = Session(interceptor: RateLimiter(requestsPerSecond: 10, burst: 20))
 /// ```
 ///
-/// Requests wait in the order in which they start. A request that is canceled while it waits doesn't use a token. If
-/// `validate()` fails a request because of status 429 or 503, and the response has a `Retry-After` (RFC 9110, section 10.2.3),
-/// all further requests to its host wait for that time. The failed request is then retried after them. You can call all methods
-/// from any thread.
+/// Requests wait in the order in which they start. A request that is canceled while it waits doesn't use a token. If `validate()`
+/// rejects a response with status 429 or 503 and a `Retry-After` (RFC 9110, section 10.2.3), all further requests to its host
+/// wait for that time. The failed request is retried after the requests that are already waiting. You can call all methods from
+/// any thread.
 public final class RateLimiter: RequestInterceptor {
     private static let hostLimit = 1_000
     private static let minimumRate = 1e-6
@@ -151,7 +151,8 @@ private struct HostQueue {
         return isRunning ? .wait : .resumeWaiters
     }
 
-    /// Returns the number of seconds until the next waiter's turn. If none is waiting, ends the run and returns nil.
+    /// Returns the number of seconds until the next waiter's turn. If none is waiting, marks the queue as not running and returns
+    /// nil.
     mutating func delay(at now: TimeInterval) -> TimeInterval? {
         isRunning = start < waiters.count
         return isRunning ? bucket.delay(at: now) : nil

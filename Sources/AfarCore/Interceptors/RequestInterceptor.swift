@@ -48,7 +48,7 @@ public protocol RequestAdapter: Sendable {
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     )
 
-    /// Adapts a request, with a state that identifies it. The default implementation calls ``adapt(_:for:completion:)``.
+    /// Adapts a request. The state identifies the request. The default implementation calls ``adapt(_:for:completion:)``.
     @preconcurrency
     func adapt(
         _ urlRequest: URLRequest,
@@ -126,8 +126,8 @@ public struct RequestAdapterState: Sendable {
 public protocol RequestRetrier: Sendable {
     /// Decides whether to retry a request after a failure.
     ///
-    /// Called on an unspecified thread after the attempt has ended, but not for a canceled request. The completion can be called
-    /// from any thread; a second call has no effect.
+    /// Called on an unspecified thread after the attempt has ended. Not called for a canceled request. The completion can be
+    /// called from any thread; a second call has no effect.
     ///
     /// - Parameters:
     ///   - request: The request, with its ``Request/retryCount``.
@@ -188,7 +188,7 @@ public protocol AsyncRequestAdapter: RequestAdapter {
     ///   - session: The session that sends it.
     func adapt(_ urlRequest: URLRequest, for session: Session) async throws -> URLRequest
 
-    /// Returns the adapted request, given a state that identifies it. The default implementation calls ``adapt(_:for:)``.
+    /// Returns the adapted request. The state identifies the request. The default implementation calls ``adapt(_:for:)``.
     func adapt(_ urlRequest: URLRequest, using state: RequestAdapterState) async throws -> URLRequest
 }
 
@@ -249,7 +249,8 @@ extension AsyncRequestAdapter where Self: RequestInterceptor {
 /// The task that runs the method is canceled with the request. To pass the type where an interceptor is required, also conform
 /// it to ``RequestInterceptor``.
 public protocol AsyncRequestRetrier: RequestRetrier {
-    /// Returns the decision about a failure. Called in its own task after the attempt has ended, but not for a canceled request.
+    /// Returns the decision about a failure. Called in its own task after the attempt has ended. Not called for a canceled
+    /// request.
     ///
     /// - Parameters:
     ///   - request: The request, with its ``Request/retryCount``.

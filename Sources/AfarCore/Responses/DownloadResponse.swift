@@ -10,11 +10,11 @@ public typealias AFDownloadResponse<Success> = DownloadResponse<Success, AFError
 /// The result of a ``DownloadRequest``: the request that was sent, the response, the location of its file, and the serialized
 /// value or the error.
 public struct DownloadResponse<Success, Failure: Error> {
-    /// The location of the file, or nil without a file.
+    /// The location of the file, or nil if there is no file.
     public let fileURL: URL?
     /// The location where the body was written before the file was moved.
     public let temporaryURL: URL?
-    /// The location to which the file was moved, or nil without a destination.
+    /// The location to which the file was moved, or nil if there was no destination.
     public let destinationURL: URL?
     /// The data to resume the download. See ``DownloadRequest/resumeData``.
     public let resumeData: Data?

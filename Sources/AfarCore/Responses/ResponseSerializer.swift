@@ -8,7 +8,7 @@ import HTTPTypes
 /// A type that creates a value from a response in memory.
 ///
 /// Implement ``serialize(request:response:data:error:)``. If a serializer processes many small responses, also implement
-/// ``serialize(_:)``, which doesn't require Foundation's `HTTPURLResponse`.
+/// ``serialize(_:)``, so that no `HTTPURLResponse` must be created.
 public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
     /// The type of the value.
     associatedtype SerializedObject
@@ -120,8 +120,8 @@ extension ResponseSerializer {
             || input.head.map { emptyResponseCodes.contains($0.status) } == true
     }
 
-    /// Performs the first steps of most serializers: throws the error of an earlier step, checks an empty body, and runs the
-    /// preprocessor.
+    /// Performs the first steps of most serializers. It throws the error of an earlier step, checks whether a body can be empty,
+    /// and runs the preprocessor.
     ///
     /// - Returns: The preprocessed bytes, or nil for an allowed empty body.
     /// - Throws: The input's error, the preprocessor's error, or
@@ -203,7 +203,8 @@ public final class ClosureResponseSerializer<Value>: ResponseSerializer {
     /// Creates a serializer.
     ///
     /// - Parameter serializeResponse: Creates the value from the request, the response's head, its bytes, and the error of an
-    ///   earlier step. If it throws, the request fails; an error that isn't an ``AFError`` is wrapped in one.
+    ///   earlier step. If the closure throws an error, the request fails with it. An error that isn't an ``AFError`` is wrapped
+    ///   in an ``AFError``.
     @preconcurrency
     public init(
         _ serializeResponse: @escaping @Sendable (URLRequest?, HTTPURLResponse?, Data?, (any Error)?) throws -> Value
@@ -309,7 +310,7 @@ public struct GoogleXSSIPreprocessor: DataPreprocessor {
     /// Creates the preprocessor.
     public init() {}
 
-    /// Returns the bytes after this line, or all bytes if they don't begin with it.
+    /// Returns the bytes after this line, or all bytes if they don't begin with the line.
     public func preprocess(_ data: Data) throws -> Data {
         data.starts(with: Self.prefix) ? data.dropFirst(Self.prefix.count) : data
     }

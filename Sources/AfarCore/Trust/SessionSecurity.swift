@@ -44,14 +44,14 @@ final class SessionSecurity: ConnectionSecurityProvider {
         let identity = clientIdentity(forHost: host, hasLeftOrigin: hasLeftOrigin)
         let fallback = requiresDecision ? Self.standard : nil
         guard let manager else { return .now(.success(security(of: host, identity, evaluator: fallback))) }
-        // A subclass is user code.
+        // A subclass is user code, so call it in a task.
         guard type(of: manager) == ServerTrustManager.self else {
             return .wait { [self] in security(of: host, identity, by: manager, fallback) }
         }
         return .now(security(of: host, identity, by: manager, fallback))
     }
 
-    /// Performs the transport's default validation.
+    /// An evaluator that performs the transport's default validation.
     private static let standard = DefaultTrustEvaluator()
 
     private func security(

@@ -6,7 +6,7 @@ public import Foundation
 public final class CompositeTrustEvaluator: AsyncServerTrustEvaluating {
     private let evaluators: [any ServerTrustEvaluating]
 
-    /// Creates an evaluator from others. Without any, it trusts no server.
+    /// Creates an evaluator from other evaluators. If the array is empty, it trusts no server.
     public init(evaluators: [any ServerTrustEvaluating]) { self.evaluators = evaluators }
 
     /// Throws the error of the first evaluator that doesn't trust the server, or that is asynchronous.
@@ -106,7 +106,8 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     ///     the transport trusts. Use this for certificates of your own authority. The default is false.
     ///   - performDefaultValidation: Whether to also validate the chain: signatures, dates, usage and strength. The default is
     ///     true.
-    ///   - validateHost: Whether the certificate must be valid for the host. This also validates the chain. The default is true.
+    ///   - validateHost: Whether the certificate must be valid for the host. If true, the chain is validated too. The default is
+    ///     true.
     public init(
         certificates: [Certificate] = Bundle.main.af.certificates,
         acceptSelfSignedCertificates: Bool = false,
@@ -168,7 +169,8 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     ///     the main bundle. If there are none, no server is trusted.
     ///   - performDefaultValidation: Whether to also validate the chain: signatures, dates, usage and strength. The default is
     ///     true.
-    ///   - validateHost: Whether the certificate must be valid for the host. This also validates the chain. The default is true.
+    ///   - validateHost: Whether the certificate must be valid for the host. If true, the chain is validated too. The default is
+    ///     true.
     public init(
         keys: [PublicKey] = Bundle.main.af.publicKeys, performDefaultValidation: Bool = true, validateHost: Bool = true
     ) {
@@ -229,7 +231,7 @@ extension AlamofireExtension where ExtendedType: Bundle {
 /// An evaluator that rejects servers with revoked certificates, in addition to the default validation.
 ///
 /// It checks the OCSP response that the server sends (RFC 6066, section 8) and the given revocation lists. It doesn't access the
-/// network: if there is neither a response nor a list, it rejects the server, because the status is unknown.
+/// network: if there is no response and no list, the evaluator rejects the server, because the status is unknown.
 public final class RevocationTrustEvaluator: ServerTrustEvaluating {
     /// The sources to check.
     public struct Options: OptionSet, Sendable {

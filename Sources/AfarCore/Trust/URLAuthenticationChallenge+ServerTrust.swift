@@ -9,8 +9,8 @@ import Foundation
 extension URLProtectionSpace: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: URLProtectionSpace {
-    /// The certificates that the server presented, or nil if this isn't a ``SessionDelegate`` challenge about a server's
-    /// certificates.
+    /// The certificates that the server presented, or nil if this space isn't from a ``SessionDelegate`` challenge about a
+    /// server's certificates.
     public var serverTrust: ServerTrust? { (type as? ServerTrustSpace)?.trust }
 }
 
@@ -26,8 +26,8 @@ extension AlamofireExtension where ExtendedType: URLCredential {
 
 extension URLCredential {
 
-    /// Marks the credential, because Foundation's credentials can't contain a trust on Linux. Random, so that other code can't
-    /// create such a credential.
+    /// Marks the credential, because Foundation's credentials can't contain a trust on Linux. The mark is random, so that other
+    /// code can't create such a credential.
     private static let secret = UUID().uuidString
     fileprivate static let trustUser = "server trust"
 
@@ -37,7 +37,7 @@ extension URLCredential {
 
     fileprivate func accepts(_ trust: ServerTrust) -> Bool { password == Self.acceptance(of: trust) }
 
-    /// Whether the credential accepts a server's certificates instead of holding a user name and password.
+    /// Whether the credential accepts a server's certificates and isn't a user name and a password.
     var isServerTrust: Bool { user == Self.trustUser && password?.hasPrefix(Self.secret) == true }
 }
 
