@@ -130,7 +130,7 @@ extension Request {
         }
         var policies = exchange.policies
         policies.cache = CachePolicy(policy)
-        // Look up the handler late, because it can be set until the response arrives.
+        // A handler can be set until the response arrives.
         policies.cacheHandler = { [self] response in responseToStore(response) }
         exchange.policies = policies
     }
@@ -190,7 +190,7 @@ public final class URLCacheStore: CacheStore, @unchecked Sendable {
     /// Returns the responses to a URL, the newest first.
     public func responses(for url: String) -> [CachedResponse] {
         guard let request = Self.request(for: url), let entry = cache.cachedResponse(for: request) else { return [] }
-        // Ignore entries that other code stored, because they don't record the requests for which they are valid.
+        // Ignore entries from other code, because they don't record the requests for which they are valid.
         guard let response = entry.userInfo?[Self.key] as? CachedResponse, response.url == url else { return [] }
         return [response]
     }

@@ -61,7 +61,7 @@ struct AttemptReport {
     var response: ResponseHead?
 
     var metrics: TaskMetrics {
-        // The duration can't be negative, but the clock might have been set back.
+        // `max`, because the clock might have been set back.
         TaskMetrics(
             transactionMetrics: transactions,
             taskInterval: DateInterval(start: start, duration: max(0, end.timeIntervalSince(start))),

@@ -44,8 +44,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
 
     /// The credential that authenticates requests.
     ///
-    /// If you set this property during a refresh, the waiting requests continue with the new credential, and the result of the
-    /// refresh is ignored. If you set nil, the waiting requests fail.
+    /// If you set this property during a refresh, the result of the refresh is ignored. The waiting requests continue with the
+    /// new credential, or fail if it is nil.
     public var credential: Credential? {
         get { state.withLock { $0.credential } }
         set {
@@ -116,7 +116,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         obtainCredential(insteadOf: version, for: session, of: request) { [weak self, id, weak request] result in
             switch result {
             case .success:
-                // Weak, because a refresh that never completes would otherwise retain the interceptor.
+                // Weak, because a refresh that never completes would retain the interceptor.
                 if let self { _ = request?.recordRetry(with: state.withLock { $0.version }, as: id) }
                 completion(.retry)
             case .failure(let error): completion(.doNotRetryWithError(error))
@@ -142,8 +142,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         case .fail(let error): answer(.failure(error))
         case .wait: break
         case .refresh(let credential, let number):
-            // A queue of its own, because `refresh` might block until its response arrives. On the adapters' thread, it would
-            // deadlock.
+            // A separate queue, because a `refresh` that blocks until its response arrives would deadlock on the adapters'
+            // thread.
             DispatchQueue(label: "afar.authentication.refresh").asyncKeepingTransport { [authenticator, state] in
                 authenticator.refresh(credential, for: session) { result in
                     let (last, waiters) = state.withLock {
@@ -211,8 +211,8 @@ extension Request {
 
 /// A credential that authenticates requests, such as an access token with its refresh token.
 public protocol AuthenticationCredential {
-    /// A Boolean value that indicates whether the credential must be refreshed before it is sent again, because it has expired or
-    /// is about to expire.
+    /// A Boolean value that indicates whether the credential must be refreshed before its next use, because it has expired or is
+    /// about to expire.
     ///
     /// Return false if the expiry is unknown. The credential is then refreshed after a server has refused it.
     var requiresRefresh: Bool { get }

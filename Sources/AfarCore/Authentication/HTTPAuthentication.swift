@@ -17,8 +17,8 @@ extension Request {
     /// The request uses the first of these schemes that the server offers: Negotiate, Digest with SHA-256, Digest with MD5, NTLM,
     /// Basic (RFC 4559, RFC 7616, RFC 7617). Negotiate uses the process's Kerberos ticket and requires an empty user name and an
     /// empty password. Negotiate and NTLM require a transport with ``TransportCapabilities/Features/connectionAuthentication``.
-    /// Basic doesn't encrypt the password, so use it over https. If the request's body is a stream that can be read only once,
-    /// the request isn't sent again and the 401 is its final response.
+    /// Basic doesn't encrypt the password, so use it over https. A request whose body stream can be read only once isn't sent
+    /// again: the 401 is its final response.
     ///
     /// Call this before the request starts. A later call replaces the credential.
     ///
@@ -105,8 +105,8 @@ extension AuthenticationStage {
     }
 }
 
-/// A type that provides the credentials with which a session's requests answer challenges (401), for example from a keychain, a
-/// settings file, or a prompt.
+/// A type that provides the credentials for challenges (401) to a session's requests, for example from a keychain, a settings
+/// file, or a prompt.
 ///
 /// ```swift
 /// struct VaultCredentials: CredentialProvider {
@@ -159,7 +159,7 @@ public struct URLCredentialStorageProvider: CredentialProvider {
     /// Returns the storage's default credential for the space.
     public func credential(for space: URLProtectionSpace) async -> URLCredential? {
         if let credential = storage.defaultCredential(for: space) { return credential }
-        // Compare the spaces here, because on Linux the storage finds a space only by identity.
+        // On Linux, the storage finds a space only by identity.
         return storage.allCredentials.keys.lazy.filter { $0.isSame(as: space) }
             .compactMap { storage.defaultCredential(for: $0) }.first
     }

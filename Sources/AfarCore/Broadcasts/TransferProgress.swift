@@ -138,8 +138,8 @@ extension Observers {
     }
 }
 
-/// The progress of one direction of a request's transfer: the byte counts, the `Progress` object that shows them, and the handler
-/// and streams to notify.
+/// The progress of one direction of a request's transfer: the byte counts, their `Progress` object, and the handler and streams
+/// to notify.
 final class TransferProgress: Sendable {
     struct Handler {
         fileprivate let number: Int
@@ -275,7 +275,7 @@ final class TransferProgress: Sendable {
 extension Progress {
     fileprivate func apply(_ byteProgress: ByteProgress) {
         if byteProgress.total == 0 {
-            // Set the count first: Foundation treats a progress as finished if its count is above a total of 0.
+            // Set the count first: Foundation treats a count above a total of 0 as finished.
             completedUnitCount = byteProgress.completed
             // On Linux, changing a known total to 0 traps.
             if totalUnitCount > 0 { totalUnitCount = -1 }

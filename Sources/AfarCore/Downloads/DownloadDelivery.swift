@@ -91,8 +91,7 @@ final class DownloadDelivery: Sendable {
         }
     }
 
-    /// Prepares the next request: for the last byte if the part is the whole file, or for the whole file if the part can't be
-    /// used.
+    /// Prepares a request for the last byte if the part is the whole file. Otherwise, prepares a request for the whole file.
     func prepareRetry(after head: ResponseHead) throws {
         try decisionLock.withLock { _ in
             let (remainingRange, isClosed) = state.withLock { ($0.remainingRange, $0.isClosed) }
@@ -241,8 +240,8 @@ final class DownloadDelivery: Sendable {
 
 // MARK: - Requesting the rest
 
-/// A stage that requests the rest of a file when a download is resumed. If the response can't be used, the stage sends another
-/// request: for the whole file, or for its last byte if the part is the whole file.
+/// A stage that requests the rest of a file when a download is resumed. If the response can't be used, the stage requests the
+/// whole file, or only its last byte if the part is the whole file.
 struct ResumeStage: ExchangeStage {
     let delivery: DownloadDelivery
 

@@ -38,8 +38,8 @@ package struct ResumeData: Sendable, Equatable {
         self.totalLength = totalLength
     }
 
-    /// Creates resume data for a response whose body hasn't arrived yet. Returns nil if the download couldn't be resumed: if this
-    /// isn't a complete response to a GET, if the body is encoded, or if there is no usable validator.
+    /// Creates resume data for a response whose body hasn't arrived yet. Returns nil if the download couldn't be resumed. It
+    /// requires a complete response to a GET, an unencoded body, and a usable validator.
     ///
     /// - Parameter request: The request before adapters, because the next request is adapted as well.
     init?(_ head: ResponseHead, to request: URLRequest, in file: URL) {
@@ -197,8 +197,8 @@ extension ResumeData {
         }
     }
 
-    /// Returns the meaning of a partial response (RFC 9110, section 15.3.7). Parts can be combined only if they have the same
-    /// validator and the same length of the whole file, and if there is no gap. A validator is valid only for its origin.
+    /// Returns the meaning of a partial response (RFC 9110, section 15.3.7). Parts can be combined only if the validator and the
+    /// length of the whole file are the same and there is no gap. A validator is valid only for its origin.
     private func partialContentKind(of head: ResponseHead, from offset: Int64) -> ResponseKind {
         guard !head.isEncoded, head.origin == origin, !validator.isContradicted(by: head),
             let range = head.value(for: .contentRange).flatMap(ContentRange.init), let bytes = range.bytes,

@@ -118,7 +118,7 @@ package final class TemporaryFile: Sendable {
     func close() {
         let mustClose = state.withLock { Swift.exchange(&$0.isOpen, with: false) }
         guard mustClose else { return }
-        // Unlock now, because a forked process might have a copy of the descriptor, which would hold the lock longer.
+        // Unlock now, because a forked process's copy of the descriptor would hold the lock longer.
         flock(descriptor, LOCK_UN)
         _ = Foundation.close(descriptor)
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An encoder that writes a value to one node of a tree of ``FormNode``s.
+/// An encoder that writes a value to one node of a ``FormNode`` tree.
 struct FormEncoding: Encoder {
     let node: FormNode
     let codingPath: [any CodingKey]
@@ -86,7 +86,7 @@ struct FormEncoding: Encoder {
         case let value as any FormNumber: value.description
         case let value as Date: try options.dateEncoding.encode(value)
         case let value as Data: try options.dataEncoding.encode(value)
-        // By default, a URL encodes itself as an object that includes its base.
+        // By default, a URL encodes itself as an object with its base.
         case let value as URL: value.absoluteString
         default: nil
         }

@@ -130,7 +130,7 @@ extension Dictionary: NestingDictionary where Key == String, Value: Encodable {
 /// dates, are passed unchanged.
 struct NestingLimit {
     /// The maximum number of nested values. It is higher than the limit of levels, because a value that encodes another value in
-    /// its place adds no level. It still uses the stack, however.
+    /// its place uses the stack without adding a level.
     private static let maximumDepth = 2 * AFError.ParameterNestingError.limit
 
     /// The number of enclosing arrays and objects.
@@ -220,7 +220,7 @@ struct NestingLimit {
 
     // MARK: Depth
 
-    /// Counts a value that is about to be encoded. ``leave()`` ends it.
+    /// Counts a value that is about to be encoded, until ``leave()`` is called.
     ///
     /// - Throws: An ``AFError/ParameterNestingError`` if this or an earlier value is nested too deeply.
     func enter(at codingPath: @autoclosure () -> [any CodingKey]) throws {

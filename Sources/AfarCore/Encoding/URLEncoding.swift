@@ -63,8 +63,8 @@ public struct URLEncoding: ParameterEncoding {
     /// Returns the request with the parameters in its query or body. If the parameters are in the body, sets a content type
     /// unless the request has one.
     ///
-    /// - Throws: `AFError.parameterEncodingFailed` if a query requires a URL and the request has none, or if a parameter is
-    ///   nested too deeply; any error thrown by the convertible.
+    /// - Throws: `AFError.parameterEncodingFailed` if the request has no URL for the query or a parameter is nested too deeply;
+    ///   any error thrown by the convertible.
     public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
         var request = try urlRequest.asURLRequest()
         guard let parameters else { return request }

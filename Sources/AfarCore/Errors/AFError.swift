@@ -221,7 +221,7 @@ extension AFError {
         /// A serializer failed with its own error. Serializers of text throw `TextDecodingError`. Serializers of property lists
         /// throw `PropertyListError`.
         case customSerializationFailed(error: any Error)
-        /// The body is empty and an empty body is allowed, but the requested type has no empty value.
+        /// An empty body is allowed, but the requested type has no empty value.
         case invalidEmptyResponse(type: String)
     }
 

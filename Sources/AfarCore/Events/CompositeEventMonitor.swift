@@ -63,8 +63,8 @@ public final class CompositeEventMonitor: EventMonitor {
     }
 }
 
-/// A monitor that dispatches events to its queue itself, and only those that it needs, so other events cost nothing. Its methods
-/// are called on the thread of the event. That thread can hold a request's lock.
+/// A monitor that dispatches events to its queue itself, so that events that it doesn't need cost nothing. Its methods are called
+/// on the thread of the event. That thread can hold a request's lock.
 protocol SelectiveEventMonitor: EventMonitor {}
 
 // MARK: - Events of requests

@@ -291,7 +291,7 @@ extension LoggingMonitor {
     private func logSerialization<Value>(of request: Request, _ result: AFResult<Value>) {
         switch result {
         case .success: logStep(request, "serialized as \(Value.self)")
-        // Errors of earlier steps have already been logged.
+        // Errors of earlier steps have been logged.
         case .failure(let error) where request.error == nil: logOutcome(request, failingWith: error)
         case .failure: break
         }

@@ -99,8 +99,8 @@ extension HTTPHeader {
 
     /// The `Accept-Language` header of requests without one: the user's first six languages, in order of preference.
     ///
-    /// On Apple platforms these are the system's languages. On other platforms they are read from the environment on first use:
-    /// the list in `LANGUAGE`, then the locale in `LC_ALL`, `LC_MESSAGES` or `LANG`. In the locale `C`, or if nothing is set,
+    /// On Apple platforms these are the system's languages. On other platforms they are read from the environment on first use.
+    /// The list in `LANGUAGE` precedes the locale in `LC_ALL`, `LC_MESSAGES` or `LANG`. In the locale `C`, or if nothing is set,
     /// the value is `*`, and `HTTPHeaders.default` doesn't contain the header.
     public static let defaultAcceptLanguage = HTTPHeader.acceptLanguage(
         PreferredLanguages.current.isEmpty ? "*" : qualityList(PreferredLanguages.current.prefix(6))
@@ -184,7 +184,7 @@ enum PreferredLanguages {
         #endif
     }
 
-    /// Returns the languages in an environment, according to POSIX and GNU gettext: the first non-empty variable of `LC_ALL`,
+    /// Returns the languages in an environment, according to POSIX and GNU gettext. The first non-empty variable of `LC_ALL`,
     /// `LC_MESSAGES` and `LANG` contains the locale. Unless the locale is `C`, the list in `LANGUAGE` takes precedence.
     ///
     /// - Returns: Nil if no language is specified, as in the locale `C`.

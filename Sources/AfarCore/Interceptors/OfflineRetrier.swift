@@ -7,8 +7,8 @@ public import Foundation
 /// A retrier for requests that failed because no network was available. It retries them as soon as a network becomes available.
 ///
 /// A failed request waits for a network and is then sent again. If the wait exceeds ``maximumWait``, the request fails with its
-/// original error. A connectivity provider reports whether a network is available. While it reports no network, requests whose
-/// host name couldn't be resolved are also retried, whatever ``isOfflineError`` returns, because no name server can be reached.
+/// original error. A connectivity provider reports whether a network is available. While it reports no network, no name server
+/// can be reached. Requests whose host name couldn't be resolved are then also retried, whatever ``isOfflineError`` returns.
 ///
 /// If the provider reports a network despite the error, it might not have detected the loss yet. The retrier therefore waits up
 /// to 0.3 seconds for the provider to report the loss. Then the request is sent again, but only once per network. If the request

@@ -12,8 +12,8 @@ public import Foundation
 ///
 /// Requests wait in the order in which they start. A request that is canceled while it waits doesn't use a token. If `validate()`
 /// rejects a response with status 429 or 503 and a `Retry-After` (RFC 9110, section 10.2.3), all further requests to its host
-/// wait for that time. The failed request is retried after the requests that are already waiting. You can call all methods from
-/// any thread.
+/// wait for that time. The failed request is then retried, after the requests that were already waiting. You can call all methods
+/// from any thread.
 public final class RateLimiter: RequestInterceptor {
     private static let hostLimit = 1_000
     private static let minimumRate = 1e-6

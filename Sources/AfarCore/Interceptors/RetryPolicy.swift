@@ -159,8 +159,8 @@ extension RetryPolicy {
     /// The status codes of transient failures (RFC 9110, sections 15.5.9 and 15.6): 408, 500, 502, 503, 504.
     public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
 
-    /// The network errors that can be transient: failed DNS lookups, failed connections, timeouts, restrictions of mobile
-    /// networks, certificates outside their validity period, and malformed responses.
+    /// The network errors that can be transient. These are failed DNS lookups, failed connections, timeouts, restrictions of
+    /// mobile networks, certificates outside their validity period, and malformed responses.
     public static let defaultRetryableURLErrorCodes: Set<URLError.Code> = [
         .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected,
         .badServerResponse,

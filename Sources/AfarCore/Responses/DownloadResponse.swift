@@ -124,8 +124,8 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
     /// The result.
     public var description: String { result.logDescription }
 
-    /// A description of the request and the response on several lines, with their headers, the locations of the file, the size
-    /// of the resume data, the timestamps and the result. Secrets in headers and URLs are redacted.
+    /// A description of the request and the response on several lines. It includes their headers, the locations of the file, the
+    /// size of the resume data, the timestamps and the result. Secrets in headers and URLs are redacted.
     public var debugDescription: String {
         var report = Report(sensitiveHeaders: details.origin.sensitiveHeaders)
         report.add(request)

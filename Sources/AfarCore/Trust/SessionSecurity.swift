@@ -44,7 +44,7 @@ final class SessionSecurity: ConnectionSecurityProvider {
         let identity = clientIdentity(forHost: host, hasLeftOrigin: hasLeftOrigin)
         let fallback = requiresDecision ? Self.standard : nil
         guard let manager else { return .now(.success(security(of: host, identity, evaluator: fallback))) }
-        // A subclass is user code, so call it in a task.
+        // A subclass is user code.
         guard type(of: manager) == ServerTrustManager.self else {
             return .wait { [self] in security(of: host, identity, by: manager, fallback) }
         }

@@ -86,8 +86,8 @@ public final class DisabledTrustEvaluator: ServerTrustEvaluating {
 
 // MARK: - Pinning
 
-/// An evaluator that performs the default validation, and requires that the server's certificate, or a certificate that signed
-/// it, is pinned.
+/// An evaluator that performs the default validation and requires a pinned certificate. This can be the server's certificate or a
+/// certificate that signed it.
 ///
 /// When a certificate expires and is replaced, all requests fail unless the new certificate is also pinned.
 /// ``PublicKeysTrustEvaluator`` pins keys, which can stay the same.
@@ -153,8 +153,8 @@ extension ServerTrustEvaluating where Self == PinnedCertificatesTrustEvaluator {
     }
 }
 
-/// An evaluator that performs the default validation, and requires a pinned public key in the server's certificate or in a
-/// certificate that signed it.
+/// An evaluator that performs the default validation and requires a pinned public key. The key can be in the server's certificate
+/// or in a certificate that signed it.
 ///
 /// Pin at least two keys: the current one and a backup that can replace it.
 public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {

@@ -344,8 +344,8 @@ extension Data {
     }
 }
 
-/// A stage that adds the fields of the WebSocket handshake to each request (RFC 6455, section 4.1) and, if the server accepts,
-/// checks the response.
+/// A stage that adds the fields of the WebSocket handshake to each request (RFC 6455, section 4.1). If the server accepts, the
+/// stage checks the response.
 struct WebSocketHandshakeStage: ExchangeStage {
     func begin(_ hop: Hop) -> (any StageRun)? { Run() }
 
