@@ -77,8 +77,8 @@ extension Session {
 
     /// Creates a session from Foundation's configuration: its timeouts, headers and connections per host.
     ///
-    /// If the configuration has `protocolClasses`, it requires `URLSessionTransport`. On Linux, that isn't the default transport,
-    /// so pass it to
+    /// A configuration with `protocolClasses` requires `URLSessionTransport`. On Linux, that isn't the default transport, so pass
+    /// it to
     /// ``Session/init(configuration:delegate:rootQueue:startRequestsImmediately:requestSetup:requestQueue:serializationQueue:interceptor:serverTrustManager:redirectHandler:cachedResponseHandler:eventMonitors:stages:transport:connectivity:)``
     /// together with `SessionConfiguration(configuration)`. Otherwise, requests fail before they are sent.
     ///

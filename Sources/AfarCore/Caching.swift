@@ -7,7 +7,7 @@ import HTTPTypes
     public import Foundation
 #endif
 
-/// A type that decides what a session's cache stores. Pass one to a session, or to a request with
+/// A type that decides what a session's cache stores. Pass a handler to a session, or to a request with
 /// ``Request/cacheResponse(using:)``.
 ///
 /// The handler is called for each complete response that HTTP's caching rules allow to be stored. It can be called for several
@@ -244,8 +244,8 @@ extension CachedResponse {
 }
 
 extension HTTPFields {
-    /// Creates the fields of a Foundation response. Foundation joins the values of a field. They remain separate if the field is
-    /// unchanged.
+    /// Creates the fields of a Foundation response. Foundation joins the values of a field. If the field is unchanged, its values
+    /// remain separate.
     fileprivate init(_ head: HTTPURLResponse, replacing old: HTTPFields) {
         self.init()
         for case (let text as String, let value as String) in head.allHeaderFields {

@@ -7,11 +7,12 @@ import HTTPTypes
     public import Foundation
 #endif
 
-/// A type that decides how to handle redirects. Pass one to a session, or to a request with ``Request/redirect(using:)``.
+/// A type that decides whether and how redirects are followed. Pass a handler to a session, or to a request with
+/// ``Request/redirect(using:)``.
 ///
 /// Without a handler, redirects are followed. ``Redirector`` covers the common cases.
 public protocol RedirectHandler: Sendable {
-    /// Decides how to handle a redirect. Called for each hop of a chain.
+    /// Decides whether and how a redirect is followed. Called for each redirect of a chain.
     ///
     /// The method is called on an unspecified thread. The completion can be called from any thread; a second call has no effect.
     /// If the completion is never called, the request waits until the request is canceled.
@@ -21,8 +22,8 @@ public protocol RedirectHandler: Sendable {
     ///
     /// - Parameters:
     ///   - task: The request's attempt. See ``Request/tasks``.
-    ///   - request: The proposed request, without the headers that would leak to the new URL. It includes the body only if the
-    ///     body is in memory.
+    ///   - request: The proposed request, without the headers that would leak to the new URL. The request includes the body only
+    ///     if the body is in memory.
     ///   - response: The redirect response.
     ///   - completion: Receives the request to send. If nil, the redirect response and its body are the final response.
     @preconcurrency
@@ -208,7 +209,7 @@ extension URLRequest {
         return request
     }
 
-    /// Returns this request after the last redirect of its attempt.
+    /// Returns this request as changed by the last redirect of its attempt.
     func following(_ redirect: Redirect) -> URLRequest {
         redirected(
             to: redirect.url, method: redirect.request.method, fields: redirect.request.headerFields,

@@ -7,12 +7,13 @@ public import Foundation
 /// An interceptor that authenticates requests and refreshes an expired or refused credential once for all requests that need it.
 ///
 /// Requests are sent with the current credential. When the credential requires a refresh, or a server has refused it, the
-/// interceptor refreshes it once. Requests that need the new credential wait for it, and refused requests are retried. If the
-/// refresh fails, the waiting requests fail with its error. Requests already in flight that are refused later also fail with this
-/// error. If the credential has been replaced since a refused request was sent, the request is retried immediately.
+/// interceptor refreshes the credential once. Requests that need the new credential wait for it, and refused requests are
+/// retried. If the refresh fails, the waiting requests fail with its error. Requests already in flight that are refused later
+/// also fail with this error. If the credential has been replaced since a refused request was sent, the request is retried
+/// immediately.
 ///
-/// Canceling a waiting request ends only that request; the refresh continues for the others. Several sessions and requests can
-/// share an interceptor. You can call all its methods from any thread.
+/// Canceling a waiting request ends only that request. The refresh continues for the other requests. Several sessions and
+/// requests can share an interceptor. You can call all methods from any thread.
 public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: RequestInterceptor {
     /// The type of the credential.
     public typealias Credential = AuthenticatorType.Credential
@@ -286,8 +287,8 @@ extension AuthenticationError: LocalizedError {
 
 // MARK: - Credential state
 
-/// The state of an ``AuthenticationInterceptor``: its credential, the callers that wait for a new one, and the recent refreshes.
-/// It performs no I/O.
+/// The state of an ``AuthenticationInterceptor``: its credential, the callers that wait for a new credential, and the recent
+/// refreshes. It performs no I/O.
 struct CredentialState<Credential: Sendable> {
     /// Called with the result of a refresh.
     typealias Waiter = @Sendable (Result<Credential, any Error>) -> Void
@@ -376,7 +377,7 @@ struct CredentialState<Credential: Sendable> {
     private mutating func takeWaiters() -> [Waiter] { waiters.take() ?? [] }
 }
 
-/// An ``AuthenticationInterceptor``'s record for one request. It doesn't include retries by other interceptors.
+/// An ``AuthenticationInterceptor``'s record for one request. The record doesn't include retries by other interceptors.
 struct AuthenticationRecord {
     /// The time at which the request last received the result of a refresh. Initially, the time at which the request began.
     var began: TimeInterval

@@ -8,11 +8,11 @@ import HTTPTypes
 #endif
 
 extension Request {
-    /// Sets the user name and password that answer a challenge (401) to this request, once per attempt.
+    /// Sets the user name and password that answer a challenge (401) to this request. They are used once per attempt.
     ///
-    /// The credentials apply to the scheme, host and port of the request's own URL. A redirect to another origin removes them,
-    /// even if a later redirect returns to the first origin. The credentials are sent only after a challenge. To send credentials
-    /// with the first request, use ``HTTPHeader/authorization(username:password:)``.
+    /// The credentials apply to the scheme, host and port of the request's own URL. After a redirect to another origin, they
+    /// aren't used, even if a later redirect returns to the first origin. The credentials are sent only after a challenge. To
+    /// send credentials with the first request, use ``HTTPHeader/authorization(username:password:)``.
     ///
     /// The request uses the first of these schemes that the server offers: Negotiate, Digest with SHA-256, Digest with MD5, NTLM,
     /// Basic (RFC 4559, RFC 7616, RFC 7617). Negotiate uses the process's Kerberos ticket and requires an empty user name and an
@@ -125,9 +125,9 @@ extension AuthenticationStage {
 /// called for each scheme until it returns a credential. The order is Negotiate, Digest with SHA-256, Digest with MD5, NTLM,
 /// Basic. Negotiate and NTLM are offered only by transports with ``TransportCapabilities/Features/connectionAuthentication``.
 ///
-/// The space's host and port are those of the server that sent the challenge. That server can be the target of a redirect, so
-/// **check the host before you return a credential**. If the server refuses the credential, its response is final. The provider
-/// is called once per attempt and once per redirect hop.
+/// The space contains the host and the port of the server that sent the challenge. That server can be the target of a redirect,
+/// so **check the host before you return a credential**. If the server refuses the credential, its response is final. The
+/// provider is called again for each attempt and for each redirect.
 public protocol CredentialProvider: Sendable {
     /// Returns the credential for a protection space (RFC 9110, section 11.5).
     ///
@@ -213,7 +213,7 @@ extension AuthenticationChallenge {
     }
 }
 
-/// A placeholder for a challenge's required sender. It does nothing, because answers are returned from the handler.
+/// A placeholder for a challenge's required sender. The sender does nothing, because answers are returned from the handler.
 final class NullChallengeSender: NSObject, URLAuthenticationChallengeSender {
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}

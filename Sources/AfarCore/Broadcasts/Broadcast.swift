@@ -108,7 +108,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         }
     }
 
-    /// Adds a listener that only adds values to a queue, and immediately delivers the last value to it.
+    /// Adds a listener, and immediately delivers the last value to it. The listener must only add values to a queue.
     ///
     /// - Returns: A closure that removes the listener.
     @discardableResult
@@ -116,7 +116,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         add(listener) { value in { listener.receive(value) } }
     }
 
-    /// Adds a stream that isn't being read yet, and immediately delivers the last value to it.
+    /// Adds a stream, and immediately delivers the last value to it. No task can be reading the stream yet.
     ///
     /// - Parameter transform: Converts a value to an element.
     func add<Element: Sendable>(

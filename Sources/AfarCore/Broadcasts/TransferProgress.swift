@@ -157,7 +157,7 @@ final class TransferProgress: Sendable {
         var handlerCount = 0
         /// Whether a call to the handler is pending in its queue.
         var isCallPending = false
-        /// The number of pending and running calls, including those of previous handlers.
+        /// The number of pending and running calls, including calls to previous handlers.
         var callCount = 0
         /// Fulfilled when no calls are left.
         var waiting: [Deferred<Void>] = []
@@ -221,7 +221,7 @@ final class TransferProgress: Sendable {
         broadcast?.discardLast()
     }
 
-    /// Sets the handler. At most one call to it is pending at a time, even if its queue is slow.
+    /// Sets the handler. At most one call to the handler is pending at a time, even if its queue is slow.
     ///
     /// - Returns: The previous handler, which must be released outside all locks.
     func setHandler(on queue: DispatchQueue, _ call: @escaping @Sendable (Progress) -> Void) -> Handler? {

@@ -24,7 +24,8 @@ final class DownloadDelivery: Sendable {
         /// Whether a full response in this attempt has replaced the part.
         var isPartReplaced = false
         var isClosed = false
-        /// The files for bodies that aren't the requested file. They stay open because a transport might still write to them.
+        /// The files for bodies that aren't the requested file. The files stay open because a transport might still write to
+        /// them.
         var otherFiles: [TemporaryFile] = []
         /// The file for the current body, if it isn't the requested file.
         var otherFile: TemporaryFile?
@@ -36,7 +37,7 @@ final class DownloadDelivery: Sendable {
         var offset: Int64 = 0
     }
 
-    /// The file behind `descriptor`. It contains the download or the part to resume.
+    /// The file behind `descriptor`. The file contains the download or the part to resume.
     private let file: TemporaryFile
     private let state: Locked<State>
     /// Held while choosing the file for a body, and while closing the files.

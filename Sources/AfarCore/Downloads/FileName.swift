@@ -46,7 +46,7 @@ package enum FileName {
 
 /// The file names in a Content-Disposition header (RFC 6266).
 package struct ContentDisposition {
-    /// The decoded names as the server sent them, the preferred one first. They can contain any characters.
+    /// The decoded names as the server sent them, the preferred one first. The names can contain any characters.
     package let fileNames: [String]
 
     package init(_ value: String) {

@@ -38,8 +38,8 @@ package struct ResumeData: Sendable, Equatable {
         self.totalLength = totalLength
     }
 
-    /// Creates resume data for a response whose body hasn't arrived yet. Returns nil if the download couldn't be resumed. It
-    /// requires a complete response to a GET, an unencoded body, and a usable validator.
+    /// Creates resume data for a response whose body hasn't arrived yet. Returns nil if the download couldn't be resumed.
+    /// Resuming requires a complete response to a GET, an unencoded body, and a usable validator.
     ///
     /// - Parameter request: The request before adapters, because the next request is adapted as well.
     init?(_ head: ResponseHead, to request: URLRequest, in file: URL) {
@@ -63,7 +63,7 @@ package struct ResumeData: Sendable, Equatable {
         return request
     }
 
-    /// Returns whether a request is for the file that this part belongs to.
+    /// Returns whether a request is for the file of this part.
     package func isPart(of request: URLRequest) -> Bool {
         request.httpMethod ?? "GET" == "GET" && request.url.flatMap(Self.withoutUserinfo) == url
             && request.value(forHTTPHeaderField: "Range") == nil
@@ -177,7 +177,7 @@ extension ResumeData {
     enum ResponseKind: Equatable {
         /// Exactly the rest of the file follows. The associated value is the length of the whole file.
         case remainder(totalLength: Int64)
-        /// The whole file follows from its first byte: it has changed, or the server doesn't support ranges.
+        /// The whole file follows from its first byte: the file has changed, or the server doesn't support ranges.
         case whole
         /// The part already has the length of the whole file. The response doesn't confirm that the bytes are the same.
         case alreadyComplete(totalLength: Int64)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The file that a download is written to. It is in a separate directory that only this user can access. The file and the
-/// directory are removed when this object is released, unless the file was moved or kept.
+/// The file that a download is written to, in a separate directory that only this user can access. The file and the directory are
+/// removed when this object is released, unless the file was moved or kept.
 ///
 /// Only this user can read the file while it is being written. The complete file gets the permissions of a new file, and keeps
 /// them when it is moved.
@@ -196,8 +196,8 @@ package final class PrivateDirectory: Sendable {
         guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else { throw .writableByOthers }
     }
 
-    /// Opens a regular file that belongs to this user, has no other link, and isn't writable by others. Returns nil if no such
-    /// file exists.
+    /// Opens a regular file that belongs to this user, has no other link, and isn't writable by other users. Returns nil if no
+    /// such file exists.
     package func openFile(_ name: String, _ flags: Int32) -> Int32? {
         let file = openat(descriptor, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -271,7 +271,6 @@ struct FileMove {
         let input = open(source, O_RDONLY | O_CLOEXEC)
         guard input >= 0 else { return errno }
         defer { close(input) }
-        // Other users can't read the incomplete copy.
         let output = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard output >= 0 else { return errno }
         var buffer = [UInt8](repeating: 0, count: 1 << 20)

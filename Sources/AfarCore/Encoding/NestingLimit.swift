@@ -125,12 +125,12 @@ extension Dictionary: NestingDictionary where Key == String, Value: Encodable {
 /// Limits the depth of values that Foundation's encoders encode. The encoders recurse, so a value that is nested too deeply or
 /// contains itself would overflow the stack.
 ///
-/// Every value that can contain other values is passed to the encoder in a ``NestingLimited``. Its containers count the levels
-/// and forward everything. A value's `encode(to:)` therefore runs only once. Values that encoders recognize by type, such as
-/// dates, are passed unchanged.
+/// Every value that can contain other values is passed to the encoder in a ``NestingLimited``. The containers of a
+/// `NestingLimited` count the levels and forward everything. A value's `encode(to:)` therefore runs only once. Values that
+/// encoders recognize by type, such as dates, are passed unchanged.
 struct NestingLimit {
-    /// The maximum number of nested values. It is higher than the limit of levels, because a value that encodes another value in
-    /// its place uses the stack without adding a level.
+    /// The maximum number of nested values. This is higher than the limit of levels, because a value that encodes another value
+    /// in its place uses the stack without adding a level.
     private static let maximumDepth = 2 * AFError.ParameterNestingError.limit
 
     /// The number of enclosing arrays and objects.
@@ -234,7 +234,7 @@ struct NestingLimit {
     func leave() { run.stack.leave() }
 
     /// Returns the limit for the contents of an array or an object. If the contents are nested too deeply, records the error.
-    /// Creating a container can't throw it, so the next write throws it.
+    /// Creating a container can't throw the error, so the next write throws it.
     func inContainer(at codingPath: @autoclosure () -> [any CodingKey]) -> NestingLimit {
         if levels >= AFError.ParameterNestingError.limit { refuse(at: codingPath()) }
         return NestingLimit(levels: levels + 1, run: run)

@@ -12,7 +12,7 @@ public protocol ParameterEncoding: Sendable {
     /// Returns the request with the parameters added.
     ///
     /// - Parameters:
-    ///   - urlRequest: The request to add them to.
+    ///   - urlRequest: The request to add the parameters to.
     ///   - parameters: The parameters. If nil, the request is unchanged.
     /// - Returns: The new request.
     /// - Throws: Any error. The encodings of this library throw `AFError.parameterEncodingFailed`.
@@ -25,10 +25,10 @@ public protocol ParameterEncoder: Sendable {
     ///
     /// - Parameters:
     ///   - parameters: The parameters. If nil, the request is unchanged.
-    ///   - request: The request to add them to.
+    ///   - request: The request to add the parameters to.
     /// - Returns: The new request.
-    /// - Throws: Any error. The encoders of this library throw `AFError.parameterEncoderFailed`, except ``JSONParameterEncoder``,
-    ///   which throws `AFError.parameterEncodingFailed`.
+    /// - Throws: Any error. ``JSONParameterEncoder`` throws `AFError.parameterEncodingFailed`. The other encoders of this library
+    ///   throw `AFError.parameterEncoderFailed`.
     func encode<Parameters: Encodable & Sendable>(
         _ parameters: Parameters?,
         into request: URLRequest
@@ -72,7 +72,7 @@ extension URL {
 }
 
 extension HTTPMethod {
-    /// Whether parameters of a request with this method are added to its URL instead of a body.
+    /// Whether the parameters of a request with this method are added to the URL instead of a body.
     var prefersParametersInURL: Bool {
         self == .get || self == .head || self == .delete
     }

@@ -201,7 +201,7 @@ extension Optional: OptionalValue {
 extension CharacterSet {
     /// The characters that are not escaped in a key or value of a query.
     ///
-    /// These are the characters that RFC 3986 allows in a query, without its delimiters: `/` and `?` are allowed,
+    /// These are the characters that RFC 3986 allows in a query, without its delimiters. `/` and `?` are allowed.
     /// `:#[]@!$&'()*+,;=` are escaped.
     public static let afURLQueryAllowed = CharacterSet.urlQueryAllowed
         .subtracting(CharacterSet(charactersIn: ":#[]@!$&'()*+,;="))

@@ -3,8 +3,8 @@ public import Foundation
 /// An error that occurs in any phase, from the creation of a request to the creation of the value for its handlers.
 ///
 /// Each case represents the phase in which the request failed. If a phase can fail for several reasons, the case has a nested
-/// reason. `localizedDescription` is a single human-readable line that describes the problem, its location and its solution. It
-/// never contains credentials from a URL.
+/// reason. `localizedDescription` is a single human-readable line that describes the problem, its location and its solution. The
+/// line never contains credentials from a URL.
 public indirect enum AFError: Error, Sendable {
     /// The value to upload couldn't be converted to an upload.
     case createUploadableFailed(error: any Error)
@@ -39,7 +39,7 @@ public indirect enum AFError: Error, Sendable {
     case sessionInvalidated(error: (any Error)?)
     /// The exchange with the server failed.
     case sessionTaskFailed(error: any Error)
-    /// The request has a body that its method doesn't allow, and wasn't sent.
+    /// The request wasn't sent, because it has a body that its method doesn't allow.
     case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)
 }
 
@@ -244,7 +244,7 @@ extension AFError {
             }
         }
 
-        /// The host has no evaluator, although every host must have one.
+        /// The host has no evaluator, although every host must have an evaluator.
         case noRequiredEvaluator(host: String)
         /// There are no certificates to pin.
         case noCertificatesFound

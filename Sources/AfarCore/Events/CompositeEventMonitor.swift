@@ -22,7 +22,7 @@ public final class CompositeEventMonitor: EventMonitor {
         }
     }
 
-    /// Creates a monitor that forwards to others.
+    /// Creates a monitor that forwards to other monitors.
     ///
     /// - Parameters:
     ///   - queue: See ``queue``. The default is a new serial queue.
@@ -63,8 +63,8 @@ public final class CompositeEventMonitor: EventMonitor {
     }
 }
 
-/// A monitor that dispatches events to its queue itself, so that events that it doesn't need cost nothing. Its methods are called
-/// on the thread of the event. That thread can hold a request's lock.
+/// A monitor that dispatches events to its queue itself, so that the other events cost nothing. Its methods are called on the
+/// thread of the event. That thread can hold a request's lock.
 protocol SelectiveEventMonitor: EventMonitor {}
 
 // MARK: - Events of requests

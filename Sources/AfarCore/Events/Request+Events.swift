@@ -93,8 +93,8 @@ extension Request {
         events.request(self, didCompleteTask: task, with: sent.error)
     }
 
-    /// Notifies the monitors of each chunk of a streamed body. Passes the chunk to the delegate's closure or, if there is none,
-    /// to `consume`.
+    /// Notifies the monitors of each chunk of a streamed body. Passes the chunk to the delegate's closure. Without a closure,
+    /// passes the chunk to `consume`.
     func forEachChunk(of body: ResponseBodyStream, _ consume: (Data) async -> Void) async throws {
         for try await chunk in body {
             await waitUntilResumed()

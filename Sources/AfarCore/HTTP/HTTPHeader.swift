@@ -97,7 +97,7 @@ extension HTTPHeader {
     /// If a session's configuration has this value, the session sends the codings that its transport decodes instead.
     public static let defaultAcceptEncoding = HTTPHeader.acceptEncoding(qualityList(["gzip", "deflate"]))
 
-    /// The `Accept-Language` header of requests without one: the user's first six languages, in order of preference.
+    /// The default `Accept-Language` header of requests: the user's first six languages, in order of preference.
     ///
     /// On Apple platforms these are the system's languages. On other platforms they are read from the environment on first use.
     /// The list in `LANGUAGE` precedes the locale in `LC_ALL`, `LC_MESSAGES` or `LANG`. In the locale `C`, or if nothing is set,
@@ -106,7 +106,7 @@ extension HTTPHeader {
         PreferredLanguages.current.isEmpty ? "*" : qualityList(PreferredLanguages.current.prefix(6))
     )
 
-    /// The `User-Agent` header of requests without one, such as `Shop/2.1 (org.example.Shop; build:14; Linux 6.1.0) Afar/0.1.0`.
+    /// The default `User-Agent` header of requests, such as `Shop/2.1 (org.example.Shop; build:14; Linux 6.1.0) Afar/0.1.0`.
     /// Unknown parts are omitted: a program without a bundle sends `shop (Linux 6.1.0) Afar/0.1.0`.
     public static let defaultUserAgent: HTTPHeader = {
         let bundle = Bundle.main.infoDictionary ?? [:]

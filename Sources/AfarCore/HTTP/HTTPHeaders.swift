@@ -137,7 +137,7 @@ extension HTTPHeaders: Collection {
     /// The header at a position.
     public subscript(position: Int) -> HTTPHeader { headers[position] }
 
-    /// Returns the position after another.
+    /// Returns the position after another position.
     public func index(after i: Int) -> Int { headers.index(after: i) }
 }
 

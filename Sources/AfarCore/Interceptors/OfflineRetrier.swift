@@ -4,7 +4,8 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// A retrier for requests that failed because no network was available. It retries them as soon as a network becomes available.
+/// A retrier for requests that failed because no network was available. It retries the requests as soon as a network becomes
+/// available.
 ///
 /// A failed request waits for a network and is then sent again. If the wait exceeds ``maximumWait``, the request fails with its
 /// original error. A connectivity provider reports whether a network is available. While it reports no network, no name server

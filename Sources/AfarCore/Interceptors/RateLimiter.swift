@@ -11,7 +11,7 @@ public import Foundation
 /// ```
 ///
 /// Requests wait in the order in which they start. A request that is canceled while it waits doesn't use a token. If `validate()`
-/// rejects a response with status 429 or 503 and a `Retry-After` (RFC 9110, section 10.2.3), all further requests to its host
+/// rejects a response with status 429 or 503 and a `Retry-After` (RFC 9110, section 10.2.3), all further requests to that host
 /// wait for that time. The failed request is then retried, after the requests that were already waiting. You can call all methods
 /// from any thread.
 public final class RateLimiter: RequestInterceptor {
@@ -27,8 +27,8 @@ public final class RateLimiter: RequestInterceptor {
     /// Creates a limiter.
     ///
     /// - Parameters:
-    ///   - requestsPerSecond: The maximum number of requests per second to a host, counting each attempt. The minimum is one per
-    ///     million seconds.
+    ///   - requestsPerSecond: The maximum number of requests per second to a host, counting each attempt. The minimum is one
+    ///     request per million seconds.
     ///   - burst: The maximum number of requests at once, after an idle period. The default is 1.
     ///   - maximumRetryAfter: The longest `Retry-After` to wait for, in seconds. If a server requests a longer wait, the request
     ///     fails as it would without a limiter. The default is 60.

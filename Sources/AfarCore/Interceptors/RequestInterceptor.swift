@@ -30,7 +30,7 @@ extension RequestInterceptor {
     }
 }
 
-/// A type that changes a `URLRequest` before it is sent. It is called once per attempt, but not for redirects.
+/// A type that changes a `URLRequest` before it is sent. The adapter is called once per attempt. It isn't called for redirects.
 public protocol RequestAdapter: Sendable {
     /// Adapts a request.
     ///
@@ -38,7 +38,7 @@ public protocol RequestAdapter: Sendable {
     ///
     /// - Parameters:
     ///   - urlRequest: The request to adapt.
-    ///   - session: The session that sends it.
+    ///   - session: The session that sends the request.
     ///   - completion: Receives the adapted request, or an error that fails the attempt as
     ///     ``AFError/requestAdaptationFailed(error:)``.
     @preconcurrency
@@ -103,7 +103,7 @@ public struct RequestAdapterState: Sendable {
         }
     }
 
-    /// A closure that returns the state, or nil after its session or request has been released. It retains neither of them.
+    /// A closure that returns the state, or nil after the session or the request has been released. The closure retains neither.
     var weak: @Sendable () -> RequestAdapterState? {
         switch subject {
         case .request(let request):
@@ -131,7 +131,7 @@ public protocol RequestRetrier: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request, with its ``Request/retryCount``.
-    ///   - session: The session that sent it.
+    ///   - session: The session that sent the request.
     ///   - error: The error that caused the failure.
     ///   - completion: Receives the decision.
     @preconcurrency
@@ -185,7 +185,7 @@ public protocol AsyncRequestAdapter: RequestAdapter {
     ///
     /// - Parameters:
     ///   - urlRequest: The request to adapt.
-    ///   - session: The session that sends it.
+    ///   - session: The session that sends the request.
     func adapt(_ urlRequest: URLRequest, for session: Session) async throws -> URLRequest
 
     /// Returns the adapted request. The state identifies the request. The default implementation calls ``adapt(_:for:)``.
@@ -254,7 +254,7 @@ public protocol AsyncRequestRetrier: RequestRetrier {
     ///
     /// - Parameters:
     ///   - request: The request, with its ``Request/retryCount``.
-    ///   - session: The session that sent it.
+    ///   - session: The session that sent the request.
     ///   - error: The error that caused the failure.
     /// - Returns: The decision.
     /// - Throws: An error that ends the request as ``AFError/requestRetryFailed(retryError:originalError:)``, like

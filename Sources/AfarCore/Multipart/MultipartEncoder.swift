@@ -64,8 +64,8 @@ extension UInt64 {
 struct MultipartBoundary {
     let text: String
 
-    /// Creates a boundary from a caller's text. Returns nil if it is invalid: RFC 2046, section 5.1.1, allows 1 to 70
-    /// characters of a certain set, and the last one can't be a space.
+    /// Creates a boundary from a caller's text. Returns nil if the text is invalid. RFC 2046, section 5.1.1, allows 1 to 70
+    /// characters of a certain set. The last character can't be a space.
     init?(_ text: String) {
         guard (1...70).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed), text.utf8.last != 0x20 else {
             return nil

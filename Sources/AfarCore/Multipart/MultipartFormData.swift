@@ -22,7 +22,7 @@ open class MultipartFormData: @unchecked Sendable {
     /// temporary file.
     public static let encodingMemoryThreshold: UInt64 = 10_000_000
 
-    /// The boundary between the parts. It must not occur in them.
+    /// The boundary between the parts. It must not occur in the parts.
     public let boundary: String
     private let fileManager: FileManager
     private let state: Locked<State>
@@ -120,8 +120,7 @@ open class MultipartFormData: @unchecked Sendable {
         }
     }
 
-    /// Appends the content of a stream with custom headers. They must include a `Content-Disposition` header with the field's
-    /// name.
+    /// Appends the content of a stream with custom headers. The headers must include `Content-Disposition` with the field's name.
     ///
     /// Don't use the stream afterward: the form opens, reads and closes it during encoding. Bytes beyond the specified length
     /// aren't read. If the stream has fewer bytes, encoding fails with ``AFError/UnexpectedInputStreamLength``.
@@ -228,7 +227,7 @@ struct FormFile {
     let url: URL
     private let descriptor: Int32
 
-    /// Creates a file. Fails if one already exists.
+    /// Creates a file. Fails if a file already exists.
     ///
     /// - Parameters:
     ///   - url: The location of the file.

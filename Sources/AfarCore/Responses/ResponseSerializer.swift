@@ -19,8 +19,8 @@ public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
     ///   - request: The request that was sent.
     ///   - response: The response's head.
     ///   - data: The response's bytes, or nil if there are none.
-    ///   - error: The error of an earlier step. Throw it, unless the serializer can handle it.
-    /// - Throws: Any error. An error that isn't an ``AFError`` is wrapped in one.
+    ///   - error: The error of an earlier step. Throw this error, unless the serializer can recover from it.
+    /// - Throws: Any error. An error that isn't an ``AFError`` is wrapped in an ``AFError``.
     func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> SerializedObject
@@ -47,8 +47,8 @@ public protocol DownloadResponseSerializerProtocol<SerializedObject>: Sendable {
     ///   - request: The request that was sent.
     ///   - response: The response's head.
     ///   - fileURL: The location of the body's file, or nil without a body.
-    ///   - error: The error of an earlier step. Throw it, unless the serializer can handle it.
-    /// - Throws: Any error. An error that isn't an ``AFError`` is wrapped in one.
+    ///   - error: The error of an earlier step. Throw this error, unless the serializer can recover from it.
+    /// - Throws: Any error. An error that isn't an ``AFError`` is wrapped in an ``AFError``.
     func serializeDownload(
         request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
     ) throws -> SerializedObject

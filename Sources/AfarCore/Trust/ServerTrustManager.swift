@@ -25,7 +25,7 @@ open class ServerTrustManager: @unchecked Sendable {
         self.evaluators = evaluators
         evaluatorsByName = Dictionary(
             evaluators.map { (HostName($0.key), $0.value) },
-            // If a host has two spellings, both evaluators must trust it.
+            // If a host is listed in two spellings, both evaluators must trust it.
             uniquingKeysWith: { CompositeTrustEvaluator(evaluators: [$0, $1]) })
     }
 
@@ -93,7 +93,7 @@ public protocol AsyncServerTrustEvaluating: ServerTrustEvaluating {
 }
 
 extension AsyncServerTrustEvaluating {
-    /// Always throws, because only the asynchronous method can decide.
+    /// Always throws an error, because only the asynchronous method can decide.
     ///
     /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)`` with the reason `trustEvaluationFailed`.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {

@@ -17,8 +17,8 @@ extension AlamofireExtension where ExtendedType: URLProtectionSpace {
 extension URLCredential: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: URLCredential {
-    /// Returns a credential that accepts exactly the certificates that a server presented. Return it from
-    /// ``SessionDelegate/taskDidReceiveChallenge``; no other credential accepts them.
+    /// Returns a credential that accepts exactly the certificates that a server presented. Return this credential from
+    /// ``SessionDelegate/taskDidReceiveChallenge``. No other credential accepts certificates.
     public static func trusting(_ trust: ServerTrust) -> URLCredential {
         URLCredential(user: URLCredential.trustUser, password: URLCredential.acceptance(of: trust), persistence: .none)
     }
@@ -72,7 +72,7 @@ extension URLAuthenticationChallenge {
 }
 
 extension Request {
-    /// The handler called with servers' certificates before they are evaluated, if there is one.
+    /// The handler that is called with servers' certificates before they are evaluated, or nil.
     var serverTrustHandler: ServerTrustHandler? {
         guard session.delegate.handlesServerTrust(over: stack.capabilities.features) else { return nil }
         return { [self] trust, port in

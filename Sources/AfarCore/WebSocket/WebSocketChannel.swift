@@ -308,7 +308,6 @@ final class WebSocketChannel: Sendable {
                 } catch {
                     result = .failure(error)
                 }
-                // Called before the next frame is written.
                 completion(result)
                 writing.unlock()
             }

@@ -14,8 +14,8 @@ import HTTPTypes
 /// bytes are accepted. Messages are compressed (RFC 7692) if the server supports compression. Pings from the server are
 /// answered automatically.
 ///
-/// If the server closes the WebSocket, the request finishes without an error. If the connection is lost, it finishes with an
-/// error, and retriers can retry it.
+/// If the server closes the WebSocket, the request finishes without an error. If the connection is lost, the request finishes
+/// with an error, and retriers can retry it.
 public final class WebSocketRequest: Request, @unchecked Sendable {
     // @unchecked because its own properties are constants.
 
@@ -81,9 +81,8 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
     /// Closes the WebSocket with the closing handshake.
     ///
-    /// Messages that are waiting to be sent are still sent, and messages that the server has sent are still received. The
-    /// request then finishes without an error. If the WebSocket isn't open yet and has no messages to send, it ends
-    /// immediately.
+    /// Waiting messages are still sent, and messages that the server has sent are still received. The request then finishes
+    /// without an error. If the WebSocket isn't open yet and has no messages to send, it ends immediately.
     ///
     /// - Parameters:
     ///   - closeCode: The reason. If RFC 6455 doesn't allow the code in a close frame, the code is omitted.
