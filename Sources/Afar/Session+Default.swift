@@ -41,8 +41,8 @@ extension Session {
     ///   - serverTrustManager: The evaluators of servers' certificates. The default is nil: the transport evaluates the
     ///     certificates.
     ///   - redirectHandler: Decides whether redirects are followed. The default is nil: all are followed.
-    ///   - cachedResponseHandler: Decides which responses the configuration's cache stores. The default is nil: it stores all
-    ///     that can be stored.
+    ///   - cachedResponseHandler: Decides which responses the configuration's cache stores. The default is nil: the cache stores
+    ///     all that can be stored.
     ///   - eventMonitors: Receive the events of every request. The default is none.
     ///   - stages: Process every exchange with a server, including redirects and responses to challenges, in this order. The
     ///     default is none.
@@ -95,8 +95,8 @@ extension Session {
     ///   - serverTrustManager: The evaluators of servers' certificates. The default is nil: the transport evaluates the
     ///     certificates.
     ///   - redirectHandler: Decides whether redirects are followed. The default is nil: all are followed.
-    ///   - cachedResponseHandler: Decides which responses the configuration's cache stores. The default is nil: it stores all
-    ///     that can be stored.
+    ///   - cachedResponseHandler: Decides which responses the configuration's cache stores. The default is nil: the cache stores
+    ///     all that can be stored.
     ///   - eventMonitors: Receive the events of every request. The default is none.
     ///   - stages: Process every exchange with a server, including redirects and responses to challenges, in this order. The
     ///     default is none.

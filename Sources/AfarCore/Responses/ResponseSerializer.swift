@@ -8,7 +8,7 @@ import HTTPTypes
 /// A type that creates a value from a response in memory.
 ///
 /// Implement ``serialize(request:response:data:error:)``. If a serializer processes many small responses, also implement
-/// ``serialize(_:)``, so that no `HTTPURLResponse` must be created.
+/// ``serialize(_:)``, which avoids the creation of an `HTTPURLResponse`.
 public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
     /// The type of the value.
     associatedtype SerializedObject
@@ -120,8 +120,8 @@ extension ResponseSerializer {
             || input.head.map { emptyResponseCodes.contains($0.status) } == true
     }
 
-    /// Performs the first steps of most serializers. It throws the error of an earlier step, checks whether a body can be empty,
-    /// and runs the preprocessor.
+    /// Performs the first steps of most serializers. It throws the error of an earlier step, checks whether an empty body is
+    /// allowed, and runs the preprocessor.
     ///
     /// - Returns: The preprocessed bytes, or nil for an allowed empty body.
     /// - Throws: The input's error, the preprocessor's error, or
