@@ -19,14 +19,14 @@ public import Foundation
 public let AF = Session.default
 
 extension Session {
-    // Disfavored, because the package Alamofire has a default for its subclass.
+    // Disfavored, because the `Alamofire` module declares `default` for its subclass.
 
     /// The session of ``AF``. It has the default configuration.
     @_disfavoredOverload
     public static let `default` = Session()
 
-    /// Creates a session with this platform's transport: on Linux, `HTTPTransport`, and `CurlTransport` for HTTP/2, HTTP/3, Negotiate and
-    /// NTLM; on Apple platforms, `URLSessionTransport`.
+    /// Creates a session with this platform's transport. On Apple platforms, that is `URLSessionTransport`. On Linux, it is
+    /// `HTTPTransport`, with `CurlTransport` for HTTP/2, HTTP/3, Negotiate and NTLM.
     ///
     /// - Parameters:
     ///   - configuration: The session's timeouts, limits, default headers and connections per host.
@@ -34,18 +34,20 @@ extension Session {
     ///   - rootQueue: The serial queue on which the delegate's closures are called.
     ///   - startRequestsImmediately: Whether a request starts when its first handler is added. The default is true.
     ///   - requestSetup: When a `URLRequest` is created. The default is `.lazy`.
-    ///   - requestQueue: The queue on which it is created. The default is nil: in the request's own task.
-    ///   - serializationQueue: The queue on which serializers run. The default is nil: in the request's own task.
+    ///   - requestQueue: The queue on which the `URLRequest` is created. The default is nil: it is created in the request's own
+    ///     task.
+    ///   - serializationQueue: The queue on which serializers run. The default is nil: they run in the request's own task.
     ///   - interceptor: Adapts and retries every request. The default is nil.
-    ///   - serverTrustManager: The evaluators of servers' certificates. The default is nil: the transport evaluates them.
+    ///   - serverTrustManager: The evaluators of servers' certificates. The default is nil: the transport evaluates the
+    ///     certificates.
     ///   - redirectHandler: Decides whether redirects are followed. The default is nil: all are followed.
-    ///   - cachedResponseHandler: Decides which responses the configuration's cache stores. The default is nil: all that can be
-    ///     stored.
+    ///   - cachedResponseHandler: Decides which responses the configuration's cache stores. The default is nil: the cache stores
+    ///     all that can be stored.
     ///   - eventMonitors: Receive the events of every request. The default is none.
     ///   - stages: Process every exchange with a server, including redirects and responses to challenges, in this order. The
     ///     default is none.
-    ///   - connectivity: Reports whether a network is available. From its first request on, the session observes it, and closes its
-    ///     idle connections when the network changes. The default monitors this machine.
+    ///   - connectivity: Reports whether a network is available. From its first request on, the session observes this provider,
+    ///     and closes its idle connections when the network changes. The default monitors this machine.
     public convenience init(
         configuration: SessionConfiguration = .default,
         delegate: SessionDelegate = SessionDelegate(),
@@ -75,7 +77,8 @@ extension Session {
 
     /// Creates a session from Foundation's configuration: its timeouts, headers and connections per host.
     ///
-    /// Its `protocolClasses` require `URLSessionTransport`. Where that isn't the platform's transport (on Linux), pass it to
+    /// A configuration with `protocolClasses` requires `URLSessionTransport`. On Linux, that isn't the default transport, so pass
+    /// it to
     /// ``Session/init(configuration:delegate:rootQueue:startRequestsImmediately:requestSetup:requestQueue:serializationQueue:interceptor:serverTrustManager:redirectHandler:cachedResponseHandler:eventMonitors:stages:transport:connectivity:)``
     /// together with `SessionConfiguration(configuration)`. Otherwise, requests fail before they are sent.
     ///
@@ -85,18 +88,20 @@ extension Session {
     ///   - rootQueue: The serial queue on which the delegate's closures are called.
     ///   - startRequestsImmediately: Whether a request starts when its first handler is added. The default is true.
     ///   - requestSetup: When a `URLRequest` is created. The default is `.lazy`.
-    ///   - requestQueue: The queue on which it is created. The default is nil: in the request's own task.
-    ///   - serializationQueue: The queue on which serializers run. The default is nil: in the request's own task.
+    ///   - requestQueue: The queue on which the `URLRequest` is created. The default is nil: it is created in the request's own
+    ///     task.
+    ///   - serializationQueue: The queue on which serializers run. The default is nil: they run in the request's own task.
     ///   - interceptor: Adapts and retries every request. The default is nil.
-    ///   - serverTrustManager: The evaluators of servers' certificates. The default is nil: the transport evaluates them.
+    ///   - serverTrustManager: The evaluators of servers' certificates. The default is nil: the transport evaluates the
+    ///     certificates.
     ///   - redirectHandler: Decides whether redirects are followed. The default is nil: all are followed.
-    ///   - cachedResponseHandler: Decides which responses the configuration's cache stores. The default is nil: all that can be
-    ///     stored.
+    ///   - cachedResponseHandler: Decides which responses the configuration's cache stores. The default is nil: the cache stores
+    ///     all that can be stored.
     ///   - eventMonitors: Receive the events of every request. The default is none.
     ///   - stages: Process every exchange with a server, including redirects and responses to challenges, in this order. The
     ///     default is none.
-    ///   - connectivity: Reports whether a network is available. From its first request on, the session observes it, and closes its
-    ///     idle connections when the network changes. The default monitors this machine.
+    ///   - connectivity: Reports whether a network is available. From its first request on, the session observes this provider,
+    ///     and closes its idle connections when the network changes. The default monitors this machine.
     @_disfavoredOverload
     public convenience init(
         configuration: URLSessionConfiguration,
@@ -125,10 +130,10 @@ extension Session {
 }
 
 extension Session {
-    /// Completes a configuration with the platform's defaults, as `Session()` does, and returns the platform's transport for it.
+    /// Adds the platform's defaults to a configuration, as `Session()` does, and returns the platform's transport for it.
     ///
-    /// A subclass with its own designated initializer passes both to `super.init`. The defaults are the system's public suffix
-    /// list and, on Linux, the proxies of the environment.
+    /// A subclass with its own designated initializer passes the configuration and the transport to `super.init`. The defaults
+    /// are the system's public suffix list and, on Linux, the proxies of the environment.
     public static func platformTransport(completing configuration: inout SessionConfiguration) -> any Transport {
         configuration.publicSuffixList = configuration.publicSuffixList ?? SystemPublicSuffixList.shared
         #if canImport(AfarCurl)

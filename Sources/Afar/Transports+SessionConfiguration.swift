@@ -4,8 +4,8 @@
     public import AfarHTTP
 
     extension HTTPTransport.Configuration: SessionConfigured {
-        /// Creates a configuration from a session's settings for connections and TLS. It keeps at least 64 idle connections, or as
-        /// many as the limit for one host.
+        /// Creates a configuration from a session's settings for connections and TLS. The limit of idle connections is 64, or the
+        /// limit of connections per host if that is higher.
         public init(_ configuration: SessionConfiguration) {
             self.init()
             take(configuration)
@@ -13,8 +13,8 @@
     }
 
     extension CurlTransport.Configuration: SessionConfigured {
-        /// Creates a configuration from a session's settings for connections and TLS. It keeps at least 64 idle connections, or as
-        /// many as the limit for one host.
+        /// Creates a configuration from a session's settings for connections and TLS. The limit of idle connections is 64, or the
+        /// limit of connections per host if that is higher.
         public init(_ configuration: SessionConfiguration) {
             self.init()
             take(configuration)

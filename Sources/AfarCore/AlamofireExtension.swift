@@ -1,5 +1,4 @@
-/// The type of the `af` property. Afar and libraries written for Alamofire add members to this namespace instead of to the
-/// extended type.
+/// A namespace for the members that Afar and libraries written for Alamofire add to a type. It is the type of the `af` property.
 ///
 /// ```swift
 /// extension Color: AlamofireExtended {}
@@ -14,7 +13,7 @@ public struct AlamofireExtension<ExtendedType> {
     /// The extended value.
     public private(set) var type: ExtendedType
 
-    /// Creates the extension of a value.
+    /// Creates the namespace of a value.
     public init(_ type: ExtendedType) { self.type = type }
 }
 
@@ -32,13 +31,13 @@ public protocol AlamofireExtended {
 }
 
 extension AlamofireExtended {
-    /// The namespace of the type. Setting it has no effect; the setter exists for mutating members.
+    /// The namespace of the type. The setter has no effect and exists only for mutating members.
     public static var af: AlamofireExtension<Self>.Type {
         get { AlamofireExtension<Self>.self }
         set {}
     }
 
-    /// The namespace of a value. Setting it has no effect; the setter exists for mutating members.
+    /// The namespace of a value. The setter has no effect and exists only for mutating members.
     public var af: AlamofireExtension<Self> {
         get { AlamofireExtension(self) }
         set {}

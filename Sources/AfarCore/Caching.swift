@@ -7,14 +7,14 @@ import HTTPTypes
     public import Foundation
 #endif
 
-/// A type that decides what a session's cache stores. Pass one to a session, or to a request with
+/// A type that decides what a session's cache stores. Pass a handler to a session, or to a request with
 /// ``Request/cacheResponse(using:)``.
 ///
-/// The handler is called for each complete response that HTTP's caching rules allow to be stored, possibly for several requests
-/// at once. Without a handler, all of these responses are stored. ``ResponseCacher`` covers the common cases.
+/// The handler is called for each complete response that HTTP's caching rules allow to be stored. It can be called for several
+/// requests at once. Without a handler, all of these responses are stored. ``ResponseCacher`` covers the common cases.
 ///
 /// The handler isn't called:
-/// - for a download, which isn't a data task. A download is stored only without a handler, or with ``ResponseCacher/cache``.
+/// - for a download, because it has no data task. A download is stored only without a handler, or with ``ResponseCacher/cache``.
 /// - for a 304 response, which renews the stored response.
 /// - if the session has no ``SessionConfiguration/cacheStore``.
 public protocol CachedResponseHandler: Sendable {
@@ -35,7 +35,7 @@ public protocol CachedResponseHandler: Sendable {
     )
 }
 
-/// A ``CachedResponseHandler`` that stores responses unchanged, stores none, or modifies them before they are stored.
+/// A ``CachedResponseHandler`` that stores responses, doesn't store them, or modifies them before they are stored.
 public struct ResponseCacher: Sendable {
     /// The action that a ``ResponseCacher`` performs on a response.
     public enum Behavior: Sendable {
@@ -94,8 +94,10 @@ extension CachedResponseHandler where Self == ResponseCacher {
 }
 
 extension Request {
-    /// Sets the handler that decides whether this request's response is cached, in place of the session's handler. A later call
-    /// replaces it. Set it before the response arrives.
+    /// Sets the handler that decides whether this request's response is cached.
+    ///
+    /// The session's handler isn't called for this request. Call this method before the response arrives. A later call replaces
+    /// the handler.
     ///
     /// - Parameter handler: Called when the response is complete. See ``CachedResponseHandler``.
     @discardableResult
@@ -168,8 +170,8 @@ extension CachePolicy {
     }
 }
 
-/// A cache store that keeps responses in the memory of a `URLCache`, one for each URL. On Linux, URLs that differ only in
-/// scheme or query share one entry, because Foundation doesn't distinguish them.
+/// A cache store that keeps one response for each URL in the memory of a `URLCache`. On Linux, URLs that differ only in scheme or
+/// query share one entry, because Foundation doesn't distinguish them.
 public final class URLCacheStore: CacheStore, @unchecked Sendable {
     // @unchecked because `URLCache` is thread-safe.
 
@@ -188,7 +190,7 @@ public final class URLCacheStore: CacheStore, @unchecked Sendable {
     /// Returns the responses to a URL, the newest first.
     public func responses(for url: String) -> [CachedResponse] {
         guard let request = Self.request(for: url), let entry = cache.cachedResponse(for: request) else { return [] }
-        // Ignores entries from other code, because they don't record the requests for which they are valid.
+        // Ignore entries from other code, because they don't record the requests for which they are valid.
         guard let response = entry.userInfo?[Self.key] as? CachedResponse, response.url == url else { return [] }
         return [response]
     }
@@ -200,7 +202,7 @@ public final class URLCacheStore: CacheStore, @unchecked Sendable {
             response: entry.response, data: entry.data, userInfo: [Self.key: response],
             storagePolicy: .allowedInMemoryOnly)
         storing.withLock { [cache] _ in
-            // On Linux, a replaced entry counts twice, and evicting it crashes.
+            // Remove the old entry first: on Linux, a replaced entry counts twice, and evicting it crashes.
             cache.removeCachedResponse(for: request)
             cache.storeCachedResponse(keyed, for: request)
         }
@@ -226,8 +228,8 @@ extension CachedResponse {
         return head.httpURLResponse.map { CachedURLResponse(response: $0, data: body) }
     }
 
-    /// Returns this response with the changes that a handler made to its Foundation equivalent. Returns nil if the handler
-    /// doesn't allow storing it.
+    /// Returns this response with the changes that a handler made to its Foundation form. Returns nil if the handler's storage
+    /// policy doesn't allow storing the response.
     func applying(_ other: CachedURLResponse) -> CachedResponse? {
         guard other.storagePolicy != .notAllowed else { return nil }
         var (status, fields) = (status, fields)
@@ -242,7 +244,8 @@ extension CachedResponse {
 }
 
 extension HTTPFields {
-    /// Creates the fields of a Foundation response. Fields with several values remain separate if they are unchanged.
+    /// Creates the fields of a Foundation response. Foundation joins the values of a field. If the field is unchanged, its values
+    /// remain separate.
     fileprivate init(_ head: HTTPURLResponse, replacing old: HTTPFields) {
         self.init()
         for case (let text as String, let value as String) in head.allHeaderFields {

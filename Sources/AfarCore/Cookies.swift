@@ -5,8 +5,8 @@
     public import Foundation
 #endif
 
-/// A cookie store that keeps cookies in Foundation's storage, shared with all code that uses it. Afar's cookie rules determine
-/// which cookies are stored in it.
+/// A cookie store that keeps cookies in a Foundation storage. All code that uses the storage shares the cookies. Afar's cookie
+/// rules determine which cookies a session stores.
 ///
 /// Each request reads all cookies in the storage, so use this store only for a small number of cookies.
 public struct FoundationCookieStore: CookieStore {
@@ -30,8 +30,8 @@ public struct FoundationCookieStore: CookieStore {
         return jar.cookies(for: url)
     }
 
-    /// Stores cookies. An expired cookie removes the existing one. If a domain already has 50 cookies, each new one replaces the
-    /// oldest.
+    /// Stores cookies. An expired cookie removes the stored cookie that it replaces. If a domain already has 50 cookies, each new
+    /// cookie replaces the oldest.
     public func store(_ cookies: [Cookie], from url: CookieURL?) {
         var jar = jar
         for cookie in cookies where jar.store(cookie, from: url) {
@@ -64,7 +64,7 @@ public struct FoundationCookieStore: CookieStore {
     public func removeAll() { for cookie in storage.cookies ?? [] { storage.deleteCookie(cookie) } }
 
     private var jar: CookieJar {
-        // Other code might have stored more cookies.
+        // No limits, because other code might have stored more cookies.
         var jar = CookieJar(limits: .init(perDomain: .max, total: .max))
         for cookie in storage.cookies ?? [] {
             if let cookie = Cookie(cookie) { jar.store(cookie) }
@@ -93,7 +93,7 @@ extension HTTPCookie {
 }
 
 extension Cookie {
-    /// Creates a cookie from a Foundation cookie. Returns nil if it can't be sent.
+    /// Creates a cookie from a Foundation cookie. Returns nil if the cookie can't be sent.
     public init?(_ cookie: HTTPCookie) {
         let isHostOnly = !cookie.domain.hasPrefix(".")
         let properties = cookie.properties ?? [:]
@@ -113,22 +113,23 @@ extension Cookie {
 extension SessionConfiguration {
     /// The session's cookies as a Foundation storage, or nil if the session has no cookie store.
     ///
-    /// Setting a storage makes it the session's ``cookieStore``, shared with all code that uses the storage. On Linux,
-    /// `HTTPCookieStorage.shared` writes a file for each cookie. Reading returns that storage if one was set. Otherwise it
-    /// returns a copy of the store's cookies; changes to the copy don't affect the session.
+    /// If you set a storage, it becomes the session's ``cookieStore``. All code that uses the storage then shares the cookies. On
+    /// Linux, `HTTPCookieStorage.shared` writes a file for each cookie. If you set no storage, the property returns a copy of the
+    /// store's cookies. Changes to the copy don't affect the session.
     public var httpCookieStorage: HTTPCookieStorage? {
         get { cookieStore.flatMap { ($0 as? FoundationCookieStore)?.storage ?? Self.storage(copying: $0) } }
         set { cookieStore = newValue.map(FoundationCookieStore.init) }
     }
 
-    /// Returns an in-memory storage, which Foundation provides only for a configuration.
+    /// Returns an in-memory storage with a store's cookies. Foundation creates such a storage only for a
+    /// `URLSessionConfiguration`.
     private static func storage(copying store: any CookieStore) -> HTTPCookieStorage? {
         let storage = URLSessionConfiguration.ephemeral.httpCookieStorage
         for cookie in store.all { HTTPCookie(cookie).map { storage?.setCookie($0) } }
         return storage
     }
 
-    /// Returns the stage that handles the cookies of each exchange, or nil if cookies are neither sent nor stored.
+    /// Returns the stage that sends and stores the cookies of each exchange, or nil if it would do neither.
     ///
     /// - Parameters:
     ///   - sends: Whether cookies can be sent.
@@ -156,7 +157,7 @@ extension CookieStage.AcceptPolicy {
 }
 
 extension CookieHandling {
-    /// Creates the cookie handling that a request specifies. Returns nil if it uses the default.
+    /// Creates the cookie handling that a request specifies. Returns nil if the request uses the default.
     init?(_ urlRequest: URLRequest) {
         let document = urlRequest.mainDocumentURL
         guard !urlRequest.httpShouldHandleCookies || document != nil else { return nil }

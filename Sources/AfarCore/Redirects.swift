@@ -7,24 +7,25 @@ import HTTPTypes
     public import Foundation
 #endif
 
-/// A type that decides how to handle redirects. Pass one to a session, or to a request with ``Request/redirect(using:)``.
+/// A type that decides whether and how redirects are followed. Pass a handler to a session, or to a request with
+/// ``Request/redirect(using:)``.
 ///
 /// Without a handler, redirects are followed. ``Redirector`` covers the common cases.
 public protocol RedirectHandler: Sendable {
-    /// Decides how to handle a redirect. Called for each hop of a chain.
+    /// Decides whether and how a redirect is followed. Called for each redirect of a chain.
     ///
     /// The method is called on an unspecified thread. The completion can be called from any thread; a second call has no effect.
-    /// If it is never called, the request waits until it is canceled.
+    /// If the completion is never called, the request waits until the request is canceled.
     ///
-    /// The rules for redirects also apply to the request that the handler returns. If its scheme, host or port differs,
-    /// credentials, cookies and the session's sensitive headers are removed from it.
+    /// The rules for redirects also apply to the request that the handler returns. If that request has another scheme, host or
+    /// port than the previous request, its credentials, cookies and the session's sensitive headers are removed.
     ///
     /// - Parameters:
     ///   - task: The request's attempt. See ``Request/tasks``.
-    ///   - request: The proposed request, without the headers that would leak to the new URL. It includes the body only if the
-    ///     body is in memory.
+    ///   - request: The proposed request, without the headers that would leak to the new URL. The request includes the body only
+    ///     if the body is in memory.
     ///   - response: The redirect response.
-    ///   - completion: Receives the request to send. With nil, the redirect response and its body are the final response.
+    ///   - completion: Receives the request to send. If nil, the redirect response and its body are the final response.
     @preconcurrency
     func task(
         _ task: URLSessionTask,
@@ -97,9 +98,10 @@ extension RedirectHandler where Self == Redirector {
 }
 
 extension Request {
-    /// Sets the handler for this request's redirects, in place of the session's handler. A later call replaces it.
+    /// Sets the handler for this request's redirects. The session's handler isn't called for this request.
     ///
-    /// Set it before the request starts. An attempt that is already running continues with the previous handler.
+    /// Call this method before the request starts. A later call replaces the handler, but an attempt that is already running
+    /// continues with the previous handler.
     ///
     /// - Parameter handler: Called for each redirect. See ``RedirectHandler``.
     @discardableResult
@@ -123,7 +125,7 @@ extension Request {
 
     /// Returns the redirect policy of an attempt, or nil if all redirects are followed.
     ///
-    /// - Parameter own: The request's own handler.
+    /// - Parameter requestHandler: The request's own handler.
     func redirectPolicy(for urlRequest: URLRequest, by requestHandler: (any RedirectHandler)?) -> RedirectPolicy? {
         guard let handler = effectiveRedirectHandler(requestHandler: requestHandler) else { return nil }
         if handler.preventsRedirects { return .doNotFollow }
@@ -145,7 +147,7 @@ extension Request {
         return try decision.map { try self.proposal($0, replacing: proposal) }
     }
 
-    /// Returns the proposal with the request that a handler returned.
+    /// Returns the proposal with its request replaced by the request that a handler returned.
     private func proposal(
         _ urlRequest: URLRequest, replacing proposal: RedirectProposal
     ) throws -> RedirectProposal {
@@ -207,7 +209,7 @@ extension URLRequest {
         return request
     }
 
-    /// Returns this request after the last redirect of its attempt.
+    /// Returns this request as changed by the last redirect of its attempt.
     func following(_ redirect: Redirect) -> URLRequest {
         redirected(
             to: redirect.url, method: redirect.request.method, fields: redirect.request.headerFields,

@@ -8,7 +8,7 @@ import HTTPTypes
     public import Security
 #endif
 
-/// The metrics of one attempt of a request, hop by hop.
+/// The metrics of one attempt of a request, including its redirects.
 public struct TaskMetrics: Sendable, Hashable {
     /// The metrics of each request that was sent, in order.
     public var transactionMetrics: [TransactionMetrics]
@@ -61,7 +61,7 @@ struct AttemptReport {
     var response: ResponseHead?
 
     var metrics: TaskMetrics {
-        // The clock might have been set back.
+        // `max`, because the clock might have been set back.
         TaskMetrics(
             transactionMetrics: transactions,
             taskInterval: DateInterval(start: start, duration: max(0, end.timeIntervalSince(start))),

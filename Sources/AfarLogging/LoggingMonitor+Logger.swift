@@ -13,7 +13,7 @@ extension LoggingMonitor {
     /// `details`. Secrets are redacted.
     ///
     /// - Parameters:
-    ///   - level: The most detailed level to pass to the logger, which also applies its own level. By default, it
+    ///   - level: The most detailed level to pass to the logger. The logger also applies its own level. The default
     ///     depends on the logger's current level.
     ///   - logger: The logger that receives the messages.
     public convenience init(_ level: Level? = nil, logger: Logger) {

@@ -7,12 +7,13 @@ public import Foundation
 /// An interceptor that authenticates requests and refreshes an expired or refused credential once for all requests that need it.
 ///
 /// Requests are sent with the current credential. When the credential requires a refresh, or a server has refused it, the
-/// interceptor refreshes it once. Requests that need the new credential wait for it, and refused requests are retried. If the
-/// refresh fails, the waiting requests fail with its error. Requests in flight that are refused after that also fail with this
-/// error. If a request was refused but its credential has since been replaced, it is retried immediately.
+/// interceptor refreshes the credential once. Requests that need the new credential wait for it, and refused requests are
+/// retried. If the refresh fails, the waiting requests fail with its error. Requests already in flight that are refused later
+/// also fail with this error. If the credential has been replaced since a refused request was sent, the request is retried
+/// immediately.
 ///
-/// Canceling a waiting request ends only that request; the refresh continues for the others. Several sessions and requests can
-/// share an interceptor. You can call all its methods from any thread.
+/// Canceling a waiting request ends only that request. The refresh continues for the other requests. Several sessions and
+/// requests can share an interceptor. You can call all methods from any thread.
 public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: RequestInterceptor {
     /// The type of the credential.
     public typealias Credential = AuthenticatorType.Credential
@@ -25,10 +26,10 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     ///
     /// - Parameters:
     ///   - authenticator: Authenticates requests and refreshes credentials.
-    ///   - credential: The initial credential. Without one, requests fail with ``AuthenticationError/missingCredential`` until it
-    ///     is set.
-    ///   - refreshWindow: The maximum number of refreshes in a period of time; any further refresh fails with
-    ///     ``AuthenticationError/excessiveRefresh``. The default is 5 in 30 seconds. Nil means no limit: requests are then
+    ///   - credential: The initial credential. Without a credential, requests fail with ``AuthenticationError/missingCredential``
+    ///     until you set one.
+    ///   - refreshWindow: The maximum number of refreshes in a period of time. Any further refresh fails with
+    ///     ``AuthenticationError/excessiveRefresh``. The default is 5 in 30 seconds. If nil, there is no limit, and requests are
     ///     retried forever if the service refuses every fresh credential.
     public init(
         authenticator: AuthenticatorType,
@@ -44,8 +45,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
 
     /// The credential that authenticates requests.
     ///
-    /// If requests are waiting for a refresh when you set this property, they continue with the new credential, or fail if it
-    /// is nil. The result of the refresh in progress is then ignored.
+    /// If you set this property during a refresh, the result of the refresh is ignored. The waiting requests continue with the
+    /// new credential, or fail if it is nil.
     public var credential: Credential? {
         get { state.withLock { $0.credential } }
         set {
@@ -116,7 +117,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         obtainCredential(insteadOf: version, for: session, of: request) { [weak self, id, weak request] result in
             switch result {
             case .success:
-                // Weak: a refresh that never completes would retain the interceptor.
+                // Weak, because a refresh that never completes would retain the interceptor.
                 if let self { _ = request?.recordRetry(with: state.withLock { $0.version }, as: id) }
                 completion(.retry)
             case .failure(let error): completion(.doNotRetryWithError(error))
@@ -142,7 +143,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         case .fail(let error): answer(.failure(error))
         case .wait: break
         case .refresh(let credential, let number):
-            // A `refresh` that blocks until its response arrives would block the session's adapters and deadlock.
+            // A separate queue, because a `refresh` that blocks until its response arrives would deadlock on the adapters'
+            // thread.
             DispatchQueue(label: "afar.authentication.refresh").asyncKeepingTransport { [authenticator, state] in
                 authenticator.refresh(credential, for: session) { result in
                     let (last, waiters) = state.withLock {
@@ -182,7 +184,7 @@ extension Request {
         mutable.withLock { $0.interceptorRecords.authentications[id] ?? AuthenticationRecord(began: $0.startTime ?? 0) }
     }
 
-    /// Records that the request received the result of a refresh. After that, only a later failed refresh fails the request.
+    /// Records that the request received the result of a refresh. Failures of earlier refreshes no longer fail the request.
     func recordAnswer(by id: ObjectIdentifier) {
         let now = Date.timeIntervalSinceReferenceDate.nextUp
         changeAuthentication(by: id) { $0.began = now }
@@ -190,7 +192,7 @@ extension Request {
 
     /// Records that the request is retried with this version of the credential.
     ///
-    /// - Returns: Whether it hasn't been retried with this version before.
+    /// - Returns: True if the request hasn't been retried with this version before.
     func recordRetry(with version: Int, as id: ObjectIdentifier) -> Bool {
         changeAuthentication(by: id) { record in
             Swift.exchange(&record.version, with: version).map { $0 < version } ?? true
@@ -210,15 +212,15 @@ extension Request {
 
 /// A credential that authenticates requests, such as an access token with its refresh token.
 public protocol AuthenticationCredential {
-    /// A Boolean value that indicates whether the credential must be refreshed before it is sent again, because it has expired or
-    /// soon will.
+    /// A Boolean value that indicates whether the credential must be refreshed before its next use, because it has expired or is
+    /// about to expire.
     ///
     /// Return false if the expiry is unknown. The credential is then refreshed after a server has refused it.
     var requiresRefresh: Bool { get }
 }
 
-/// A type that implements a service's authentication: how a request carries a credential, how to recognize a refusal, and how to
-/// refresh the credential. An ``AuthenticationInterceptor`` decides when to do each.
+/// A type that adds a service's credential to requests, recognizes a refused credential, and refreshes the credential. An
+/// ``AuthenticationInterceptor`` decides when to call each method.
 ///
 /// The methods are called on an unspecified thread. All except ``refresh(_:for:completion:)`` can be called concurrently.
 public protocol Authenticator: AnyObject, Sendable {
@@ -228,15 +230,15 @@ public protocol Authenticator: AnyObject, Sendable {
     /// Adds a credential to a request, for example as a bearer token in the `Authorization` header.
     func apply(_ credential: Credential, to urlRequest: inout URLRequest)
 
-    /// Refreshes a credential. Called once for all requests that wait for the new one.
+    /// Refreshes a credential. Called once for all requests that wait for the new credential.
     ///
-    /// Don't send the refresh request through a session with the same interceptor: it would wait for itself.
+    /// Don't send the refresh request through a session with the same interceptor: the request would wait for its own result.
     ///
     /// - Parameters:
     ///   - credential: The credential to refresh.
-    ///   - session: The session of the request that needs it.
-    ///   - completion: Receives the new credential, or the error that fails the waiting requests. It can be called from any
-    ///     thread; a second call has no effect. Requests wait until it is called or they are canceled.
+    ///   - session: The session of the request that needs the new credential.
+    ///   - completion: Receives the new credential, or the error that fails the waiting requests. The completion can be called
+    ///     from any thread; a second call has no effect. Requests wait until the completion is called or they are canceled.
     @preconcurrency
     func refresh(
         _ credential: Credential,
@@ -244,18 +246,18 @@ public protocol Authenticator: AnyObject, Sendable {
         completion: @escaping @Sendable (Result<Credential, any Error>) -> Void
     )
 
-    /// Returns whether a request failed because its credential was refused, so a fresh one is required.
+    /// Returns whether a request failed because the server refused its credential, so a fresh credential is required.
     ///
     /// - Parameters:
     ///   - urlRequest: The request as it was sent.
     ///   - response: The response.
-    ///   - error: The error that failed the request. A status code fails a request only if it is validated.
+    ///   - error: The error that failed the request. A status code fails a request only if the request is validated.
     func didRequest(
         _ urlRequest: URLRequest, with response: HTTPURLResponse, failDueToAuthenticationError error: any Error
     ) -> Bool
 
-    /// Returns whether a request carries this credential. A request with another credential was sent before a replacement, and is
-    /// immediately retried with the new credential.
+    /// Returns whether a request carries this credential. If not, the credential was replaced after the request was sent, and the
+    /// request is immediately retried with the new credential.
     func isRequest(_ urlRequest: URLRequest, authenticatedWith credential: Credential) -> Bool
 }
 
@@ -285,8 +287,8 @@ extension AuthenticationError: LocalizedError {
 
 // MARK: - Credential state
 
-/// The state of an ``AuthenticationInterceptor``: its credential, the callers that wait for a new one, and the recent refreshes.
-/// It performs no I/O.
+/// The state of an ``AuthenticationInterceptor``: its credential, the callers that wait for a new credential, and the recent
+/// refreshes. It performs no I/O.
 struct CredentialState<Credential: Sendable> {
     /// Called with the result of a refresh.
     typealias Waiter = @Sendable (Result<Credential, any Error>) -> Void
@@ -295,9 +297,10 @@ struct CredentialState<Credential: Sendable> {
     enum Next {
         case use(Credential)
         case fail(any Error)
-        /// A refresh is in progress. The waiter was added to its waiters.
+        /// A refresh is in progress. The waiter was added to the refresh's waiters.
         case wait
-        /// Refresh this credential and report the result with this number. The waiter was added to its waiters.
+        /// The caller must refresh this credential and report the result with this number. The waiter was added to the refresh's
+        /// waiters.
         case refresh(Credential, number: Int)
     }
 
@@ -327,8 +330,8 @@ struct CredentialState<Credential: Sendable> {
     /// Returns the next step for a caller that needs a credential.
     ///
     /// - Parameters:
-    ///   - stale: The version of the credential that is no longer usable, or nil if none is known to be unusable.
-    ///   - began: The time at which the caller's work began. If a refresh failed after that, the caller fails with the same
+    ///   - stale: The version of the credential that is known to be unusable, or nil.
+    ///   - began: The time at which the caller's work began. If a refresh has failed since then, the caller fails with the same
     ///     error.
     mutating func next(
         insteadOf stale: Int?, began: TimeInterval?, now: TimeInterval, _ waiter: @escaping Waiter
@@ -374,9 +377,9 @@ struct CredentialState<Credential: Sendable> {
     private mutating func takeWaiters() -> [Waiter] { waiters.take() ?? [] }
 }
 
-/// An ``AuthenticationInterceptor``'s record for one request. It doesn't include retries by other interceptors.
+/// An ``AuthenticationInterceptor``'s record for one request. The record doesn't include retries by other interceptors.
 struct AuthenticationRecord {
-    /// The time at which the request last received the result of a refresh, or began if it has received none.
+    /// The time at which the request last received the result of a refresh. Initially, the time at which the request began.
     var began: TimeInterval
     /// The latest version of the credential with which the interceptor retried the request.
     var version: Int?

@@ -8,23 +8,23 @@ import HTTPTypes
 #endif
 
 extension Request {
-    /// Sets the user name and password that answer a challenge (401) to this request, once per attempt.
+    /// Sets the user name and password that answer a challenge (401) to this request. They are used once per attempt.
     ///
-    /// They apply to the scheme, host and port of the request's own URL. A redirect to another origin removes them, even if a
-    /// later redirect returns to the first origin. They are sent only after a challenge. To send credentials with the first
-    /// request, use ``HTTPHeader/authorization(username:password:)``.
+    /// The credentials apply to the scheme, host and port of the request's own URL. After a redirect to another origin, they
+    /// aren't used, even if a later redirect returns to the first origin. The credentials are sent only after a challenge. To
+    /// send credentials with the first request, use ``HTTPHeader/authorization(username:password:)``.
     ///
-    /// The strongest scheme that the server offers is used: Negotiate, Digest with SHA-256, Digest with MD5, NTLM, Basic (RFC
-    /// 4559, RFC 7616, RFC 7617). Negotiate uses the process's Kerberos ticket and requires an empty user name and an empty
-    /// password. Negotiate and NTLM require a transport with ``TransportCapabilities/Features/connectionAuthentication``. Basic
-    /// doesn't encrypt the password, so use it over https. If the request's body is a stream that can be read only once, the
-    /// request isn't sent again and the 401 is its final response.
+    /// The request uses the first of these schemes that the server offers: Negotiate, Digest with SHA-256, Digest with MD5, NTLM,
+    /// Basic (RFC 4559, RFC 7616, RFC 7617). Negotiate uses the process's Kerberos ticket and requires an empty user name and an
+    /// empty password. Negotiate and NTLM require a transport with ``TransportCapabilities/Features/connectionAuthentication``.
+    /// Basic doesn't encrypt the password, so use it over https. A request whose body stream can be read only once isn't sent
+    /// again: the 401 is its final response.
     ///
     /// Call this before the request starts. A later call replaces the credential.
     ///
     /// - Parameters:
-    ///   - username: The user name. Basic doesn't support a name with a colon, and no scheme supports control characters. Such a
-    ///     name fails the request when the server sends a challenge.
+    ///   - username: The user name. Basic doesn't support a name with a colon, and no scheme supports control characters. With an
+    ///     unsupported name, the request fails when the server sends a challenge.
     ///   - password: The password.
     ///   - persistence: Unused, because the credential is used only for this request and isn't stored. To set credentials for a
     ///     whole session, use ``SessionConfiguration/credentialProvider``.
@@ -35,8 +35,7 @@ extension Request {
         authenticate(with: URLCredential(user: username, password: password, persistence: persistence))
     }
 
-    /// Sets the credential that answers a challenge (401) to this request, as ``authenticate(username:password:persistence:)``
-    /// does.
+    /// Sets the credential that answers a challenge (401) to this request. See ``authenticate(username:password:persistence:)``.
     ///
     /// - Parameter credential: A user name and a password. Other kinds of credentials are ignored.
     @discardableResult
@@ -48,7 +47,7 @@ extension Request {
     /// The credential that answers a challenge to this request, if one is set.
     public var credential: URLCredential? { mutable.withLock { $0.settings.credential } }
 
-    /// The handler for challenges, or nil if the session's delegate has no closure for them and only the credential is used.
+    /// The handler for challenges. If nil, the session's delegate has no closure for challenges, and only the credential is used.
     var challengeHandler: ChallengeHandler? {
         guard session.delegate.handlesChallenges else { return nil }
         return { [self] head, challenge, ownCredential in
@@ -81,7 +80,7 @@ extension ChallengeAnswer {
 }
 
 extension Credential {
-    /// Creates a credential for the origin of a request. Returns nil if it isn't a user name and password.
+    /// Creates a credential for the origin of a request. Returns nil if the credential isn't a user name and a password.
     init?(_ credential: URLCredential, for request: HTTPRequest) {
         guard let user = credential.user, let password = credential.password else { return nil }
         self.init(user: user, password: password, origin: Origin(request))
@@ -89,7 +88,7 @@ extension Credential {
 }
 
 extension AuthenticationStage {
-    /// Creates the stage for a session, which uses the session's credential provider.
+    /// Creates the stage for a session. The stage uses the session's credential provider.
     init(_ configuration: SessionConfiguration, over transport: any Transport) {
         let features = transport.capabilities.features
         guard let provider = configuration.credentialProvider else {
@@ -106,8 +105,8 @@ extension AuthenticationStage {
     }
 }
 
-/// A type that provides the credentials with which a session's requests answer challenges (401), for example from a keychain, a
-/// settings file, or a prompt.
+/// A type that provides the credentials for challenges (401) to a session's requests, for example from a keychain, a settings
+/// file, or a prompt.
 ///
 /// ```swift
 /// struct VaultCredentials: CredentialProvider {
@@ -123,28 +122,29 @@ extension AuthenticationStage {
 /// The provider is called when a server responds with a challenge and the request has no credential of its own for that origin
 /// (``Request/authenticate(username:password:persistence:)``). If the session's delegate has a closure for challenges, the
 /// provider is called only if the closure chooses the default handling. If the server offers several schemes, the provider is
-/// called for each, the strongest first, until it returns a credential: Negotiate, Digest with SHA-256, Digest with MD5, NTLM,
+/// called for each scheme until it returns a credential. The order is Negotiate, Digest with SHA-256, Digest with MD5, NTLM,
 /// Basic. Negotiate and NTLM are offered only by transports with ``TransportCapabilities/Features/connectionAuthentication``.
 ///
-/// The space's host and port are those of the server that sent the challenge. That server can be the target of a redirect, so
-/// **check the host before you return a credential**. If the server refuses the credential, its response is final. The provider
-/// is called once per attempt and once per redirect hop.
+/// The space contains the host and the port of the server that sent the challenge. That server can be the target of a redirect,
+/// so **check the host before you return a credential**. If the server refuses the credential, its response is final. The
+/// provider is called again for each attempt and for each redirect.
 public protocol CredentialProvider: Sendable {
     /// Returns the credential for a protection space (RFC 9110, section 11.5).
     ///
     /// - Parameter space: The server's scheme, host and port, its realm, and the authentication scheme as one of Foundation's
     ///   `NSURLAuthenticationMethod…` constants.
-    /// - Returns: A user name and a password. For Negotiate, which uses the process's Kerberos ticket, both are empty. If nil,
-    ///   the next offered scheme is used. After the last one, the challenge is the final response.
-    /// - Throws: Any error. It fails the request as the underlying error of a ``TransportError`` with the code
-    ///   ``TransportError/Code-swift.struct/invalidCredential``.
+    /// - Returns: A user name and a password, or nil to use the next offered scheme. If nil is returned for the last scheme, the
+    ///   challenge is the final response. For Negotiate, return an empty name and an empty password, because it uses the
+    ///   process's Kerberos ticket.
+    /// - Throws: Any error. The request then fails with a ``TransportError`` that has this error as its underlying error and the
+    ///   code ``TransportError/Code-swift.struct/invalidCredential``.
     func credential(for space: URLProtectionSpace) async throws -> URLCredential?
 }
 
 /// A provider that returns the default credential of a `URLCredentialStorage` for a protection space, as `URLSession` does.
 ///
-/// A protection space is specific to a host, port, realm and authentication method: a credential for Digest must be stored for
-/// `NSURLAuthenticationMethodHTTPDigest`. On Linux, Foundation stores credentials in memory until the process exits.
+/// A protection space is specific to a host, port, realm and authentication method. For example, a credential for Digest must be
+/// stored for `NSURLAuthenticationMethodHTTPDigest`. On Linux, Foundation stores credentials in memory until the process exits.
 public struct URLCredentialStorageProvider: CredentialProvider {
     /// The storage of the credentials.
     public let storage: URLCredentialStorage
@@ -177,7 +177,7 @@ extension URLAuthenticationChallenge {
     ///
     /// - Parameters:
     ///   - credential: The proposed credential.
-    ///   - failures: The number of previous failed answers.
+    ///   - failures: The number of previous answers that the server refused.
     convenience init?(
         _ challenge: AuthenticationChallenge, in head: ResponseHead, proposing credential: URLCredential?, failures: Int
     ) {
@@ -213,7 +213,7 @@ extension AuthenticationChallenge {
     }
 }
 
-/// A placeholder for a challenge's required sender. It does nothing, because answers are returned from the handler.
+/// A placeholder for a challenge's required sender. The sender does nothing, because answers are returned from the handler.
 final class NullChallengeSender: NSObject, URLAuthenticationChallengeSender {
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}

@@ -6,8 +6,8 @@ public import Foundation
 
 /// Sends the values of one kind of request event to one handler and any number of streams.
 ///
-/// Only one thread sends at a time. While the lock is held, no user code runs, and no object whose `deinit` could run user code
-/// is released. Code under the lock only adds values to queues and to streams that aren't being read yet.
+/// Only one thread sends at a time. While the lock is held, no user code runs. Objects whose `deinit` could run user code are
+/// released outside the lock. Code under the lock only adds values to queues and to streams that aren't being read yet.
 final class Broadcast<Value: Sendable>: Sendable {
     /// Receives the values until the broadcast ends.
     struct Listener: Sendable {
@@ -39,8 +39,8 @@ final class Broadcast<Value: Sendable>: Sendable {
             return Swift.exchange(&handler, with: listener)
         }
 
-        /// Returns the last value if it is newer than the value prepared for the listener. Otherwise adds the listener, unless
-        /// the broadcast has ended.
+        /// Returns the last value if it is newer than the value prepared for the listener. Otherwise returns nil and adds the
+        /// listener, unless the broadcast has ended.
         mutating func newerValue(
             than prepared: inout Int, orAdd listener: Listener, notifying notifyFirst: () -> Void, _ id: inout Int?
         ) -> Value? {
@@ -108,7 +108,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         }
     }
 
-    /// Adds a listener that only adds values to a queue, and immediately delivers the last value to it.
+    /// Adds a listener, and immediately delivers the last value to it. The listener must only add values to a queue.
     ///
     /// - Returns: A closure that removes the listener.
     @discardableResult
@@ -116,7 +116,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         add(listener) { value in { listener.receive(value) } }
     }
 
-    /// Adds a stream that isn't being read yet, and immediately delivers the last value to it.
+    /// Adds a stream, and immediately delivers the last value to it. No task can be reading the stream yet.
     ///
     /// - Parameter transform: Converts a value to an element.
     func add<Element: Sendable>(
@@ -152,7 +152,7 @@ final class Broadcast<Value: Sendable>: Sendable {
 }
 
 extension Request {
-    /// Returns the broadcast of one kind of event, creating it on first use. It ends with the request.
+    /// Returns the broadcast of one kind of event, creating it on first use. The broadcast ends with the request.
     ///
     /// - Parameter last: Returns the last value before the broadcast was created.
     func broadcast<Value>(
@@ -201,10 +201,10 @@ extension RequestState {
 }
 
 extension Request {
-    /// Sets a closure that is called with each `URLRequest` created for sending: one per attempt, after the adapters have run and
-    /// the body of an upload has been created. A later call replaces the closure.
+    /// Sets a closure that is called with the final `URLRequest` of each attempt.
     ///
-    /// If a request has already been created, the closure is called immediately with the last one.
+    /// The closure is called after the adapters have run and the body of an upload has been created. If a `URLRequest` has
+    /// already been created, the closure is called immediately with the last one. A later call replaces the closure.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the closure is called. The default is the main queue.
@@ -218,10 +218,10 @@ extension Request {
         return self
     }
 
-    /// Returns a sequence of the `URLRequest`s created for sending: one per attempt, after the adapters have run and the body of
-    /// an upload has been created.
+    /// Returns a sequence of the final `URLRequest`s of the attempts.
     ///
-    /// If a request has already been created, the iteration begins with the last one. It ends when the request finishes or is
+    /// Each `URLRequest` is delivered after the adapters have run and the body of an upload has been created. If a `URLRequest`
+    /// has already been created, the iteration begins with the last one. The iteration ends when the request finishes or is
     /// canceled. Ending the iteration doesn't affect the request.
     ///
     /// - Parameter bufferingPolicy: The policy for buffering elements until the loop receives them. The default is

@@ -6,8 +6,8 @@
 /// }
 /// ```
 ///
-/// Each iteration is a separate stream that starts with the loop and ends with the request. It also ends when its iterator is
-/// released or the awaiting task is canceled.
+/// Each iteration is a separate stream that starts with the loop and ends with the request. The stream also ends when its
+/// iterator is released or the awaiting task is canceled.
 public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
     /// The policy for buffering elements until the iteration receives them.
     public typealias BufferingPolicy = AsyncStream<Element>.Continuation.BufferingPolicy
@@ -54,7 +54,7 @@ public struct StreamOf<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Creates an iterator, which receives its own stream of elements.
+    /// Creates an iterator with its own stream of elements.
     public func makeAsyncIterator() -> Iterator { makeIterator() }
 
     /// An iterator over a request's events.
@@ -150,8 +150,8 @@ final class Handoff<Element: Sendable>: Sendable {
         receiver?.resume()
     }
 
-    /// Returns the next element, or nil after the last one. Only one task can call this method at a time. To end its wait, call
-    /// ``close()``; canceling the task doesn't.
+    /// Returns the next element, or nil after the last one. Only one task can call this method at a time. Canceling the task
+    /// doesn't end the wait. Call ``close()`` instead.
     func receive() async -> Element? {
         while true {
             let (element, isClosed, sender) = state.withLock { state -> (Element?, Bool, Waiting?) in

@@ -7,19 +7,19 @@ extension Request {
     /// The progress of the upload, in bytes. The request always returns the same object and resets it for each attempt.
     public var uploadProgress: Progress { mutable.withLock { $0.makeObservers().makeSending() }.progress }
 
-    /// The progress of the download, in decoded bytes. The request always returns the same object and resets it for each
-    /// attempt. The total is −1 if the server didn't send it.
+    /// The progress of the download, in decoded bytes. The request always returns the same object and resets it for each attempt.
+    /// The total is −1 if the server didn't send the length.
     public var downloadProgress: Progress { mutable.withLock { $0.makeObservers().makeReceiving() }.progress }
 
     /// Sets a closure that is called with the progress of the upload. A later call replaces the closure.
     ///
-    /// For a plain ``DataRequest``, set it before the request starts; other kinds of requests always count bytes.
+    /// For a plain ``DataRequest``, set the closure before the request starts. Other kinds of requests always count bytes.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the closure is called. The default is the main queue. If the queue is slow, intermediate
-    ///     values are skipped, but the last value is always delivered. Unless the request was canceled, its response handlers
-    ///     are called only after the last progress call has returned. If the queue is blocked, for example because the main
-    ///     thread is blocked, the request waits up to 5 seconds for that call.
+    ///     values are skipped, but the last value is always delivered. Response handlers are called after the last progress call
+    ///     has returned. If the queue is blocked, for example because the main thread is blocked, the request waits at most 5
+    ///     seconds for that call. A canceled request doesn't wait.
     ///   - closure: Called each time more bytes have been sent.
     @preconcurrency
     @discardableResult
@@ -30,13 +30,13 @@ extension Request {
 
     /// Sets a closure that is called with the progress of the download. A later call replaces the closure.
     ///
-    /// For a plain ``DataRequest``, set it before the request starts; other kinds of requests always count bytes.
+    /// For a plain ``DataRequest``, set the closure before the request starts. Other kinds of requests always count bytes.
     ///
     /// - Parameters:
     ///   - queue: The queue on which the closure is called. The default is the main queue. If the queue is slow, intermediate
-    ///     values are skipped, but the last value is always delivered. Unless the request was canceled, its response handlers
-    ///     are called only after the last progress call has returned. If the queue is blocked, for example because the main
-    ///     thread is blocked, the request waits up to 5 seconds for that call.
+    ///     values are skipped, but the last value is always delivered. Response handlers are called after the last progress call
+    ///     has returned. If the queue is blocked, for example because the main thread is blocked, the request waits at most 5
+    ///     seconds for that call. A canceled request doesn't wait.
     ///   - closure: Called each time more bytes have arrived.
     @preconcurrency
     @discardableResult
@@ -47,9 +47,9 @@ extension Request {
 
     /// Returns a sequence of the progress of the upload. If a progress closure is set, it is called as well.
     ///
-    /// For a plain ``DataRequest``, call this before the request starts; other kinds of requests always count bytes. An
-    /// iteration that starts late begins with the current values. It ends when the request finishes or is canceled. Ending the
-    /// iteration doesn't affect the request.
+    /// For a plain ``DataRequest``, call this method before the request starts. Other kinds of requests always count bytes. An
+    /// iteration that starts late begins with the current values. The iteration ends when the request finishes or is canceled.
+    /// Ending the iteration doesn't affect the request.
     ///
     /// - Parameter bufferingPolicy: The policy for buffering values until the loop receives them. The default is `.unbounded`.
     ///   For long transfers, use `.bufferingNewest(1)`, which keeps only the newest value.
@@ -61,9 +61,9 @@ extension Request {
 
     /// Returns a sequence of the progress of the download. If a progress closure is set, it is called as well.
     ///
-    /// For a plain ``DataRequest``, call this before the request starts; other kinds of requests always count bytes. An
-    /// iteration that starts late begins with the current values. It ends when the request finishes or is canceled. Ending the
-    /// iteration doesn't affect the request.
+    /// For a plain ``DataRequest``, call this method before the request starts. Other kinds of requests always count bytes. An
+    /// iteration that starts late begins with the current values. The iteration ends when the request finishes or is canceled.
+    /// Ending the iteration doesn't affect the request.
     ///
     /// - Parameter bufferingPolicy: The policy for buffering values until the loop receives them. The default is `.unbounded`.
     ///   For long transfers, use `.bufferingNewest(1)`, which keeps only the newest value.
@@ -138,8 +138,8 @@ extension Observers {
     }
 }
 
-/// The progress of one direction of a request's transfer: the byte counts, the `Progress` object that shows them, and the handler
-/// and streams to notify.
+/// The progress of one direction of a request's transfer: the byte counts, their `Progress` object, and the handler and streams
+/// to notify.
 final class TransferProgress: Sendable {
     struct Handler {
         fileprivate let number: Int
@@ -157,12 +157,12 @@ final class TransferProgress: Sendable {
         var handlerCount = 0
         /// Whether a call to the handler is pending in its queue.
         var isCallPending = false
-        /// The number of pending and running calls, including those of previous handlers.
+        /// The number of pending and running calls, including calls to previous handlers.
         var callCount = 0
         /// Fulfilled when no calls are left.
         var waiting: [Deferred<Void>] = []
 
-        /// Returns the handler if it must be called, and counts the call. The caller must then call it.
+        /// Returns the handler if it must be called, and counts the call. The caller must then call the handler.
         mutating func beginCall() -> Handler? {
             guard let handler, !isCallPending else { return nil }
             isCallPending = true
@@ -171,7 +171,7 @@ final class TransferProgress: Sendable {
         }
     }
 
-    /// Limits the wait for queues that never run the calls, such as the main queue of a blocked main thread.
+    /// Limits the wait for queues that never run the calls, such as the main queue while the main thread is blocked.
     private static let longestWait = Duration.seconds(5)
 
     private let state = InlineLocked(State())
@@ -205,7 +205,7 @@ final class TransferProgress: Sendable {
             state.byteProgress = newest
             return (state.progress, state.broadcast, state.beginCall())
         }
-        // Update the object before the handlers, which can read it, are called. Update it outside the lock, because it can have observers.
+        // Update the object first, because handlers can read it. Update it outside the lock, because it can have observers.
         progress?.apply(newest)
         broadcast?.send(newest)
         if let handler { call(handler) }
@@ -221,7 +221,7 @@ final class TransferProgress: Sendable {
         broadcast?.discardLast()
     }
 
-    /// Sets the handler. At most one call to it is pending at a time, even if its queue is slow.
+    /// Sets the handler. At most one call to the handler is pending at a time, even if its queue is slow.
     ///
     /// - Returns: The previous handler, which must be released outside all locks.
     func setHandler(on queue: DispatchQueue, _ call: @escaping @Sendable (Progress) -> Void) -> Handler? {
@@ -275,7 +275,7 @@ final class TransferProgress: Sendable {
 extension Progress {
     fileprivate func apply(_ byteProgress: ByteProgress) {
         if byteProgress.total == 0 {
-            // Foundation treats a completed count above a total of 0 as finished.
+            // Set the count first: Foundation treats a count above a total of 0 as finished.
             completedUnitCount = byteProgress.completed
             // On Linux, changing a known total to 0 traps.
             if totalUnitCount > 0 { totalUnitCount = -1 }
@@ -298,7 +298,7 @@ struct ByteProgress: Sendable {
 
     /// A new `Progress` with these values.
     var progress: Progress {
-        // `init(totalUnitCount:)` would attach it to the thread's current progress.
+        // `init(totalUnitCount:)` would attach the object to the thread's current progress.
         let progress = Progress.discreteProgress(totalUnitCount: total)
         progress.completedUnitCount = completed
         return progress

@@ -5,7 +5,7 @@ import HTTPTypes
     import FoundationNetworking
 #endif
 
-/// Writes the body of one attempt to a file. Depending on the response's head, this is a new file, or a partial file to which
+/// Writes the body of one attempt to a file. The response's head determines whether the file is new, or a partial file to which
 /// the rest of the body is appended.
 final class DownloadDelivery: Sendable {
     /// A request for the rest of a partial file.
@@ -24,7 +24,8 @@ final class DownloadDelivery: Sendable {
         /// Whether a full response in this attempt has replaced the part.
         var isPartReplaced = false
         var isClosed = false
-        /// The files for bodies that aren't the requested file. They stay open because a transport might still write to them.
+        /// The files for bodies that aren't the requested file. The files stay open because a transport might still write to
+        /// them.
         var otherFiles: [TemporaryFile] = []
         /// The file for the current body, if it isn't the requested file.
         var otherFile: TemporaryFile?
@@ -36,7 +37,7 @@ final class DownloadDelivery: Sendable {
         var offset: Int64 = 0
     }
 
-    /// The file behind `descriptor`. It contains the download or the part to resume.
+    /// The file behind `descriptor`. The file contains the download or the part to resume.
     private let file: TemporaryFile
     private let state: Locked<State>
     /// Held while choosing the file for a body, and while closing the files.
@@ -58,7 +59,7 @@ final class DownloadDelivery: Sendable {
         let isPart = data.isPart(of: request) && data.byteCount <= data.totalLength ?? .max
         guard isPart, data.byteCount > 0 else { return nil }
         self.file = file
-        // Even if the file is complete, request its last byte: only a response with bytes proves that it is unchanged.
+        // If the part is complete, request its last byte: only a response with bytes proves that the file is unchanged.
         let start = data.byteCount == data.totalLength ? data.byteCount - 1 : data.byteCount
         state = Locked(State(remainingRange: RemainingRange(part: data, start: start), resumable: data))
     }
@@ -91,7 +92,7 @@ final class DownloadDelivery: Sendable {
         }
     }
 
-    /// Prepares to request the last byte if the part is the whole file, or the whole file if the part can't be used.
+    /// Prepares a request for the last byte if the part is the whole file. Otherwise, prepares a request for the whole file.
     func prepareRetry(after head: ResponseHead) throws {
         try decisionLock.withLock { _ in
             let (remainingRange, isClosed) = state.withLock { ($0.remainingRange, $0.isClosed) }
@@ -168,7 +169,7 @@ final class DownloadDelivery: Sendable {
         return nil
     }
 
-    /// Prevents a partial response that wasn't requested from being mistaken for the whole file.
+    /// Throws an error for a partial response that wasn't requested, because its body isn't the whole file.
     private func rejectUnrequestedPart(_ head: ResponseHead, sent: URLRequest?) throws {
         guard head.status == 206, sent?.value(forHTTPHeaderField: "Range") == nil else { return }
         throw TransportError(
@@ -223,7 +224,7 @@ final class DownloadDelivery: Sendable {
         }
         file.close()
         otherFile?.close()
-        // A transport might hold the last reference and release it late.
+        // Remove the files now, because a transport might hold the last reference and release it late.
         defer {
             file.remove()
             otherFile?.remove()
@@ -240,8 +241,8 @@ final class DownloadDelivery: Sendable {
 
 // MARK: - Requesting the rest
 
-/// A stage that requests the rest of a file when a download is resumed. If the response can't be used, it requests the whole
-/// file, or only the last byte if the part is the whole file.
+/// A stage that requests the rest of a file when a download is resumed. If the response can't be used, the stage requests the
+/// whole file, or only its last byte if the part is the whole file.
 struct ResumeStage: ExchangeStage {
     let delivery: DownloadDelivery
 

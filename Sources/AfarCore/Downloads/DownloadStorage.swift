@@ -4,8 +4,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The files of a download across all of its attempts: the part to resume, the file being written, and the moved file. It
-/// doesn't reference the request, and it stores only closures that wait for the files to be closed.
+/// The files of a download across all of its attempts: the part to resume, the file being written, and the moved file. It doesn't
+/// reference the request. It stores closures only while they wait for the files to be closed.
 struct DownloadStorage: Sendable {
     typealias Handler = @Sendable (_ resumeData: Data?) -> Void
 
@@ -24,7 +24,7 @@ struct DownloadStorage: Sendable {
 
         var temporaryURL: URL? { delivery?.url ?? file?.url }
 
-        /// The part to resume, if nothing is in flight.
+        /// The part to resume, if no attempt is in flight.
         var resumableWhenIdle: ResumeData? { delivery == nil ? resumable : nil }
     }
 
@@ -77,7 +77,7 @@ struct DownloadStorage: Sendable {
             state.fileURL = nil
             return state.file.take()
         }
-        // The file was kept because it couldn't be moved.
+        // The file couldn't be moved and was kept.
         file?.reclaim()
     }
 

@@ -2,10 +2,10 @@ import Foundation
 
 /// Safe names for files from untrusted sources.
 package enum FileName {
-    /// In bytes. Leaves room for a suffix; most file systems allow 255 bytes.
+    /// The maximum length in bytes. It leaves room for a suffix, because most file systems allow 255 bytes.
     static let longest = 200
 
-    /// Returns the file name that a response suggests, or the last component of the URL's path, or "download".
+    /// Returns the file name that a response suggests. Otherwise, returns the last component of the URL's path, or "download".
     package static func suggested(contentDisposition: String?, url: String) -> String {
         let names = contentDisposition.map { ContentDisposition($0).fileNames } ?? []
         return names.lazy.compactMap(safe).first ?? lastComponent(of: url).flatMap(safe) ?? "download"
@@ -14,7 +14,7 @@ package enum FileName {
     /// Returns a name that stays in its directory, isn't hidden, isn't mistaken for a command-line option, and contains no
     /// terminal control characters. Returns nil if no characters remain.
     static func safe(_ name: String) -> String? {
-        // A file system recognizes a slash even if a combining character follows it.
+        // Unicode scalars, because a file system recognizes a slash even if a combining character follows it.
         let parts = name.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }
         let shown = (parts.last.map(Array.init) ?? []).filter { scalar in
             switch scalar.properties.generalCategory {
@@ -46,7 +46,7 @@ package enum FileName {
 
 /// The file names in a Content-Disposition header (RFC 6266).
 package struct ContentDisposition {
-    /// The decoded names as the server sent them, the preferred one first. They can contain any characters.
+    /// The decoded names as the server sent them, the preferred one first. The names can contain any characters.
     package let fileNames: [String]
 
     package init(_ value: String) {
@@ -55,7 +55,7 @@ package struct ContentDisposition {
         fileNames = [parameters["filename*"].flatMap(Self.extendedValue), parameters["filename"]].compactMap { $0 }
     }
 
-    /// Returns the parameters after the disposition type. The first parameter of each name is used.
+    /// Returns the parameters after the disposition type. If several parameters have the same name, the first one is used.
     private static func parameters(_ value: String) -> [String: String] {
         var scanner = FieldScanner(value)
         var parameters: [String: String] = [:]

@@ -5,15 +5,15 @@ import HTTPTypes
     package import FoundationNetworking
 #endif
 
-/// The data with which an interrupted download is resumed: what to request, how to verify that the file is unchanged, and the
-/// location of the part that has arrived.
+/// The data for resuming an interrupted download: the request, a validator of the file, and the location of the part that has
+/// arrived.
 package struct ResumeData: Sendable, Equatable {
     /// The URL, without user name and password.
     package var url: URL
     /// The request's header fields, without any that contain credentials.
     package var headers: HTTPHeaders
-    /// The origin of the bytes, which can differ from the URL's after redirects. A validator is valid only for its origin (RFC
-    /// 9110, section 8.8.3).
+    /// The origin of the bytes. After redirects, it can differ from the origin of the URL. A validator is valid only for its
+    /// origin (RFC 9110, section 8.8.3).
     package var origin: Origin?
     /// Verifies that the file on the server is unchanged.
     package var validator: ResumeValidator
@@ -38,8 +38,8 @@ package struct ResumeData: Sendable, Equatable {
         self.totalLength = totalLength
     }
 
-    /// Creates resume data for a response whose body hasn't arrived yet. Returns nil if the download couldn't be resumed,
-    /// because this isn't a complete response to a GET, the body is encoded, or there is no usable validator.
+    /// Creates resume data for a response whose body hasn't arrived yet. Returns nil if the download couldn't be resumed.
+    /// Resuming requires a complete response to a GET, an unencoded body, and a usable validator.
     ///
     /// - Parameter request: The request before adapters, because the next request is adapted as well.
     init?(_ head: ResponseHead, to request: URLRequest, in file: URL) {
@@ -55,28 +55,28 @@ package struct ResumeData: Sendable, Equatable {
 
     /// Returns the request for the file, without the fields for a range.
     ///
-    /// - Parameter sensitiveHeaders: The names of further headers to omit, in addition to the known sensitive ones. Code that
-    ///   stores resume data might have added such headers.
+    /// - Parameter sensitiveHeaders: The names of headers to omit, in addition to the known sensitive headers. Other code that
+    ///   stored the resume data might have added these headers.
     func urlRequest(without sensitiveHeaders: Set<String> = []) throws -> URLRequest {
         var request = try URLRequest(url: url, method: .get, headers: Self.storableHeaders(headers))
         for name in sensitiveHeaders { request.setValue(nil, forHTTPHeaderField: name) }
         return request
     }
 
-    /// Returns whether a request is for the file that this part belongs to.
+    /// Returns whether a request is for the file of this part.
     package func isPart(of request: URLRequest) -> Bool {
         request.httpMethod ?? "GET" == "GET" && request.url.flatMap(Self.withoutUserinfo) == url
             && request.value(forHTTPHeaderField: "Range") == nil
     }
 
-    /// Returns the fields that request the bytes from an offset to the end, provided that the file is unchanged (RFC 9110,
-    /// sections 14.2 and 13.1.5).
+    /// Returns the fields that request the bytes from an offset to the end if the file is unchanged (RFC 9110, sections 14.2 and
+    /// 13.1.5).
     func fields(from offset: Int64) -> HTTPHeaders {
-        // Decoding a content coding can't start in the middle.
+        // No content coding, because decoding can't start in the middle.
         ["Range": "bytes=\(offset)-", "If-Range": validator.text, "Accept-Encoding": "identity"]
     }
 
-    /// Returns the URL without user name and password. It is stored and compared in this form.
+    /// Returns the URL without user name and password. URLs are stored and compared in this form.
     package static func withoutUserinfo(_ url: URL) -> URL? {
         guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
         (components.user, components.password) = (nil, nil)
@@ -113,12 +113,12 @@ package enum ResumeValidator: Sendable, Equatable {
     /// The date of the last modification, as the server sent it.
     case lastModified(String)
 
-    /// The number of seconds between the last modification and the response that makes a date strong. A second change within the
-    /// same second wouldn't be visible, and clocks differ (RFC 9110, section 8.8.2.2).
+    /// A modification date is a strong validator if the response is at least this many seconds later. Otherwise, a second change
+    /// in the same second might not change the date, and clocks differ (RFC 9110, section 8.8.2.2).
     private static let strongAge = 60
 
     /// Creates the validator of a response. Returns nil if the response has no validator that is valid in If-Range (RFC 9110,
-    /// section 13.1.5): an entity tag must be strong, and a date is used only without an entity tag.
+    /// section 13.1.5). An entity tag must be strong. A date is used only without an entity tag.
     init?(_ head: ResponseHead) {
         if let tag = head.value(for: .eTag) {
             guard Self.isStrong(tag) else { return nil }
@@ -132,7 +132,7 @@ package enum ResumeValidator: Sendable, Equatable {
         }
     }
 
-    /// Creates the validator from resume data. Returns nil if it isn't valid in a response.
+    /// Creates the validator from resume data. Returns nil if the validator isn't valid in a response.
     init?(entityTag: String?, lastModified: String?) {
         if let entityTag {
             guard Self.isStrong(entityTag) else { return nil }
@@ -151,8 +151,8 @@ package enum ResumeValidator: Sendable, Equatable {
         }
     }
 
-    /// Returns whether a partial response identifies itself as another file. A response without a validator is accepted, because
-    /// this validator was a condition of the request.
+    /// Returns whether a partial response has the validator of another file. A response without a validator is accepted, because
+    /// the request was conditional on this validator.
     func isContradicted(by head: ResponseHead) -> Bool {
         let name: HTTPField.Name =
             switch self {
@@ -162,7 +162,7 @@ package enum ResumeValidator: Sendable, Equatable {
         return head.value(for: name).map { $0 != text } ?? false
     }
 
-    /// RFC 9110, section 8.8.3: in quotes, without a `W/` prefix.
+    /// Returns whether an entity tag is strong: in quotes, without a `W/` prefix (RFC 9110, section 8.8.3).
     private static func isStrong(_ tag: String) -> Bool {
         let quote = UInt8(ascii: "\"")
         return tag.utf8.count >= 2 && tag.utf8.first == quote && tag.utf8.last == quote
@@ -177,7 +177,7 @@ extension ResumeData {
     enum ResponseKind: Equatable {
         /// Exactly the rest of the file follows. The associated value is the length of the whole file.
         case remainder(totalLength: Int64)
-        /// The whole file follows from its first byte: it has changed, or the server doesn't support ranges.
+        /// The whole file follows from its first byte: the file has changed, or the server doesn't support ranges.
         case whole
         /// The part already has the length of the whole file. The response doesn't confirm that the bytes are the same.
         case alreadyComplete(totalLength: Int64)
@@ -197,8 +197,8 @@ extension ResumeData {
         }
     }
 
-    /// RFC 9110, section 15.3.7. Parts can be combined only if they belong to the same representation: same validator, same
-    /// length and no gap. A validator is valid only for its origin.
+    /// Returns the meaning of a partial response (RFC 9110, section 15.3.7). Parts can be combined only if the validator and the
+    /// length of the whole file are the same and there is no gap. A validator is valid only for its origin.
     private func partialContentKind(of head: ResponseHead, from offset: Int64) -> ResponseKind {
         guard !head.isEncoded, head.origin == origin, !validator.isContradicted(by: head),
             let range = head.value(for: .contentRange).flatMap(ContentRange.init), let bytes = range.bytes,
@@ -209,7 +209,7 @@ extension ResumeData {
         return .remainder(totalLength: length)
     }
 
-    /// RFC 9110, section 15.5.17.
+    /// Returns the meaning of a response to an unsatisfiable range (RFC 9110, section 15.5.17).
     private func unsatisfiableRangeKind(of head: ResponseHead) -> ResponseKind {
         guard let range = head.value(for: .contentRange).flatMap(ContentRange.init), range.bytes == nil,
             let length = range.totalLength, length == byteCount, totalLength == nil
@@ -259,8 +259,8 @@ struct ContentRange: Equatable {
 ///     AfarResumeData/1 crc32=3610a686
 ///     {"byteCount":1048576,"headers":[["Accept","*/*"]],"path":"/tmp/afar-x/download",…}
 ///
-/// The number after the slash is the version of the format. The checksum is the CRC-32 of gzip and PNG over the object's bytes,
-/// in eight hexadecimal digits. The object has these members:
+/// The number after the slash is the version of the format. The checksum of the object's bytes is a CRC-32 as in gzip and PNG, in
+/// eight hexadecimal digits. The object has these members:
 ///
 /// - `url`
 /// - `headers`: A list of names and values.
@@ -272,7 +272,7 @@ struct ContentRange: Equatable {
 extension ResumeData {
     private static let magic = "AfarResumeData/"
     private static let version = 1
-    /// In bytes; more than any request's headers need.
+    /// The maximum size in bytes. It is larger than any request's headers.
     private static let largestSize = 1 << 20
 
     private struct Members: Codable {
@@ -344,7 +344,7 @@ extension ResumeData {
 public enum ResumeDataError: Error, Sendable, Hashable {
     /// The data isn't this library's resume data. Another library might have created it.
     case notResumeData
-    /// The data was created by a newer version of this library, in this version of the format.
+    /// A newer version of this library created the data. The associated value is the version of the format.
     case newerVersion(Int)
     /// The resume data is incomplete or was modified.
     case damaged

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The file that a download is written to. It is in a separate directory that only this user can access. Both are removed when
-/// this object is released, unless the file was moved or kept.
+/// The file that a download is written to, in a separate directory that only this user can access. The file and the directory are
+/// removed when this object is released, unless the file was moved or kept.
 ///
-/// While the file is written, only this user can read it. When it is complete, it gets the permissions of a new file and keeps
-/// them when moved.
+/// Only this user can read the file while it is being written. The complete file gets the permissions of a new file, and keeps
+/// them when it is moved.
 package final class TemporaryFile: Sendable {
     private struct State {
         var url: URL
@@ -18,7 +18,7 @@ package final class TemporaryFile: Sendable {
     package static let name = "download"
     /// The name of the complete file.
     package static let wholeName = "downloaded"
-    /// The name of a short-lived file whose permissions are those of a new file.
+    /// The name of a short-lived file that shows the permissions of a new file.
     package static let sampleName = "download-permissions"
 
     var url: URL { state.withLock { $0.url } }
@@ -45,9 +45,9 @@ package final class TemporaryFile: Sendable {
         }
     }
 
-    /// Takes over a file that an earlier download kept. Returns nil if there is no such file at this path. For safety, the path
-    /// must name a regular file that belongs to this user, has this class's file name and has no other link. Other users must
-    /// not have write access to the file or its directory.
+    /// Takes over a file that an earlier download kept. Returns nil if the path doesn't name such a file. For safety, the path
+    /// must name a regular file that belongs to this user, has this class's file name and has no other link. Other users must not
+    /// have write access to the file or its directory.
     ///
     /// - Throws: ``ResumeDataError/inUse(path:)`` if another download has taken it over.
     init?(keptAt path: String) throws(ResumeDataError) {
@@ -73,8 +73,8 @@ package final class TemporaryFile: Sendable {
         remove()
     }
 
-    /// Removes the file, unless it was moved or kept. Also removes the directory if it is empty, because the new owner of a
-    /// kept file might have moved the file.
+    /// Removes the file, unless it was moved or kept. Also removes the directory if it is empty, even if the file was kept,
+    /// because the new owner might have moved the file.
     func remove() {
         let isOwned = state.withLock { Swift.exchange(&$0.isOwned, with: false) }
         if isOwned { unlink(url.path) }
@@ -87,14 +87,14 @@ package final class TemporaryFile: Sendable {
         return lstat(url.path, &status) == 0 ? Int64(status.st_size) : 0
     }
 
-    /// Truncates the file and continues writing there.
+    /// Truncates the file and continues writing at its new end.
     func truncate(to length: Int64) throws(TransportError) {
         guard ftruncate(descriptor, off_t(length)) == 0, lseek(descriptor, off_t(length), SEEK_SET) == off_t(length)
         else { throw Self.failure("can't truncate the file \(url.path) to \(length) bytes") }
     }
 
-    /// Gives the complete file the permissions of a new file, and another name, so that old resume data for the partial file
-    /// can't truncate it.
+    /// Gives the complete file the permissions of a new file and another name. Old resume data for the partial file then can't
+    /// truncate the complete file.
     func publish() {
         let whole = url.deletingLastPathComponent().appending(path: Self.wholeName)
         if rename(url.path, whole.path) == 0 { state.withLock { $0.url = whole } }
@@ -118,7 +118,7 @@ package final class TemporaryFile: Sendable {
     func close() {
         let mustClose = state.withLock { Swift.exchange(&$0.isOpen, with: false) }
         guard mustClose else { return }
-        // A forked process might have a copy of the descriptor, which would hold the lock longer.
+        // Unlock now, because a forked process's copy of the descriptor would hold the lock longer.
         flock(descriptor, LOCK_UN)
         _ = Foundation.close(descriptor)
     }
@@ -152,12 +152,12 @@ package final class TemporaryFile: Sendable {
 
 /// An open directory that belongs to this user and that no one else can write to.
 ///
-/// The owner and permissions are those of the opened directory, and its files are opened relative to it, so renaming or replacing
-/// the directory has no effect.
+/// The owner and the permissions are read from the opened directory, and files are opened relative to it. Renaming or replacing
+/// the directory therefore has no effect.
 package final class PrivateDirectory: Sendable {
     /// The reason a directory was rejected.
     package enum Refusal: Error {
-        /// The directory can't be opened, with this `errno`: `ENOTDIR` if it is a file or a link.
+        /// The directory can't be opened. The associated value is the `errno`, which is `ENOTDIR` for a file or a link.
         case cannotBeOpened(Int32)
         case ownedByAnotherUser
         case writableByOthers
@@ -196,8 +196,8 @@ package final class PrivateDirectory: Sendable {
         guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else { throw .writableByOthers }
     }
 
-    /// Opens a regular file that belongs to this user, has no other link, and isn't writable by others. Returns nil if no such
-    /// file exists.
+    /// Opens a regular file that belongs to this user, has no other link, and isn't writable by other users. Returns nil if no
+    /// such file exists.
     package func openFile(_ name: String, _ flags: Int32) -> Int32? {
         let file = openat(descriptor, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -244,7 +244,7 @@ struct FileMove {
         if replacesFile {
             return rename(path, destination.path) == 0 ? nil : errno
         }
-        // A link never replaces an existing file.
+        // Unlike `rename`, `link` never replaces an existing file.
         if link(path, destination.path) == 0 {
             unlink(path)
             return nil
@@ -256,7 +256,7 @@ struct FileMove {
         return rename(path, destination.path) == 0 ? nil : errno
     }
 
-    /// Copies the file to another file system. Writes to a file next to the destination, and renames it when it is complete.
+    /// Copies the file to another file system. The copy is written next to the destination and renamed when it is complete.
     private func copy() throws {
         let temporaryURL = destination.deletingLastPathComponent().appendingPathComponent(".afar-\(UUID().uuidString)")
         if let code = Self.copy(source.path, to: temporaryURL.path) ?? moveIntoPlace(temporaryURL.path) {
@@ -271,7 +271,6 @@ struct FileMove {
         let input = open(source, O_RDONLY | O_CLOEXEC)
         guard input >= 0 else { return errno }
         defer { close(input) }
-        // Other users can't read the incomplete copy.
         let output = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard output >= 0 else { return errno }
         var buffer = [UInt8](repeating: 0, count: 1 << 20)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The encoder of one node in the tree.
+/// An encoder that writes a value to one node of a ``FormNode`` tree.
 struct FormEncoding: Encoder {
     let node: FormNode
     let codingPath: [any CodingKey]
@@ -86,7 +86,7 @@ struct FormEncoding: Encoder {
         case let value as any FormNumber: value.description
         case let value as Date: try options.dateEncoding.encode(value)
         case let value as Data: try options.dataEncoding.encode(value)
-        // A URL encodes itself as an object with its base.
+        // By default, a URL encodes itself as an object with its base.
         case let value as URL: value.absoluteString
         default: nil
         }
@@ -147,8 +147,8 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         encoding.field(key).unkeyedContainer()
     }
 
-    /// Returns an encoder for this object: the superclass's fields are written next to the subclass's, without a level named
-    /// super.
+    /// Returns an encoder for this object. The superclass's fields are written next to the subclass's fields, without a level
+    /// named `super`.
     func superEncoder() -> any Encoder {
         encoding.here
     }
@@ -188,8 +188,8 @@ struct FormUnkeyedContainer: UnkeyedEncodingContainer {
         encoding.newElement().unkeyedContainer()
     }
 
-    /// Returns the encoder of a new element. If this node is already an object, returns its encoder, because a list would replace
-    /// it.
+    /// Returns the encoder of a new element. If this node is already an object, returns this node's encoder, because a list would
+    /// replace the object.
     func superEncoder() -> any Encoder {
         encoding.node.isObject ? encoding.here : encoding.newElement()
     }
@@ -210,7 +210,7 @@ struct FormSingleValueContainer: SingleValueEncodingContainer {
     }
 }
 
-// The standard library's implementations for primitive types take precedence over a generic method, and ignore `nilEncoding`.
+// The standard library's implementations for primitive types ignore `nilEncoding`. They take precedence over a generic method.
 
 extension FormKeyedContainer {
     /// Writes a value, or nil according to `nilEncoding`.

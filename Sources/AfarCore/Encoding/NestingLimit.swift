@@ -6,8 +6,8 @@ extension AFError {
     /// An error thrown if parameters are nested so deeply that encoding them could exhaust the stack. Servers don't accept
     /// parameters of that depth either.
     public struct ParameterNestingError: Error, Sendable {
-        /// The maximum number of nested arrays and objects: 128. For values that encode themselves, a small thread stack can
-        /// lower the limit.
+        /// The maximum number of nested arrays and objects: 128. On a thread with a small stack, the limit can be lower for
+        /// values that encode themselves.
         public static let limit = 128
 
         /// The name of the parameter that is nested too deeply, or nil if the parameters are an array.
@@ -30,7 +30,7 @@ extension AFError.ParameterNestingError: LocalizedError {
 }
 
 extension AFError.ParameterNestingError {
-    /// Throws an error if arrays and dictionaries are nested too deeply, which Foundation's serializers don't check.
+    /// Throws an error if arrays and dictionaries are nested too deeply. Foundation's serializers don't check the depth.
     static func check(_ object: Any) throws {
         if let dictionary = object as? [String: Any] {
             for (key, value) in dictionary where !fits(value) { throw Self(parameter: key) }
@@ -59,11 +59,11 @@ extension AFError.ParameterNestingError {
 
 /// The shape of the encoded values of a type.
 enum NestingKind {
-    /// A single value, however an encoder writes it.
+    /// A single value, in whatever form an encoder writes it.
     case scalar
     /// An array or an object of scalars.
     case flat
-    /// An object with string keys. Foundation's JSON encoder doesn't apply its key strategy to them.
+    /// An object with string keys. Foundation's JSON encoder doesn't apply its key strategy to these keys.
     case dictionary
     /// Anything else.
     case other
@@ -125,18 +125,19 @@ extension Dictionary: NestingDictionary where Key == String, Value: Encodable {
 /// Limits the depth of values that Foundation's encoders encode. The encoders recurse, so a value that is nested too deeply or
 /// contains itself would overflow the stack.
 ///
-/// Every value that could nest is passed to the encoder in a ``NestingLimited``, whose containers count the levels and forward
-/// everything. A value's `encode(to:)` therefore runs only once, and values that encoders recognize by type, such as dates, are
-/// passed unchanged.
+/// Every value that can contain other values is passed to the encoder in a ``NestingLimited``. The containers of a
+/// `NestingLimited` count the levels and forward everything. A value's `encode(to:)` therefore runs only once. Values that
+/// encoders recognize by type, such as dates, are passed unchanged.
 struct NestingLimit {
-    /// Higher than the limit of levels, because a value that encodes another in its place adds no level but uses the stack.
+    /// The maximum number of nested values. This is higher than the limit of levels, because a value that encodes another value
+    /// in its place uses the stack without adding a level.
     private static let maximumDepth = 2 * AFError.ParameterNestingError.limit
 
     /// The number of enclosing arrays and objects.
     private let levels: Int
     private let run: Run
 
-    /// The state shared by everything in one outermost value.
+    /// The state that all values inside one outermost value share.
     private final class Run {
         let userInfo: [CodingUserInfoKey: Any]
         var stack = StackSpace()
@@ -174,7 +175,7 @@ struct NestingLimit {
         do {
             return try outcome.get()
         } catch EncodingError.invalidValue(let culprit, let context) where type(of: culprit) == type(of: passed) {
-            // The encoder's error names the wrapper.
+            // The encoder's error names the wrapper instead of the value's type.
             let text = context.debugDescription.replacing("\(type(of: passed))", with: "\(Value.self)")
             throw EncodingError.invalidValue(
                 value,
@@ -185,14 +186,14 @@ struct NestingLimit {
 
     // MARK: Nested values
 
-    /// Returns the form of a value that is passed to the encoder.
+    /// Returns a value in the form in which it is passed to the encoder.
     ///
     /// - Throws: An ``AFError/ParameterNestingError``.
     func passed(_ value: some Encodable, at codingPath: @autoclosure () -> [any CodingKey]) throws -> any Encodable {
         try known(value, at: codingPath()) ?? NestingLimited(value, self)
     }
 
-    /// Returns the form that is passed to the encoder for a value that doesn't encode itself, or nil for one that does.
+    /// Returns a value in the form in which it is passed to the encoder, or nil for a value that encodes itself.
     ///
     /// - Throws: An ``AFError/ParameterNestingError``.
     func known<Value: Encodable>(
@@ -219,7 +220,7 @@ struct NestingLimit {
 
     // MARK: Depth
 
-    /// Enters a value.
+    /// Counts a value that is about to be encoded, until ``leave()`` is called.
     ///
     /// - Throws: An ``AFError/ParameterNestingError`` if this or an earlier value is nested too deeply.
     func enter(at codingPath: @autoclosure () -> [any CodingKey]) throws {
@@ -232,8 +233,8 @@ struct NestingLimit {
 
     func leave() { run.stack.leave() }
 
-    /// Returns the limit for the contents of an array or an object. If they are nested too deeply, records the error, which the
-    /// next write throws, because creating a container can't throw.
+    /// Returns the limit for the contents of an array or an object. If the contents are nested too deeply, records the error.
+    /// Creating a container can't throw the error, so the next write throws it.
     func inContainer(at codingPath: @autoclosure () -> [any CodingKey]) -> NestingLimit {
         if levels >= AFError.ParameterNestingError.limit { refuse(at: codingPath()) }
         return NestingLimit(levels: levels + 1, run: run)
@@ -293,7 +294,7 @@ struct NestingLimitEncoder: Encoder {
     }
 }
 
-// Primitive types need their own methods, because the generic one makes each value encode itself.
+// Primitive types need their own methods, because the generic method makes each value encode itself.
 
 /// A container for the fields of an object.
 struct NestingLimitKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {

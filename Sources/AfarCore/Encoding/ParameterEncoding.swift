@@ -12,7 +12,7 @@ public protocol ParameterEncoding: Sendable {
     /// Returns the request with the parameters added.
     ///
     /// - Parameters:
-    ///   - urlRequest: The request to add them to.
+    ///   - urlRequest: The request to add the parameters to.
     ///   - parameters: The parameters. If nil, the request is unchanged.
     /// - Returns: The new request.
     /// - Throws: Any error. The encodings of this library throw `AFError.parameterEncodingFailed`.
@@ -25,10 +25,10 @@ public protocol ParameterEncoder: Sendable {
     ///
     /// - Parameters:
     ///   - parameters: The parameters. If nil, the request is unchanged.
-    ///   - request: The request to add them to.
+    ///   - request: The request to add the parameters to.
     /// - Returns: The new request.
-    /// - Throws: Any error. The encoders of this library throw `AFError.parameterEncoderFailed`, except ``JSONParameterEncoder``,
-    ///   which throws `AFError.parameterEncodingFailed`.
+    /// - Throws: Any error. ``JSONParameterEncoder`` throws `AFError.parameterEncodingFailed`. The other encoders of this library
+    ///   throw `AFError.parameterEncoderFailed`.
     func encode<Parameters: Encodable & Sendable>(
         _ parameters: Parameters?,
         into request: URLRequest
@@ -50,7 +50,7 @@ extension URL {
     ///
     /// The text is concatenated, because `URLComponents` traps on a query with unexpected percent-encoding.
     ///
-    /// - Parameter query: The percent-encoded pairs to append. Remaining characters that aren't allowed in a URL are escaped.
+    /// - Parameter query: The percent-encoded pairs to append. Other characters that aren't allowed in a URL are escaped.
     /// - Throws: `AFError.invalidURL` if the result isn't a valid URL.
     func appendingQuery(_ query: String) throws -> URL {
         guard !query.isEmpty else { return self }
@@ -61,7 +61,7 @@ extension URL {
             if !head.contains("?") { "?" } else if head.hasSuffix("?") || head.hasSuffix("&") { "" } else { "&" }
         let escaped = query.addingPercentEncoding(withAllowedCharacters: Self.escapedQueryCharacters) ?? query
         let result = String(head + separator + escaped + text[fragment...])
-        // Otherwise, Foundation encodes every percent sign again if a character is invalid.
+        // With true, Foundation would encode every percent sign again if a character is invalid.
         guard let url = URL(string: result, encodingInvalidCharacters: false) else {
             throw AFError.invalidURL(url: result)
         }
@@ -72,7 +72,7 @@ extension URL {
 }
 
 extension HTTPMethod {
-    /// Whether parameters of a request with this method are added to its URL instead of a body.
+    /// Whether the parameters of a request with this method are added to the URL instead of a body.
     var prefersParametersInURL: Bool {
         self == .get || self == .head || self == .delete
     }
@@ -128,7 +128,7 @@ public struct JSONEncoding: ParameterEncoding {
 
     private func data(of object: Any) throws -> Data {
         try AFError.ParameterNestingError.check(object)
-        // JSONSerialization traps on invalid objects. A fragment is valid if an array of it is.
+        // JSONSerialization traps on invalid objects. A fragment is valid if an array that contains it is valid.
         guard JSONSerialization.isValidJSONObject(options.contains(.fragmentsAllowed) ? [object] : object) else {
             throw Error.invalidJSONObject
         }
@@ -166,9 +166,9 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
 
     /// Returns the request with the parameters as its body. Sets the content type `application/json` unless the request has one.
     ///
-    /// - Throws: `AFError.parameterEncodingFailed(reason: .jsonEncodingFailed)` if the value can't be encoded, with an
-    ///   ``AFError/ParameterNestingError`` if it is nested more than 128 levels deep, is too deep for the stack, or contains
-    ///   itself.
+    /// - Throws: `AFError.parameterEncodingFailed(reason: .jsonEncodingFailed)` if the value can't be encoded. If the value is
+    ///   nested more than 128 levels deep, is too deep for the stack, or contains itself, the underlying error is an
+    ///   ``AFError/ParameterNestingError``.
     open func encode<Parameters: Encodable>(
         _ parameters: Parameters?,
         into request: URLRequest
@@ -266,8 +266,8 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
     /// Returns the request with the parameters as its body. Sets the content type `application/x-plist` unless the request has
     /// one.
     ///
-    /// - Throws: `AFError.parameterEncoderFailed` if the value can't be encoded, with an ``AFError/ParameterNestingError`` if it
-    ///   is nested more than 128 levels deep, is too deep for the stack, or contains itself.
+    /// - Throws: `AFError.parameterEncoderFailed` if the value can't be encoded. If the value is nested more than 128 levels
+    ///   deep, is too deep for the stack, or contains itself, the underlying error is an ``AFError/ParameterNestingError``.
     open func encode<Parameters: Encodable>(
         _ parameters: Parameters?,
         into request: URLRequest

@@ -7,8 +7,8 @@ public import Foundation
 /// An encoder that writes an `Encodable` value as a query: percent-encoded `key=value` pairs.
 ///
 /// The value must be an object: a struct, a class or a dictionary. No standard defines how nested values are written, so each
-/// decision is an option. Nil and empty collections are omitted unless `nilEncoding` specifies otherwise. Elements of an array
-/// keep their order. Fields that a superclass writes with `superEncoder()` are written next to the subclass's fields.
+/// decision is an option. Empty collections are omitted. Nil is omitted too, unless `nilEncoding` specifies otherwise. Elements
+/// of an array keep their order. Fields that a superclass writes with `superEncoder()` are written next to the subclass's fields.
 public final class URLEncodedFormEncoder: Sendable {
     /// An error that describes why a value can't be written.
     public enum Error: Swift.Error {
@@ -16,7 +16,7 @@ public final class URLEncodedFormEncoder: Sendable {
         case invalidRootObject(String)
     }
 
-    /// Whether the pairs of each object are sorted. Otherwise they are in the order in which the value encodes them.
+    /// Whether the pairs of each object are sorted. Otherwise the pairs are in the order in which the value encodes them.
     public let alphabetizeKeyValuePairs: Bool
     /// How the key of an array's element is written.
     public let arrayEncoding: ArrayEncoding
@@ -330,7 +330,8 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
         self.destination = destination
     }
 
-    /// Returns the request with the parameters in its query or body. With a body, sets a content type unless the request has one.
+    /// Returns the request with the parameters in its query or body. If the parameters are in the body, sets a content type
+    /// unless the request has one.
     ///
     /// - Throws: `AFError.parameterEncoderFailed` if the value can't be encoded or the request has no URL or method.
     open func encode<Parameters: Encodable>(

@@ -9,9 +9,9 @@ public import Foundation
 /// Keys are sorted at every level, so the same parameters always produce the same text. The URL's existing query is unchanged.
 /// Added pairs are percent-encoded exactly once.
 ///
-/// No standard defines how collections are written in a query. Dictionaries are written as `key[subkey]=value`, arrays as
-/// `key[]=value` for each element or according to `arrayEncoding`, and Booleans as numbers or according to `boolEncoding`. Nil
-/// and `NSNull` values are omitted.
+/// No standard defines how collections are written in a query. Dictionaries are written as `key[subkey]=value`. By default, each
+/// element of an array is written as `key[]=value`, and Booleans are written as numbers. To change this, set `arrayEncoding` and
+/// `boolEncoding`. Nil and `NSNull` values are omitted.
 public struct URLEncoding: ParameterEncoding {
     /// Where the parameters are written.
     public enum Destination: Sendable {
@@ -60,10 +60,11 @@ public struct URLEncoding: ParameterEncoding {
         self.boolEncoding = boolEncoding
     }
 
-    /// Returns the request with the parameters in its query or body. With a body, sets a content type unless the request has one.
+    /// Returns the request with the parameters in its query or body. If the parameters are in the body, sets a content type
+    /// unless the request has one.
     ///
-    /// - Throws: `AFError.parameterEncodingFailed` if a query requires a URL and the request has none, or if a parameter is
-    ///   nested too deeply; any error thrown by the convertible.
+    /// - Throws: `AFError.parameterEncodingFailed` if the request has no URL for the query or a parameter is nested too deeply;
+    ///   any error thrown by the convertible.
     public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
         var request = try urlRequest.asURLRequest()
         guard let parameters else { return request }
@@ -138,7 +139,7 @@ extension URLEncoding {
         AFError.ParameterNestingError.fits(value) ? components(fromKey: key, value: value) : []
     }
 
-    /// Returns the same pairs, without checking the nesting.
+    /// Returns the escaped keys and values of one parameter, without checking the nesting.
     func components(fromKey key: String, value: Any) -> [(String, String)] {
         if let members = members(of: value, key: key) {
             members.flatMap { components(fromKey: $0.key, value: $0.value) }
@@ -177,8 +178,7 @@ extension URLEncoding {
 }
 
 extension NSNumber {
-    /// Whether this was created from a `Bool`. Foundation has one shared object for each of the two values, distinct from 1 and
-    /// 0.
+    /// Whether this number was created from a `Bool`. Foundation has a shared object for each Boolean, distinct from 1 and 0.
     fileprivate var isBoolean: Bool {
         self === NSNumber(value: true) || self === NSNumber(value: false)
     }
@@ -201,7 +201,7 @@ extension Optional: OptionalValue {
 extension CharacterSet {
     /// The characters that are not escaped in a key or value of a query.
     ///
-    /// These are the characters that RFC 3986 allows in a query, without its delimiters: `/` and `?` are allowed,
+    /// These are the characters that RFC 3986 allows in a query, without its delimiters. `/` and `?` are allowed.
     /// `:#[]@!$&'()*+,;=` are escaped.
     public static let afURLQueryAllowed = CharacterSet.urlQueryAllowed
         .subtracting(CharacterSet(charactersIn: ":#[]@!$&'()*+,;="))

@@ -3,7 +3,7 @@ public import Foundation
 extension AFError: LocalizedError, CustomStringConvertible, CustomDebugStringConvertible {
     /// A description of the problem, its location and its solution, in one or two sentences.
     ///
-    /// The description is a single line, even if it contains text from a server: line breaks are replaced by spaces, and other
+    /// The description is a single line, even if it contains text from a server. Line breaks are replaced by spaces. Other
     /// control characters and invisible characters are escaped, as in `\u001B`. Credentials in URLs are redacted.
     public var errorDescription: String? {
         description

@@ -26,7 +26,7 @@ extension AFError {
         if case .createURLRequestFailed(let error as InvalidRequest) = self { error } else { nil }
     }
 
-    /// The error that caused this one.
+    /// The error that caused this error.
     public var underlyingError: (any Error)? {
         switch self {
         case .createUploadableFailed(let error), .createURLRequestFailed(let error),
@@ -99,7 +99,7 @@ package protocol TextEncodingError: Error {
     var stringEncoding: String.Encoding? { get }
 }
 
-/// An error whose description says why a body is not a property list.
+/// An error whose description explains why a body isn't a property list.
 package protocol PropertyListFormatError: Error {}
 
 extension AFError.MultipartEncodingFailureReason {

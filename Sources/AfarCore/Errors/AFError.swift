@@ -2,14 +2,14 @@ public import Foundation
 
 /// An error that occurs in any phase, from the creation of a request to the creation of the value for its handlers.
 ///
-/// Each case represents the phase in which the request failed. If a phase can fail for several reasons, it has a nested reason.
-/// `localizedDescription` is a single human-readable line that describes the problem, its location and its solution. It never
-/// contains credentials from a URL.
+/// Each case represents the phase in which the request failed. If a phase can fail for several reasons, the case has a nested
+/// reason. `localizedDescription` is a single human-readable line that describes the problem, its location and its solution. The
+/// line never contains credentials from a URL.
 public indirect enum AFError: Error, Sendable {
     /// The value to upload couldn't be converted to an upload.
     case createUploadableFailed(error: any Error)
-    /// The value couldn't be converted to a `URLRequest`, or the request can't be sent. In that case, the error is an
-    /// ``InvalidRequest``.
+    /// The value couldn't be converted to a `URLRequest`, or the request can't be sent. If the request can't be sent, the error
+    /// is an ``InvalidRequest``.
     case createURLRequestFailed(error: any Error)
     /// The download completed, but its file couldn't be moved to the destination.
     case downloadedFileMoveFailed(error: any Error, source: URL, destination: URL)
@@ -39,7 +39,7 @@ public indirect enum AFError: Error, Sendable {
     case sessionInvalidated(error: (any Error)?)
     /// The exchange with the server failed.
     case sessionTaskFailed(error: any Error)
-    /// The request has a body that its method doesn't allow, and wasn't sent.
+    /// The request wasn't sent, because it has a body that its method doesn't allow.
     case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)
 }
 
@@ -84,7 +84,8 @@ extension AFError {
         case bodyPartURLInvalid(url: URL)
         /// The URL of a part has no file name that the part could use.
         case bodyPartFilenameInvalid(in: URL)
-        /// A part's file can't be reached. If the cause is known, as for ``MultipartFormData``, the next reason is used instead.
+        /// A part's file can't be reached, for an unknown reason. ``MultipartFormData`` uses `bodyPartFileNotReachableWithError`
+        /// instead.
         case bodyPartFileNotReachable(at: URL)
         /// A part's file can't be reached. The error is a `CocoaError` with an underlying `POSIXError`.
         case bodyPartFileNotReachableWithError(atURL: URL, error: any Error)
@@ -102,7 +103,7 @@ extension AFError {
         case outputStreamFileAlreadyExists(at: URL)
         /// The URL for the encoded form is not a file URL.
         case outputStreamURLInvalid(url: URL)
-        /// Writing the encoded form failed, or the form is invalid. In that case, the error is an ``InvalidForm``.
+        /// Writing the encoded form failed, or the form is invalid. If the form is invalid, the error is an ``InvalidForm``.
         case outputStreamWriteFailed(error: any Error)
         /// Reading a part failed.
         case inputStreamReadFailed(error: any Error)
@@ -168,7 +169,8 @@ extension AFError {
         case invalidMethod(String)
         /// The name of a header isn't a token, as HTTP requires.
         case invalidHeaderName(String)
-        /// The value of a header contains control characters, such as line breaks. The value is omitted because it may be secret.
+        /// The value of a header contains control characters, such as line breaks. The value is omitted because it might be
+        /// secret.
         case invalidHeaderValue(name: String)
         /// The URL has a scheme other than `http` and `https`.
         case unsupportedScheme(String)
@@ -192,7 +194,7 @@ extension AFError {
         case dataFileNil
         /// The file with the downloaded data can't be read.
         case dataFileReadFailed(at: URL)
-        /// The response has no content type, and not every type is acceptable.
+        /// The response has no content type, although only some types are acceptable.
         case missingContentType(acceptableContentTypes: [String])
         /// The response has an unacceptable content type.
         case unacceptableContentType(acceptableContentTypes: [String], responseContentType: String)
@@ -216,10 +218,10 @@ extension AFError {
         case jsonSerializationFailed(error: any Error)
         /// The body doesn't have the structure of the requested type.
         case decodingFailed(error: any Error)
-        /// A serializer failed with its own error. The serializers of text throw `TextDecodingError`, and those of property lists
-        /// `PropertyListError`.
+        /// A serializer failed with its own error. Serializers of text throw `TextDecodingError`. Serializers of property lists
+        /// throw `PropertyListError`.
         case customSerializationFailed(error: any Error)
-        /// The body is empty, which is allowed, but the requested type has no empty value.
+        /// An empty body is allowed, but the requested type has no empty value.
         case invalidEmptyResponse(type: String)
     }
 
@@ -242,7 +244,7 @@ extension AFError {
             }
         }
 
-        /// The host has no evaluator, although every host must have one.
+        /// The host has no evaluator, although every host must have an evaluator.
         case noRequiredEvaluator(host: String)
         /// There are no certificates to pin.
         case noCertificatesFound

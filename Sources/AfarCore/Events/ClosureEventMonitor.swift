@@ -4,7 +4,7 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// A monitor that calls a closure for each event, if one is set.
+/// A monitor that calls a closure for each event, if a closure is set.
 ///
 /// Set the closures before you pass the monitor to a session or a request. To observe the results of serializers (the generic
 /// events), write a subclass or a custom monitor.

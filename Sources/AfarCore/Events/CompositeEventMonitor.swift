@@ -6,7 +6,7 @@ public final class CompositeEventMonitor: EventMonitor {
     public let queue: DispatchQueue
     private let listeners: [Listener]
 
-    /// A monitor and its queue. The property is read only once, because it can be user code.
+    /// A monitor and its queue. The monitor's `queue` property is read only once, because it can be user code.
     struct Listener: Sendable {
         let monitor: any EventMonitor
         /// Nil if the monitor dispatches to its queue itself.
@@ -18,7 +18,7 @@ public final class CompositeEventMonitor: EventMonitor {
         }
     }
 
-    /// Creates a monitor that forwards to others.
+    /// Creates a monitor that forwards to other monitors.
     ///
     /// - Parameters:
     ///   - queue: See ``queue``. The default is a new serial queue.
@@ -28,7 +28,7 @@ public final class CompositeEventMonitor: EventMonitor {
         listeners = monitors.map(Listener.init)
     }
 
-    /// Creates a monitor that forwards to the monitors of another and one more.
+    /// Creates a monitor that forwards to another monitor's listeners and to one more listener.
     init(_ other: CompositeEventMonitor, adding listener: Listener) {
         queue = DispatchQueue(label: "afar.events")
         listeners = other.listeners + [listener]
@@ -51,6 +51,6 @@ public final class CompositeEventMonitor: EventMonitor {
     }
 }
 
-/// A monitor that dispatches only the events it needs to its queue, so other events cost nothing. Its ``receive(_:)`` is called on
-/// the thread of the event, which can hold a request's lock.
+/// A monitor that dispatches events to its queue itself, so that the other events cost nothing. Its ``receive(_:)`` is called on
+/// the thread of the event. That thread can hold a request's lock.
 protocol SelectiveEventMonitor: EventMonitor {}

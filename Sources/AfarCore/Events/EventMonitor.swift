@@ -11,7 +11,7 @@ public import Foundation
 /// observe. The methods are called on the monitor's ``queue``, in the order of the events. The request doesn't wait for them,
 /// so it might have progressed further by the time a method is called.
 ///
-/// A successful attempt of a ``DataRequest`` has the following events, in this order. Those in brackets don't occur for every
+/// A successful attempt of a ``DataRequest`` has the following events, in this order. Events in brackets don't occur for every
 /// request.
 ///
 /// 1. `requestDidResume`, `didCreateInitialURLRequest`, [`didAdaptInitialRequest`, `didCreateUploadable`], `didCreateURLRequest`,
@@ -22,11 +22,11 @@ public import Foundation
 ///   `request:didCompleteTask`
 /// 4. [`requestIsRetrying`, and again from 1 without `requestDidResume`], `requestDidFinish`, `didParseResponse` for each handler
 ///
-/// A ``DownloadRequest`` has `didResumeAtOffset`, `didWriteData` and `didFinishDownloadingTo` instead of the `dataTask:` methods,
-/// and `didCreateDestinationURL` and `didFinishDownloadingUsing` when its file has been moved.
+/// A ``DownloadRequest`` has `didResumeAtOffset`, `didWriteData` and `didFinishDownloadingTo` instead of the `dataTask:` methods.
+/// It also has `didCreateDestinationURL` and `didFinishDownloadingUsing` when its file has been moved.
 ///
-/// The methods use Foundation's tasks: each attempt has one, with any transport, as in ``Request/tasks``. The `URLSession` is
-/// always `URLSession.shared`, a placeholder that the signatures require.
+/// The methods receive Foundation's tasks. With any transport, each attempt has one task. See ``Request/tasks``. The `URLSession`
+/// is always `URLSession.shared`, a placeholder that the signatures require.
 public protocol EventMonitor: Sendable {
     /// The queue on which the methods are called. The default is the main queue. While the main thread is blocked, no methods
     /// are called. A concurrent queue doesn't preserve the order of events.
@@ -43,11 +43,12 @@ public protocol EventMonitor: Sendable {
 
     // MARK: Tasks
 
-    /// Called when a server requests credentials (401), with any scheme. Challenges of proxies and certificates are not reported.
+    /// Called when a server requests credentials (401), with any scheme. Challenges by proxies and challenges about certificates
+    /// aren't reported.
     func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge)
 
-    /// Called when bytes of a body were sent, with the number since the last call, the total number, and the expected total (−1
-    /// if unknown).
+    /// Called when bytes of a body were sent. Receives the number since the last call, the total number, and the expected total
+    /// (−1 if unknown).
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -69,7 +70,7 @@ public protocol EventMonitor: Sendable {
     /// `URLSessionTaskMetrics`.
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: TaskMetrics)
 
-    /// Never called, because only Foundation can create these metrics. Implement the method with ``TaskMetrics``.
+    /// Never called, because only Foundation can create these metrics. Implement the method that takes ``TaskMetrics``.
     @available(*, deprecated, message: "This method is never called. Implement the one with TaskMetrics.")
     @UseTaskMetrics
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
@@ -77,8 +78,7 @@ public protocol EventMonitor: Sendable {
     /// Called when the network activity of an attempt has ended, with the network error if it failed.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 
-    /// Called when there is no network and the task waits for one (``SessionConfiguration/waitsForConnectivity``). Called once
-    /// per wait, before anything is sent.
+    /// Called when a task begins to wait for a network (``SessionConfiguration/waitsForConnectivity``), before anything is sent.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
 
     // MARK: Data tasks
@@ -86,25 +86,25 @@ public protocol EventMonitor: Sendable {
     /// Called when the head of a response has arrived.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse)
 
-    /// Called when bytes of a response's body have arrived: once with the whole body if it is held in memory, otherwise for each
-    /// chunk.
+    /// Called when bytes of a response's body have arrived. If the body is held in memory, called once with the whole body;
+    /// otherwise, called for each chunk.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 
-    /// Called when the session's cache is about to store a response. A handler can still prevent it.
+    /// Called when the session's cache is about to store a response. A handler can still prevent the storing.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse)
 
     // MARK: Download tasks
 
-    /// Called when a download resumes an earlier one, with the offset in bytes and the expected total (−1 if unknown).
+    /// Called when a download resumes an earlier download. Receives the offset in bytes and the expected total (−1 if unknown).
     func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
         didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64)
 
-    /// Called when bytes were written, with the number since the last call, the total number including the bytes of an earlier
-    /// part, and the expected total (−1 if unknown).
+    /// Called when bytes were written. Receives the number since the last call, the total number, and the expected total (−1 if
+    /// unknown). The totals include the bytes of an earlier part.
     func urlSession(
         _ session: URLSession,
         downloadTask: URLSessionDownloadTask,
@@ -140,7 +140,7 @@ public protocol EventMonitor: Sendable {
     /// `URLSessionTaskMetrics`.
     func request(_ request: Request, didGatherMetrics metrics: TaskMetrics)
 
-    /// Never called, because only Foundation can create these metrics. Implement the method with ``TaskMetrics``.
+    /// Never called, because only Foundation can create these metrics. Implement the method that takes ``TaskMetrics``.
     @available(*, deprecated, message: "This method is never called. Implement the one with TaskMetrics.")
     @UseTaskMetrics
     func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics)
@@ -188,8 +188,8 @@ public protocol EventMonitor: Sendable {
     /// Called when a response was created for a handler without a serializer.
     func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>)
 
-    /// Called when a serializer created the response for a handler. The value can be of any type, even if it isn't `Sendable`.
-    /// In that case, don't access its contents, because the handler might be using it.
+    /// Called when a serializer created the response for a handler. The value can be of any type. If its type isn't `Sendable`,
+    /// don't access the value's contents, because the handler might be using the value.
     func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>)
 
     // MARK: Streams
@@ -221,7 +221,8 @@ public protocol EventMonitor: Sendable {
     func request(
         _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>)
 
-    /// Called when the destination of a download's file was determined. Without a destination, it is the file's current location.
+    /// Called when the destination of a download's file was determined. Without a destination, the URL is the file's current
+    /// location.
     func request(_ request: DownloadRequest, didCreateDestinationURL url: URL)
 
     /// Called when a validator has validated a response.
@@ -235,21 +236,21 @@ public protocol EventMonitor: Sendable {
     /// Called when a response was created for a handler without a serializer.
     func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>)
 
-    /// Called when a serializer created the response for a handler. The value can be of any type, even if it isn't `Sendable`.
-    /// In that case, don't access its contents, because the handler might be using it.
+    /// Called when a serializer created the response for a handler. The value can be of any type. If its type isn't `Sendable`,
+    /// don't access the value's contents, because the handler might be using the value.
     func request<Value: Sendable>(
         _ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>)
 }
 
 // MARK: - Warnings about unused methods
 
-/// A result builder that makes the compiler warn about implementations of the ``EventMonitor`` methods that take Foundation's
-/// `URLSessionTaskMetrics`, which are never called. Replace that type with ``TaskMetrics``.
+/// A result builder that makes the compiler warn about methods that are never called: the ``EventMonitor`` methods that take
+/// Foundation's `URLSessionTaskMetrics`. In your implementation, replace that type with ``TaskMetrics``.
 ///
-/// The methods that implement a protocol requirement inherit its result builder, and the methods of this builder are
-/// deprecated.
+/// A method that implements a protocol requirement inherits the requirement's result builder. The compiler warns because the
+/// methods of this builder are deprecated.
 ///
-/// Statements that result builders don't support are errors that name this type: `break`, `continue`, `fallthrough`, `guard`,
+/// Statements that result builders don't support cause errors that name this type: `break`, `continue`, `fallthrough`, `guard`,
 /// `while`, `repeat`, `do` with `catch`, `defer`, and local types, type aliases and functions.
 ///
 /// The compiler doesn't warn about:

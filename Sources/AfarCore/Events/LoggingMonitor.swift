@@ -26,7 +26,7 @@ public final class LoggingMonitor: EventMonitor {
     ///
     /// - Parameters:
     ///   - level: The amount of detail to log. The default is ``Level/info``.
-    ///   - queue: The queue on which entries are created and written. It must be serial. The default is a new queue.
+    ///   - queue: The serial queue on which entries are created and written. The default is a new queue.
     ///   - write: Called with one entry at a time, on `queue`. The default writes to the standard error stream.
     @preconcurrency
     public init(

@@ -87,14 +87,14 @@ extension Request {
         events.receive(.taskDidComplete(task, networkError))
     }
 
-    /// Notifies the monitors that an attempt has ended, if it was sent.
+    /// Notifies the monitors that an attempt has ended, if the attempt was sent.
     func didCompleteAttempt() {
         guard let events, let task = lastTask, let sent = mutable.withLock({ $0.attempt.sent.take() }) else { return }
         events.receive(.requestDidCompleteTask(self, task, sent.error))
     }
 
-    /// Notifies the monitors of the chunks of a streamed body, and passes each chunk to the delegate's closure, or to `consume`
-    /// if there is no closure.
+    /// Notifies the monitors of each chunk of a streamed body. Passes the chunk to the delegate's closure. Without a closure,
+    /// passes the chunk to `consume`.
     func forEachChunk(of body: ResponseBodyStream, _ consume: (Data) async -> Void) async throws {
         for try await chunk in body {
             await waitUntilResumed()
@@ -115,7 +115,8 @@ extension SessionState {
     /// Combines all listeners: the delegate's closures, the notifications, the session's monitors, and the monitor from the
     /// environment.
     ///
-    /// - Returns: The listeners, and whether there are monitors besides the delegate and the notifications, which don't always need events.
+    /// - Returns: The listeners, and whether there are monitors besides the delegate and the notifications. Only these other
+    ///   monitors always need events.
     static func listeners(
         _ eventMonitors: [any EventMonitor], _ delegate: SessionDelegate, on rootQueue: DispatchQueue
     ) -> (CompositeEventMonitor, hasEventMonitors: Bool) {
@@ -151,7 +152,7 @@ final class ExchangeEvents: ExchangeObserver {
         self.events = events
     }
 
-    /// Returns nil if the events have no observer.
+    /// Returns nil if no object observes the events.
     static func make(of request: Request) -> ExchangeEvents? {
         let events = request.events
         return events != nil || request.reportsProgress ? ExchangeEvents(of: request, events: events) : nil
@@ -210,8 +211,8 @@ final class ExchangeEvents: ExchangeObserver {
                 totalBytesExpectedToWrite: expected.map { before + $0 } ?? -1))
     }
 
-    /// Returns the number of new bytes, if there are any. Bytes that are sent again, for example after a redirect, count from the
-    /// first byte.
+    /// Returns the number of bytes since the last report, or nil if there are none. If the count starts again, for example after
+    /// a redirect, all bytes are new.
     private func newBytes(_ direction: WritableKeyPath<Reported, Int64>, _ bytes: Int64) -> Int64? {
         let newBytes = reported.withLock { reported in
             let last = reported[keyPath: direction]

@@ -7,12 +7,12 @@ import Synchronization
 
 /// A monitor that posts notifications about requests, such as ``Request/didResumeNotification``.
 ///
-/// Sessions post the notifications on the ``defaultQueue`` once a program has accessed one of the names. Pass this monitor to a
-/// session to post them on another queue, or to notify observers that use the names only as text. The session then doesn't post
+/// After a program has accessed one of the names, sessions post the notifications on the ``defaultQueue``. Pass this monitor to a
+/// session to post the notifications on another queue, or if observers use the names only as text. The session then doesn't post
 /// its own notifications.
 public final class RequestNotifications: EventMonitor {
-    /// The queue on which notifications are posted by default: the main queue, or a dedicated queue on Linux. There, posting on
-    /// the main queue would deadlock with observers that were added with the main queue.
+    /// The queue on which notifications are posted by default: the main queue, or a dedicated queue on Linux. On Linux, posting
+    /// on the main queue would deadlock with observers that were added with the main queue.
     public static let defaultQueue: DispatchQueue = {
         #if canImport(Darwin)
             .main
@@ -43,7 +43,7 @@ public final class RequestNotifications: EventMonitor {
 
     private static let isAnyNameAccessed = Atomic(false)
 
-    /// Whether there can be observers. There can't be any before a name is accessed.
+    /// Whether there can be observers. Before a name is accessed, there can't be any.
     static var canBeObserved: Bool { isAnyNameAccessed.load(ordering: .relaxed) }
 
     /// The last component of the names. Accessing a name enables the notifications, because the caller might add an observer.
@@ -92,9 +92,9 @@ extension RequestNotifications: SelectiveEventMonitor {
     }
 }
 
-/// The names of the notifications about requests. The object is the request, which is also available as
-/// ``Foundation/Notification/request``. Sessions post them on the ``RequestNotifications/defaultQueue`` after a program first
-/// accesses one of the names. To use another queue, pass a ``RequestNotifications`` to the session.
+/// The names of the notifications about requests. The object of a notification is the request, which is also available as
+/// ``Foundation/Notification/request``. Sessions post the notifications on the ``RequestNotifications/defaultQueue`` after a
+/// program first accesses one of the names. To use another queue, pass a ``RequestNotifications`` to the session.
 extension Request {
     /// Posted when a request was resumed.
     public static var didResumeNotification: Notification.Name { name(of: .didResume) }

@@ -45,9 +45,10 @@ extension HTTPHeader {
     /// An `Authorization` header with the `Basic` scheme (RFC 7617), in UTF-8.
     ///
     /// A user name can't contain a colon, because the server would read the rest as the password. Control characters aren't
-    /// allowed either. In these cases, the header contains no credentials: its value is `Basic`. A request with this header
-    /// fails before anything is sent, with the same error as ``Request/authenticate(username:password:persistence:)``: an
-    /// `AFError.sessionTaskFailed` with the `URLError` `userAuthenticationRequired`.
+    /// allowed either. If the user name or the password is invalid, the header's value is `Basic`, without credentials. A request
+    /// with this header fails before anything is sent. The error is the same as for
+    /// ``Request/authenticate(username:password:persistence:)``: an `AFError.sessionTaskFailed` with the `URLError`
+    /// `userAuthenticationRequired`.
     public static func authorization(username: String, password: String) -> HTTPHeader {
         let value = try? BasicAuthentication.authorization(user: username, password: password, url: nil)
         return authorization(value ?? BasicAuthentication.withoutCredentials)
@@ -90,22 +91,22 @@ extension HTTPHeader {
 }
 
 extension HTTPHeader {
-    /// The `Accept-Encoding` header in ``HTTPHeaders/default``: `gzip;q=1.0, deflate;q=0.9`. Both transports decode these codings
+    /// The `Accept-Encoding` header in ``HTTPHeaders/default``: `gzip;q=1.0, deflate;q=0.9`. All transports decode these codings
     /// on all platforms.
     ///
-    /// A session whose configuration has this value sends the codings that its transport decodes instead.
+    /// If a session's configuration has this value, the session sends the codings that its transport decodes instead.
     public static let defaultAcceptEncoding = HTTPHeader.acceptEncoding(qualityList(["gzip", "deflate"]))
 
-    /// The `Accept-Language` header of requests without one: the user's first six languages, in order of preference.
+    /// The default `Accept-Language` header of requests: the user's first six languages, in order of preference.
     ///
-    /// On Apple platforms these are the system's languages. On other platforms they are read from the environment on first use:
-    /// the list in `LANGUAGE`, then the locale in `LC_ALL`, `LC_MESSAGES` or `LANG`. In the locale `C`, or if nothing is set,
+    /// On Apple platforms these are the system's languages. On other platforms they are read from the environment on first use.
+    /// The list in `LANGUAGE` precedes the locale in `LC_ALL`, `LC_MESSAGES` or `LANG`. In the locale `C`, or if nothing is set,
     /// the value is `*`, and `HTTPHeaders.default` doesn't contain the header.
     public static let defaultAcceptLanguage = HTTPHeader.acceptLanguage(
         PreferredLanguages.current.isEmpty ? "*" : qualityList(PreferredLanguages.current.prefix(6))
     )
 
-    /// The `User-Agent` header of requests without one, such as `Shop/2.1 (org.example.Shop; build:14; Linux 6.1.0) Afar/0.1.0`.
+    /// The default `User-Agent` header of requests, such as `Shop/2.1 (org.example.Shop; build:14; Linux 6.1.0) Afar/0.1.0`.
     /// Unknown parts are omitted: a program without a bundle sends `shop (Linux 6.1.0) Afar/0.1.0`.
     public static let defaultUserAgent: HTTPHeader = {
         let bundle = Bundle.main.infoDictionary ?? [:]
@@ -183,10 +184,10 @@ enum PreferredLanguages {
         #endif
     }
 
-    /// Returns the languages in an environment, according to POSIX and GNU gettext: the first non-empty variable of `LC_ALL`,
-    /// `LC_MESSAGES` and `LANG` contains the locale. Unless it is `C`, the list in `LANGUAGE` takes precedence.
+    /// Returns the languages in an environment, according to POSIX and GNU gettext. The first non-empty variable of `LC_ALL`,
+    /// `LC_MESSAGES` and `LANG` contains the locale. Unless the locale is `C`, the list in `LANGUAGE` takes precedence.
     ///
-    /// - Returns: nil if no language is specified, as in the locale `C`.
+    /// - Returns: Nil if no language is specified, as in the locale `C`.
     static func tags(in environment: [String: String]) -> [String]? {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         guard let locale, let language = tag(ofLocale: locale) else { return nil }

@@ -99,8 +99,8 @@ extension HTTPHeaders {
     /// The default headers of a session's requests: `Accept-Encoding`, `Accept-Language` if the user's languages are known, and
     /// `User-Agent`. A request's own headers replace them.
     ///
-    /// `Accept-Encoding` is ``HTTPHeader/defaultAcceptEncoding`` here. A session whose configuration has this value sends the
-    /// codings that its transport decodes, such as `br, zstd, gzip, deflate`.
+    /// `Accept-Encoding` is ``HTTPHeader/defaultAcceptEncoding``. If a session's configuration has this value, the session sends
+    /// the codings that its transport decodes instead, such as `br, zstd, gzip, deflate`.
     public static let `default`: HTTPHeaders =
         PreferredLanguages.current.isEmpty
         ? [.defaultAcceptEncoding, .defaultUserAgent]
@@ -137,7 +137,7 @@ extension HTTPHeaders: Collection {
     /// The header at a position.
     public subscript(position: Int) -> HTTPHeader { headers[position] }
 
-    /// Returns the position after another.
+    /// Returns the position after another position.
     public func index(after i: Int) -> Int { headers.index(after: i) }
 }
 
@@ -159,7 +159,7 @@ extension String {
 extension HTTPHeaders {
     /// Throws an error if a header can't be sent unchanged.
     ///
-    /// Foundation's `URLRequest` silently drops such headers, so call this before adding them to one.
+    /// Foundation's `URLRequest` silently drops such headers, so call this method before you add headers to a `URLRequest`.
     ///
     /// - Throws: ``AFError/InvalidRequest`` in an ``AFError``: `invalidHeaderName` or `invalidHeaderValue`; `sessionTaskFailed` for
     ///   credentials that ``HTTPHeader/authorization(username:password:)`` couldn't encode.
@@ -229,7 +229,7 @@ extension HTTPURLResponse {
 }
 
 extension URLSessionConfiguration {
-    /// The headers that are added to every request that doesn't set them itself.
+    /// The headers that are added to each request, unless the request sets them itself.
     public var headers: HTTPHeaders {
         get { (httpAdditionalHeaders as? [String: String]).map(HTTPHeaders.init) ?? HTTPHeaders() }
         set { httpAdditionalHeaders = newValue.dictionary }

@@ -63,7 +63,7 @@ extension URLRequest {
         try method.validate()
         try headers?.validate()
         self.init(url: try url.asURL())
-        // GET is the default, and setting it makes Foundation compare it with all known methods.
+        // GET is the default. Setting a method is slow, because Foundation compares it with all known methods.
         if method != .get { httpMethod = method.rawValue }
         if let headers { allHTTPHeaderFields = headers.dictionary }
     }

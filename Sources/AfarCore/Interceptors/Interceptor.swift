@@ -115,7 +115,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
         guard index < retriers.count, !request.hasEnded else { return completion(.doNotRetry) }
         retriers[index].retry(
             request, for: session, dueTo: error,
-            // Weak: a retrier that never completes can keep this closure forever.
+            // Weak, because a retrier that never completes can keep this closure forever.
             completion: once { [self, weak request, weak session] result in
                 guard case .doNotRetry = result, let request, let session else { return completion(result) }
                 retry(request, for: session, dueTo: error, from: index + 1, completion: completion)
@@ -288,9 +288,9 @@ extension Request {
     /// Whether the session or the request has an interceptor.
     var isIntercepted: Bool { session.interceptor != nil || mutable.withLock { $0.settings.interceptor != nil } }
 
-    /// Runs work for the current attempt, in a task that is canceled if the request is ended from outside.
+    /// Runs work for the current attempt, in a task that is canceled if the request ends first.
     func run(_ work: @escaping @Sendable () async -> Void) {
-        // User code can block the task pool's few threads.
+        // Not in the task pool, because user code could block its few threads.
         let task = Task(executorPreference: QueueExecutor.global, operation: work)
         let mustCancel = mutable.withLock { state in
             state.attempt.work.append(task)

@@ -4,16 +4,17 @@ public import Foundation
     import FoundationNetworking
 #endif
 
-/// A retrier for requests that failed because no network was available. It retries them as soon as a network becomes available.
+/// A retrier for requests that failed because no network was available. It retries the requests as soon as a network becomes
+/// available.
 ///
 /// A failed request waits for a network and is then sent again. If the wait exceeds ``maximumWait``, the request fails with its
-/// original error. While the provider reports that no network is available, failed lookups of host names are handled the same
-/// way, regardless of ``isOfflineError``, because no name server can be reached.
+/// original error. A connectivity provider reports whether a network is available. While it reports no network, no name server
+/// can be reached. Requests whose host name couldn't be resolved are then also retried, whatever ``isOfflineError`` returns.
 ///
-/// If the provider reports a network despite the error, it might not have detected the loss yet. The retrier therefore waits
-/// 0.3 seconds for the provider to report it. Then the request is sent again, but only once per network. If the request fails
-/// again, it waits until that network is lost or another one becomes available. An unreachable host is therefore never retried
-/// in a loop.
+/// If the provider reports a network despite the error, it might not have detected the loss yet. The retrier therefore waits up
+/// to 0.3 seconds for the provider to report the loss. Then the request is sent again, but only once per network. If the request
+/// fails again, it waits until that network is lost or another network becomes available. Requests to an unreachable host are
+/// therefore never retried in a loop.
 ///
 /// If the provider can't determine whether a network is available, the request is immediately sent again once. Requests with any
 /// method are retried, because nothing was sent. A request whose body was already read isn't retried. If neither the retrier nor
@@ -119,7 +120,7 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
         let current = provider.connectivity
         let tried = request.connectivityTried(by: self)
         if current.status == .unknown {
-            // No updates follow an unknown status.
+            // The provider reports no updates after an unknown status.
             guard isOfflineError, current != tried else { return completion(.doNotRetry) }
             if isUsable(current) {
                 request.recordConnectivity(current, triedBy: self)
@@ -139,7 +140,7 @@ public final class OfflineRetrier: RequestInterceptor, Sendable {
     ///
     /// - Parameters:
     ///   - current: The provider's report when the request failed.
-    ///   - tried: The network over which the request was last sent. It can be used again after it has been lost.
+    ///   - tried: The network over which the request was last sent. After it has been lost, it can be used again.
     ///   - isOfflineError: Whether the error alone indicates that no network is available.
     /// - Returns: The network, or nil if the request isn't retried.
     private func network(

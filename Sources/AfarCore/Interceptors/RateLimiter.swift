@@ -10,9 +10,9 @@ public import Foundation
 /// let session = Session(interceptor: RateLimiter(requestsPerSecond: 10, burst: 20))
 /// ```
 ///
-/// Requests wait in the order in which they start. A request that is canceled while it waits doesn't use a token. If
-/// `validate()` fails a request because of status 429 or 503, and the response has a `Retry-After` (RFC 9110, section 10.2.3),
-/// all further requests to its host wait for that time. The failed request is then retried after them. You can call all methods
+/// Requests wait in the order in which they start. A request that is canceled while it waits doesn't use a token. If `validate()`
+/// rejects a response with status 429 or 503 and a `Retry-After` (RFC 9110, section 10.2.3), all further requests to that host
+/// wait for that time. The failed request is then retried, after the requests that were already waiting. You can call all methods
 /// from any thread.
 public final class RateLimiter: RequestInterceptor {
     private static let hostLimit = 1_000
@@ -27,8 +27,8 @@ public final class RateLimiter: RequestInterceptor {
     /// Creates a limiter.
     ///
     /// - Parameters:
-    ///   - requestsPerSecond: The maximum number of requests per second to a host, counting each attempt. The minimum is one per
-    ///     million seconds.
+    ///   - requestsPerSecond: The maximum number of requests per second to a host, counting each attempt. The minimum is one
+    ///     request per million seconds.
     ///   - burst: The maximum number of requests at once, after an idle period. The default is 1.
     ///   - maximumRetryAfter: The longest `Retry-After` to wait for, in seconds. If a server requests a longer wait, the request
     ///     fails as it would without a limiter. The default is 60.
@@ -151,7 +151,8 @@ private struct HostQueue {
         return isRunning ? .wait : .resumeWaiters
     }
 
-    /// Returns the number of seconds until the next waiter's turn. If none is waiting, ends the run and returns nil.
+    /// Returns the number of seconds until the next waiter's turn. If none is waiting, marks the queue as not running and returns
+    /// nil.
     mutating func delay(at now: TimeInterval) -> TimeInterval? {
         isRunning = start < waiters.count
         return isRunning ? bucket.delay(at: now) : nil

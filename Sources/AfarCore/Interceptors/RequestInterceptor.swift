@@ -30,7 +30,7 @@ extension RequestInterceptor {
     }
 }
 
-/// A type that changes a `URLRequest` before it is sent. It is called once per attempt, but not for redirects.
+/// A type that changes a `URLRequest` before it is sent. The adapter is called once per attempt. It isn't called for redirects.
 public protocol RequestAdapter: Sendable {
     /// Adapts a request.
     ///
@@ -38,7 +38,7 @@ public protocol RequestAdapter: Sendable {
     ///
     /// - Parameters:
     ///   - urlRequest: The request to adapt.
-    ///   - session: The session that sends it.
+    ///   - session: The session that sends the request.
     ///   - completion: Receives the adapted request, or an error that fails the attempt as
     ///     ``AFError/requestAdaptationFailed(error:)``.
     @preconcurrency
@@ -48,7 +48,7 @@ public protocol RequestAdapter: Sendable {
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     )
 
-    /// Adapts a request, with a state that identifies it. The default implementation calls ``adapt(_:for:completion:)``.
+    /// Adapts a request. The state identifies the request. The default implementation calls ``adapt(_:for:completion:)``.
     @preconcurrency
     func adapt(
         _ urlRequest: URLRequest,
@@ -103,7 +103,7 @@ public struct RequestAdapterState: Sendable {
         }
     }
 
-    /// A closure that returns the state, or nil after its session or request has been released. It retains neither of them.
+    /// A closure that returns the state, or nil after the session or the request has been released. The closure retains neither.
     var weak: @Sendable () -> RequestAdapterState? {
         switch subject {
         case .request(let request):
@@ -126,12 +126,12 @@ public struct RequestAdapterState: Sendable {
 public protocol RequestRetrier: Sendable {
     /// Decides whether to retry a request after a failure.
     ///
-    /// Called on an unspecified thread after the attempt has ended, but not for a canceled request. The completion can be called
-    /// from any thread; a second call has no effect.
+    /// Called on an unspecified thread after the attempt has ended. Not called for a canceled request. The completion can be
+    /// called from any thread; a second call has no effect.
     ///
     /// - Parameters:
     ///   - request: The request, with its ``Request/retryCount``.
-    ///   - session: The session that sent it.
+    ///   - session: The session that sent the request.
     ///   - error: The error that caused the failure.
     ///   - completion: Receives the decision.
     @preconcurrency
@@ -185,10 +185,10 @@ public protocol AsyncRequestAdapter: RequestAdapter {
     ///
     /// - Parameters:
     ///   - urlRequest: The request to adapt.
-    ///   - session: The session that sends it.
+    ///   - session: The session that sends the request.
     func adapt(_ urlRequest: URLRequest, for session: Session) async throws -> URLRequest
 
-    /// Returns the adapted request, given a state that identifies it. The default implementation calls ``adapt(_:for:)``.
+    /// Returns the adapted request. The state identifies the request. The default implementation calls ``adapt(_:for:)``.
     func adapt(_ urlRequest: URLRequest, using state: RequestAdapterState) async throws -> URLRequest
 }
 
@@ -249,11 +249,12 @@ extension AsyncRequestAdapter where Self: RequestInterceptor {
 /// The task that runs the method is canceled with the request. To pass the type where an interceptor is required, also conform
 /// it to ``RequestInterceptor``.
 public protocol AsyncRequestRetrier: RequestRetrier {
-    /// Returns the decision about a failure. Called in its own task after the attempt has ended, but not for a canceled request.
+    /// Returns the decision about a failure. Called in its own task after the attempt has ended. Not called for a canceled
+    /// request.
     ///
     /// - Parameters:
     ///   - request: The request, with its ``Request/retryCount``.
-    ///   - session: The session that sent it.
+    ///   - session: The session that sent the request.
     ///   - error: The error that caused the failure.
     /// - Returns: The decision.
     /// - Throws: An error that ends the request as ``AFError/requestRetryFailed(retryError:originalError:)``, like

@@ -9,7 +9,7 @@ import HTTPTypes
 /// and with increasing delays.
 ///
 /// A status code fails a request only if the request is validated. An upload from a stream, or a `URLRequest` with a body stream,
-/// isn't retried after the stream was read: it fails with its original error.
+/// isn't retried after the stream was read. It then fails with its original error.
 open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     // Sendable: nothing changes after init.
 
@@ -65,7 +65,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     /// Creates a policy that can vary its delays and respect `Retry-After`.
     ///
     /// The delay before retry n, counted from 0, is `exponentialBackoffScale * pow(exponentialBackoffBase, n)` seconds, varied by
-    /// `jitter`. A subclass that overrides the initializer without `jitter` inherits this one.
+    /// `jitter`. A subclass that overrides the initializer without `jitter` inherits this initializer.
     ///
     /// - Parameters:
     ///   - retryLimit: The maximum number of retries of a request. The default is 2.
@@ -159,8 +159,8 @@ extension RetryPolicy {
     /// The status codes of transient failures (RFC 9110, sections 15.5.9 and 15.6): 408, 500, 502, 503, 504.
     public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
 
-    /// The network errors that can be transient: failed DNS lookups, failed connections, timeouts, restrictions of mobile
-    /// networks, certificates outside their validity period, and malformed responses.
+    /// The network errors that can be transient. These are failed DNS lookups, failed connections, timeouts, restrictions of
+    /// mobile networks, certificates outside their validity period, and malformed responses.
     public static let defaultRetryableURLErrorCodes: Set<URLError.Code> = [
         .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected,
         .badServerResponse,
@@ -175,7 +175,8 @@ extension RetryPolicy {
 }
 
 extension RetryPolicy {
-    /// The variation of the delays before retries, which prevents clients that failed together from retrying together.
+    /// The variation of the delays before retries. It prevents clients that failed at the same time from retrying at the same
+    /// time.
     public struct Jitter: Sendable {
         let vary: @Sendable (TimeInterval) -> TimeInterval
 
@@ -221,8 +222,8 @@ open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
 }
 
 extension ResponseHead {
-    /// The number of seconds to wait before the next request, as requested by the server (RFC 9110, section 10.2.3), or nil if it
-    /// is missing or invalid.
+    /// The number of seconds that the server requests to wait, in `Retry-After` (RFC 9110, section 10.2.3). Nil if the header is
+    /// missing or invalid.
     ///
     /// A date in the header is compared with the response's own date, if it has one, so incorrect clocks have no effect.
     var retryAfter: TimeInterval? {
@@ -254,7 +255,7 @@ extension RequestRetrier where Self == RetryPolicy {
             retryableHTTPStatusCodes: retryableHTTPStatusCodes, retryableURLErrorCodes: retryableURLErrorCodes)
     }
 
-    /// Returns a policy for servers under load: it randomizes its delays, waits as long as `Retry-After` specifies, and also
+    /// Returns a policy for servers under load. It randomizes its delays, waits as long as `Retry-After` specifies, and also
     /// retries status 429.
     ///
     /// - Parameters:

@@ -16,7 +16,7 @@ struct MultipartEncoder: Sendable {
     /// Returns the whole encoded form in memory.
     func data() throws -> Data {
         var data = Data()
-        // The specified length can far exceed the actual length.
+        // Limited, because the specified length can far exceed the actual length.
         data.reserveCapacity(Int(min(length, MultipartFormData.encodingMemoryThreshold)))
         try write { data.append(contentsOf: $0) }
         return data
@@ -64,8 +64,8 @@ extension UInt64 {
 struct MultipartBoundary {
     let text: String
 
-    /// Creates a boundary from a caller's text. Returns nil if it is invalid: RFC 2046, section 5.1.1, allows 1 to 70
-    /// characters of a certain set, and the last one can't be a space.
+    /// Creates a boundary from a caller's text. Returns nil if the text is invalid. RFC 2046, section 5.1.1, allows 1 to 70
+    /// characters of a certain set. The last character can't be a space.
     init?(_ text: String) {
         guard (1...70).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed), text.utf8.last != 0x20 else {
             return nil
@@ -75,7 +75,7 @@ struct MultipartBoundary {
 
     private init(random text: String) { self.text = text }
 
-    /// Returns an unpredictable boundary, which no part can contain on purpose.
+    /// Returns an unpredictable boundary, so that no part can contain it on purpose.
     static func random() -> MultipartBoundary {
         let digits = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
         return MultipartBoundary(random: "afar.boundary.\(digits.joined())")

@@ -6,9 +6,9 @@ public import Foundation
 
 /// A `multipart/form-data` form (RFC 7578): fields, files and streams, in the order in which they were appended.
 ///
-/// Appending never throws. The first error is stored and thrown by ``encode()`` and ``writeEncodedData(to:)``, or reported to
-/// the handlers of the request that uses the form. Files and streams are read in small pieces, and only when the form is
-/// encoded. A stream can be encoded only once. All members can be used from any thread.
+/// Appending never throws. The first error is stored. ``encode()`` and ``writeEncodedData(to:)`` throw it, and a request that
+/// uses the form reports it to its handlers. Files and streams are read in small pieces, and only when the form is encoded. A
+/// stream can be encoded only once. All members can be used from any thread.
 open class MultipartFormData: @unchecked Sendable {
     // @unchecked because a lock protects all mutable state.
 
@@ -22,7 +22,7 @@ open class MultipartFormData: @unchecked Sendable {
     /// temporary file.
     public static let encodingMemoryThreshold: UInt64 = 10_000_000
 
-    /// The boundary between the parts. It must not occur in them.
+    /// The boundary between the parts. It must not occur in the parts.
     public let boundary: String
     private let fileManager: FileManager
     private let state: Locked<State>
@@ -31,8 +31,8 @@ open class MultipartFormData: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - fileManager: The file manager that reports the lengths of files.
-    ///   - boundary: The boundary between the parts. The default, nil, uses a random one, which is recommended. If RFC 2046,
-    ///     section 5.1.1, doesn't allow the boundary, a random one is also used, and encoding throws
+    ///   - boundary: The boundary between the parts. If nil, the default, a random boundary is used, which is recommended. If RFC
+    ///     2046, section 5.1.1, doesn't allow the boundary, a random boundary is used and encoding throws
     ///     ``AFError/InvalidForm/boundaryInvalid(_:)``.
     public init(fileManager: FileManager = .default, boundary: String? = nil) {
         let valid = boundary.flatMap { MultipartBoundary($0) }
@@ -77,7 +77,7 @@ open class MultipartFormData: @unchecked Sendable {
 
     /// Appends a file under its own name, with the content type that the name suggests.
     ///
-    /// The file's length is read immediately. If it differs when the file is read, encoding fails.
+    /// The file's length is read immediately. If the length differs when the file is read, encoding fails.
     ///
     /// - Parameters:
     ///   - fileURL: The location of the file.
@@ -88,7 +88,7 @@ open class MultipartFormData: @unchecked Sendable {
 
     /// Appends a file.
     ///
-    /// The file's length is read immediately. If it differs when the file is read, encoding fails.
+    /// The file's length is read immediately. If the length differs when the file is read, encoding fails.
     ///
     /// - Parameters:
     ///   - fileURL: The location of the file.
@@ -101,7 +101,7 @@ open class MultipartFormData: @unchecked Sendable {
 
     /// Appends the content of a stream.
     ///
-    /// Don't use the stream afterward: it is opened, read and closed when the form is encoded. Bytes beyond the specified length
+    /// Don't use the stream afterward: the form opens, reads and closes it during encoding. Bytes beyond the specified length
     /// aren't read. If the stream has fewer bytes, encoding fails with ``AFError/UnexpectedInputStreamLength``.
     ///
     /// - Parameters:
@@ -120,10 +120,9 @@ open class MultipartFormData: @unchecked Sendable {
         }
     }
 
-    /// Appends the content of a stream with custom headers. They must include a `Content-Disposition` header with the field's
-    /// name.
+    /// Appends the content of a stream with custom headers. The headers must include `Content-Disposition` with the field's name.
     ///
-    /// Don't use the stream afterward: it is opened, read and closed when the form is encoded. Bytes beyond the specified length
+    /// Don't use the stream afterward: the form opens, reads and closes it during encoding. Bytes beyond the specified length
     /// aren't read. If the stream has fewer bytes, encoding fails with ``AFError/UnexpectedInputStreamLength``.
     ///
     /// - Parameters:
@@ -223,12 +222,12 @@ struct MultipartUpload: UploadConvertible, WrittenURLConvertible {
 
 // MARK: - Files
 
-/// A new file for an encoded form. It exists only if writing succeeds.
+/// A new file for an encoded form. The file is removed if writing fails.
 struct FormFile {
     let url: URL
     private let descriptor: Int32
 
-    /// Creates a file. Fails if one already exists.
+    /// Creates a file. Fails if a file already exists.
     ///
     /// - Parameters:
     ///   - url: The location of the file.
@@ -264,7 +263,7 @@ struct FormFile {
     }
 }
 
-/// The properties of a file that a form needs when the file is appended.
+/// The properties that a form reads from a file when the file is appended.
 struct PartFile {
     /// The last component of its path.
     let name: String
@@ -306,7 +305,7 @@ struct PartFile {
     private static func length(of url: URL, _ fileManager: FileManager) throws -> UInt64 {
         let size: Any?
         do {
-            // The file manager reports a link's own length.
+            // Resolve links, because the file manager reports a link's own length.
             let path = try realPath(of: url)
             size = try fileManager.attributesOfItem(atPath: path)[.size]
         } catch {

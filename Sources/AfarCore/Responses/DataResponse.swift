@@ -94,9 +94,9 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
     /// The result.
     public var description: String { result.logDescription }
 
-    /// A description of the request and the response on several lines, with their headers and bodies, the timestamps and the
-    /// result. Secrets in headers and URLs are redacted. Bodies are truncated to a readable length; binary bodies are described
-    /// by their size.
+    /// A description of the request and the response on several lines. It includes their headers and bodies, the timestamps and
+    /// the result. Secrets in headers and URLs are redacted. Bodies are truncated to a readable length; binary bodies are
+    /// described by their size.
     public var debugDescription: String {
         var report = Report(sensitiveHeaders: details.origin.sensitiveHeaders)
         report.add(request)

@@ -10,11 +10,11 @@ public typealias AFDownloadResponse<Success> = DownloadResponse<Success, AFError
 /// The result of a ``DownloadRequest``: the request that was sent, the response, the location of its file, and the serialized
 /// value or the error.
 public struct DownloadResponse<Success, Failure: Error> {
-    /// The location of the file, or nil without a file.
+    /// The location of the file, or nil if there is no file.
     public let fileURL: URL?
     /// The location where the body was written before the file was moved.
     public let temporaryURL: URL?
-    /// The location to which the file was moved, or nil without a destination.
+    /// The location to which the file was moved, or nil if there was no destination.
     public let destinationURL: URL?
     /// The data to resume the download. See ``DownloadRequest/resumeData``.
     public let resumeData: Data?
@@ -124,8 +124,8 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
     /// The result.
     public var description: String { result.logDescription }
 
-    /// A description of the request and the response on several lines, with their headers, the locations of the file, the size
-    /// of the resume data, the timestamps and the result. Secrets in headers and URLs are redacted.
+    /// A description of the request and the response on several lines. It includes their headers, the locations of the file, the
+    /// size of the resume data, the timestamps and the result. Secrets in headers and URLs are redacted.
     public var debugDescription: String {
         var report = Report(sensitiveHeaders: details.origin.sensitiveHeaders)
         report.add(request)

@@ -8,7 +8,7 @@ import HTTPTypes
 /// A type that creates a value from a response in memory.
 ///
 /// Implement ``serialize(request:response:data:error:)``. If a serializer processes many small responses, also implement
-/// ``serialize(_:)``, which doesn't require Foundation's `HTTPURLResponse`.
+/// ``serialize(_:)``, which avoids the creation of an `HTTPURLResponse`.
 public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
     /// The type of the value.
     associatedtype SerializedObject
@@ -19,8 +19,8 @@ public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
     ///   - request: The request that was sent.
     ///   - response: The response's head.
     ///   - data: The response's bytes, or nil if there are none.
-    ///   - error: The error of an earlier step. Throw it, unless the serializer can handle it.
-    /// - Throws: Any error. An error that isn't an ``AFError`` is wrapped in one.
+    ///   - error: The error of an earlier step. Throw this error, unless the serializer can recover from it.
+    /// - Throws: Any error. An error that isn't an ``AFError`` is wrapped in an ``AFError``.
     func serialize(
         request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
     ) throws -> SerializedObject
@@ -47,8 +47,8 @@ public protocol DownloadResponseSerializerProtocol<SerializedObject>: Sendable {
     ///   - request: The request that was sent.
     ///   - response: The response's head.
     ///   - fileURL: The location of the body's file, or nil without a body.
-    ///   - error: The error of an earlier step. Throw it, unless the serializer can handle it.
-    /// - Throws: Any error. An error that isn't an ``AFError`` is wrapped in one.
+    ///   - error: The error of an earlier step. Throw this error, unless the serializer can recover from it.
+    /// - Throws: Any error. An error that isn't an ``AFError`` is wrapped in an ``AFError``.
     func serializeDownload(
         request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
     ) throws -> SerializedObject
@@ -120,8 +120,8 @@ extension ResponseSerializer {
             || input.head.map { emptyResponseCodes.contains($0.status) } == true
     }
 
-    /// Performs the first steps of most serializers: throws the error of an earlier step, checks an empty body, and runs the
-    /// preprocessor.
+    /// Performs the first steps of most serializers. It throws the error of an earlier step, checks whether an empty body is
+    /// allowed, and runs the preprocessor.
     ///
     /// - Returns: The preprocessed bytes, or nil for an allowed empty body.
     /// - Throws: The input's error, the preprocessor's error, or
@@ -203,7 +203,8 @@ public final class ClosureResponseSerializer<Value>: ResponseSerializer {
     /// Creates a serializer.
     ///
     /// - Parameter serializeResponse: Creates the value from the request, the response's head, its bytes, and the error of an
-    ///   earlier step. If it throws, the request fails; an error that isn't an ``AFError`` is wrapped in one.
+    ///   earlier step. If the closure throws an error, the request fails with it. An error that isn't an ``AFError`` is wrapped
+    ///   in an ``AFError``.
     @preconcurrency
     public init(
         _ serializeResponse: @escaping @Sendable (URLRequest?, HTTPURLResponse?, Data?, (any Error)?) throws -> Value
@@ -309,7 +310,7 @@ public struct GoogleXSSIPreprocessor: DataPreprocessor {
     /// Creates the preprocessor.
     public init() {}
 
-    /// Returns the bytes after this line, or all bytes if they don't begin with it.
+    /// Returns the bytes after this line, or all bytes if they don't begin with the line.
     public func preprocess(_ data: Data) throws -> Data {
         data.starts(with: Self.prefix) ? data.dropFirst(Self.prefix.count) : data
     }

@@ -2,8 +2,8 @@ import Foundation
 
 /// A type that provides the evaluator for each host's certificates.
 ///
-/// For a host without an evaluator, the transport performs its default validation, or the request fails if all hosts must be
-/// evaluated. Pass a manager to ``Session``.
+/// If a host has no evaluator, requests to the host fail if ``allHostsMustBeEvaluated`` is true. Otherwise, the transport
+/// performs its default validation. Pass a manager to ``Session``.
 open class ServerTrustManager: @unchecked Sendable {
     // @unchecked because it is immutable.
 
@@ -25,14 +25,14 @@ open class ServerTrustManager: @unchecked Sendable {
         self.evaluators = evaluators
         evaluatorsByName = Dictionary(
             evaluators.map { (HostName($0.key), $0.value) },
-            // If a host has two spellings, both evaluators must trust it.
+            // If a host is listed in two spellings, both evaluators must trust it.
             uniquingKeysWith: { CompositeTrustEvaluator(evaluators: [$0, $1]) })
     }
 
     /// Returns the evaluator for a host. If nil, the transport performs its default validation.
     ///
     /// An override is called for each request, including requests after redirects, in a task of the request. Return the same
-    /// object each time while the rules stay the same: connections opened for another evaluator aren't reused.
+    /// object as long as the rules stay the same, because connections opened for another evaluator aren't reused.
     ///
     /// - Parameter host: A name or an address, in lowercase, without a port.
     /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)`` with the reason `noRequiredEvaluator` if a required evaluator
@@ -50,9 +50,10 @@ open class ServerTrustManager: @unchecked Sendable {
 
 /// A type that decides whether to trust a server.
 ///
-/// An evaluator is called for each new connection to its host in a ``ServerTrustManager``, including connections for redirects
-/// and retries, before any byte of a request is sent. A positive decision is valid for ten minutes for further connections with
-/// the same certificates. The evaluator replaces the transport's validation, so it must perform all checks itself.
+/// A ``ServerTrustManager`` assigns evaluators to hosts. An evaluator is called for each new connection to its host, before any
+/// byte of a request is sent. This includes connections for redirects and retries. For ten minutes, a positive decision also
+/// applies to further connections with the same certificates. The evaluator replaces the transport's validation, so it must
+/// perform all checks itself.
 ///
 /// ```swift
 /// final class StagingEvaluator: ServerTrustEvaluating {
@@ -65,9 +66,9 @@ open class ServerTrustManager: @unchecked Sendable {
 public protocol ServerTrustEvaluating: Sendable {
     /// Evaluates a server's certificates. The method returns normally if the server is trusted, and throws an error otherwise.
     ///
-    /// The method is called in a task of the request, on a thread for evaluators, and can be called for several connections at
-    /// once. It can block: at most 16 evaluators run at a time in a process, and further requests wait, within their timeouts,
-    /// for one of them to return. A request that is canceled or times out doesn't wait for its evaluator.
+    /// The method is called in a task of the request, on a thread for evaluators. It can be called for several connections at
+    /// once, and it can block. At most 16 evaluators run at a time in a process. Further requests wait, within their timeouts,
+    /// until an evaluator returns. A request that is canceled or times out doesn't wait for its evaluator.
     ///
     /// - Parameters:
     ///   - trust: The certificates that the server presented.
@@ -92,7 +93,7 @@ public protocol AsyncServerTrustEvaluating: ServerTrustEvaluating {
 }
 
 extension AsyncServerTrustEvaluating {
-    /// Always throws, because only the asynchronous method can decide.
+    /// Always throws an error, because only the asynchronous method can decide.
     ///
     /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)`` with the reason `trustEvaluationFailed`.
     public func evaluate(_ trust: ServerTrust, forHost host: String) throws {
@@ -131,9 +132,9 @@ private struct EvaluationNotAwaited: Error, CustomStringConvertible {
 
 /// Runs synchronous trust evaluators, which are user code that can block.
 ///
-/// Each evaluator runs in a task of the request, so it has the request's task-local values. The task uses its own serial queue,
-/// for which Dispatch provides a thread even if all its other threads and those of the task pool are blocked. The number of
-/// evaluators that run at a time is limited. The others wait in order of arrival.
+/// Each evaluator runs in a task of the request, so it has the request's task-local values. The task uses its own serial queue.
+/// Dispatch provides a thread for this queue even if all its other threads and the task pool's threads are blocked. The number of
+/// evaluators that run at a time is limited. Further evaluators wait in order of arrival.
 final class EvaluatorThreads: Sendable {
     static let shared = EvaluatorThreads(limit: 16, queueLimit: 1_024)
 

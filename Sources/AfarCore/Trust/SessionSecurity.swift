@@ -51,7 +51,7 @@ final class SessionSecurity: ConnectionSecurityProvider {
         return .now(security(of: host, identity, by: manager, fallback))
     }
 
-    /// Performs the transport's default validation.
+    /// An evaluator that performs the transport's default validation.
     private static let standard = DefaultTrustEvaluator()
 
     private func security(

@@ -6,7 +6,7 @@ public import Foundation
 public final class CompositeTrustEvaluator: AsyncServerTrustEvaluating {
     private let evaluators: [any ServerTrustEvaluating]
 
-    /// Creates an evaluator from others. Without any, it trusts no server.
+    /// Creates an evaluator from other evaluators. If the array is empty, it trusts no server.
     public init(evaluators: [any ServerTrustEvaluating]) { self.evaluators = evaluators }
 
     /// Throws the error of the first evaluator that doesn't trust the server, or that is asynchronous.
@@ -86,8 +86,8 @@ public final class DisabledTrustEvaluator: ServerTrustEvaluating {
 
 // MARK: - Pinning
 
-/// An evaluator that performs the default validation, and requires that the server's certificate, or a certificate that signed
-/// it, is pinned.
+/// An evaluator that performs the default validation and requires a pinned certificate. This can be the server's certificate or a
+/// certificate that signed it.
 ///
 /// When a certificate expires and is replaced, all requests fail unless the new certificate is also pinned.
 /// ``PublicKeysTrustEvaluator`` pins keys, which can stay the same.
@@ -102,11 +102,12 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     /// - Parameters:
     ///   - certificates: The certificates to pin. The default is the certificates in the main bundle. If there are none, no
     ///     server is trusted.
-    ///   - acceptSelfSignedCertificates: Whether the pinned certificates are the trusted roots, in place of the authorities that
+    ///   - acceptSelfSignedCertificates: Whether the pinned certificates are the trusted roots, instead of the authorities that
     ///     the transport trusts. Use this for certificates of your own authority. The default is false.
     ///   - performDefaultValidation: Whether to also validate the chain: signatures, dates, usage and strength. The default is
     ///     true.
-    ///   - validateHost: Whether the certificate must be valid for the host. This also validates the chain. The default is true.
+    ///   - validateHost: Whether the certificate must be valid for the host. If true, the chain is validated too. The default is
+    ///     true.
     public init(
         certificates: [Certificate] = Bundle.main.af.certificates,
         acceptSelfSignedCertificates: Bool = false,
@@ -152,10 +153,10 @@ extension ServerTrustEvaluating where Self == PinnedCertificatesTrustEvaluator {
     }
 }
 
-/// An evaluator that performs the default validation, and requires a pinned public key in the server's certificate or in a
-/// certificate that signed it.
+/// An evaluator that performs the default validation and requires a pinned public key. The key can be in the server's certificate
+/// or in a certificate that signed it.
 ///
-/// Pin at least two keys: the current one and a backup that can replace it.
+/// Pin at least two keys: the current key and a backup that can replace it.
 public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     private let keys: [PublicKey]
     private let performDefaultValidation: Bool
@@ -164,11 +165,12 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     /// Creates an evaluator.
     ///
     /// - Parameters:
-    ///   - keys: The keys to pin. `PublicKey(pin:)` creates one from "sha256//…". The default is the keys of the certificates in
-    ///     the main bundle. If there are none, no server is trusted.
+    ///   - keys: The keys to pin. `PublicKey(pin:)` creates a key from "sha256//…". The default is the keys of the certificates
+    ///     in the main bundle. If there are none, no server is trusted.
     ///   - performDefaultValidation: Whether to also validate the chain: signatures, dates, usage and strength. The default is
     ///     true.
-    ///   - validateHost: Whether the certificate must be valid for the host. This also validates the chain. The default is true.
+    ///   - validateHost: Whether the certificate must be valid for the host. If true, the chain is validated too. The default is
+    ///     true.
     public init(
         keys: [PublicKey] = Bundle.main.af.publicKeys, performDefaultValidation: Bool = true, validateHost: Bool = true
     ) {
@@ -229,7 +231,7 @@ extension AlamofireExtension where ExtendedType: Bundle {
 /// An evaluator that rejects servers with revoked certificates, in addition to the default validation.
 ///
 /// It checks the OCSP response that the server sends (RFC 6066, section 8) and the given revocation lists. It doesn't access the
-/// network: if there is neither a response nor a list, it rejects the server, because the status is unknown.
+/// network: if there is no response and no list, the status is unknown, and the evaluator rejects the server.
 public final class RevocationTrustEvaluator: ServerTrustEvaluating {
     /// The sources to check.
     public struct Options: OptionSet, Sendable {

@@ -9,16 +9,16 @@ import Foundation
 extension URLProtectionSpace: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: URLProtectionSpace {
-    /// The certificates that the server presented, or nil if this isn't a ``SessionDelegate`` challenge about a server's
-    /// certificates.
+    /// The certificates that the server presented, or nil if this space isn't from a ``SessionDelegate`` challenge about a
+    /// server's certificates.
     public var serverTrust: ServerTrust? { (type as? ServerTrustSpace)?.trust }
 }
 
 extension URLCredential: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: URLCredential {
-    /// Returns a credential that accepts exactly the certificates that a server presented. Return it from
-    /// ``SessionDelegate/taskDidReceiveChallenge``; no other credential accepts them.
+    /// Returns a credential that accepts exactly the certificates that a server presented. Return this credential from
+    /// ``SessionDelegate/taskDidReceiveChallenge``. No other credential accepts certificates.
     public static func trusting(_ trust: ServerTrust) -> URLCredential {
         URLCredential(user: URLCredential.trustUser, password: URLCredential.acceptance(of: trust), persistence: .none)
     }
@@ -26,8 +26,8 @@ extension AlamofireExtension where ExtendedType: URLCredential {
 
 extension URLCredential {
 
-    /// Marks the credential, because Foundation's credentials can't contain a trust on Linux. Random, so that other code can't
-    /// create such a credential.
+    /// Marks the credential, because Foundation's credentials can't contain a trust on Linux. The mark is random, so that other
+    /// code can't create such a credential.
     private static let secret = UUID().uuidString
     fileprivate static let trustUser = "server trust"
 
@@ -37,7 +37,7 @@ extension URLCredential {
 
     fileprivate func accepts(_ trust: ServerTrust) -> Bool { password == Self.acceptance(of: trust) }
 
-    /// Whether the credential accepts a server's certificates instead of holding a user name and password.
+    /// Whether the credential accepts a server's certificates and isn't a user name and a password.
     var isServerTrust: Bool { user == Self.trustUser && password?.hasPrefix(Self.secret) == true }
 }
 
@@ -72,7 +72,7 @@ extension URLAuthenticationChallenge {
 }
 
 extension Request {
-    /// The handler called with servers' certificates before they are evaluated, if there is one.
+    /// The handler that is called with servers' certificates before they are evaluated, or nil.
     var serverTrustHandler: ServerTrustHandler? {
         guard session.delegate.handlesServerTrust(over: stack.capabilities.features) else { return nil }
         return { [self] trust, port in

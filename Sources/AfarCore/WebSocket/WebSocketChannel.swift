@@ -49,7 +49,7 @@ final class WebSocketChannel: Sendable {
 
     /// The time to wait for the server to close, in seconds.
     static let closeTimeout: TimeInterval = 10
-    /// The time to wait for the server to read the last frame, or to close the connection, in seconds.
+    /// The time to wait, in seconds, until the server reads the last frame or closes the connection.
     private static let closeGracePeriod: TimeInterval = 2
 
     /// The maximum number of pongs that wait to be sent.
@@ -135,7 +135,8 @@ final class WebSocketChannel: Sendable {
         return events
     }
 
-    /// Handles a connection that the server closed without a close frame (RFC 6455, section 7.1.5).
+    /// Returns the last event of a connection that the server closed without a close frame (RFC 6455, section 7.1.5). Throws an
+    /// error if the client didn't send a close frame either.
     private func endWithoutClose() throws -> Event {
         guard state.withLock({ $0.sentClose == nil }) else { return .closed(.abnormalClosure, reason: nil) }
         throw TransportError(
@@ -230,7 +231,7 @@ final class WebSocketChannel: Sendable {
     ///
     /// - Parameters:
     ///   - onSent: Called when the system has accepted the ping.
-    ///   - respond: Called once.
+    ///   - respond: Called once, with the result.
     func ping(
         onSent: @escaping @Sendable () -> Void = {},
         _ respond: @escaping @Sendable (WebSocketRequest.PingResponse) -> Void
@@ -259,8 +260,8 @@ final class WebSocketChannel: Sendable {
         }
     }
 
-    /// Answers a ping. If a large number of pings is waiting, only the latest ones are answered, which is sufficient (RFC 6455,
-    /// section 5.5.3).
+    /// Answers a ping. If many pings are waiting, only the latest pings are answered, which is sufficient (RFC 6455, section
+    /// 5.5.3).
     private func answer(_ payload: Data) {
         let isFirst = state.withLock { state in
             state.pongs.append(payload)
@@ -307,7 +308,6 @@ final class WebSocketChannel: Sendable {
                 } catch {
                     result = .failure(error)
                 }
-                // Called before the next frame is written.
                 completion(result)
                 writing.unlock()
             }
@@ -343,8 +343,8 @@ extension Data {
     }
 }
 
-/// A stage that adds the fields of the WebSocket handshake to each request (RFC 6455, section 4.1) and, if the server accepts,
-/// checks the response.
+/// A stage that adds the fields of the WebSocket handshake to each request (RFC 6455, section 4.1). If the server accepts, the
+/// stage checks the response.
 struct WebSocketHandshakeStage: ExchangeStage {
     func begin(_ hop: Hop) -> (any StageRun)? { Run() }
 

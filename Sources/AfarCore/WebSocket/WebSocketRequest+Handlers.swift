@@ -11,8 +11,8 @@ extension WebSocketRequest {
     /// Adds a handler that receives all events, with messages decoded by a serializer.
     ///
     /// - Parameters:
-    ///   - serializer: Creates values from messages, on the session's serialization queue if there is one, otherwise in the
-    ///     request's task.
+    ///   - serializer: Creates values from messages. The serializer runs on the session's serialization queue if there is one,
+    ///     and otherwise in the request's task.
     ///   - queue: The queue on which the handler is called. The default is the main queue. If the main thread is blocked, the
     ///     handler isn't called and the request waits.
     ///   - handler: Called for each event. The last event is the completion.
@@ -99,7 +99,7 @@ extension WebSocketRequest {
     /// Adds a listener, and starts the request unless requests must be started explicitly.
     ///
     /// - Parameters:
-    ///   - each: Called for each event except the last. The next message is read after it returns.
+    ///   - each: Called for each event except the last. The next message is read after the closure returns.
     ///   - last: Called once, with the completion.
     func addListener<Serializer: WebSocketMessageSerializer>(
         _ serializer: Serializer,

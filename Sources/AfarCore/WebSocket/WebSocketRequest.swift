@@ -14,8 +14,8 @@ import HTTPTypes
 /// bytes are accepted. Messages are compressed (RFC 7692) if the server supports compression. Pings from the server are
 /// answered automatically.
 ///
-/// If the server closes the WebSocket, the request finishes without an error. If the connection is lost, it finishes with an
-/// error, and retriers can retry it.
+/// If the server closes the WebSocket, the request finishes without an error. If the connection is lost, the request finishes
+/// with an error, and retriers can retry it.
 public final class WebSocketRequest: Request, @unchecked Sendable {
     // @unchecked because its own properties are constants.
 
@@ -39,7 +39,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
     // MARK: Sending
 
-    /// Sends a message. If the WebSocket isn't open yet, the message is sent after it opens.
+    /// Sends a message. If the WebSocket isn't open yet, the message is sent after the WebSocket opens.
     ///
     /// - Parameters:
     ///   - message: The message, text or bytes.
@@ -53,11 +53,11 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
         send(message) { result in queue.async { completionHandler(result) } }
     }
 
-    /// Sends a message and waits until the system has accepted it, so a slow server slows down the sender. If the WebSocket
-    /// isn't open yet, the message is sent after it opens.
+    /// Sends a message and waits until the system has accepted the message. A slow server therefore slows down the sender. If the
+    /// WebSocket isn't open yet, the message is sent after the WebSocket opens.
     ///
-    /// - Throws: The request's ``AFError`` if the WebSocket doesn't open. A `TransportError` if it is closed.
-    ///   `CancellationError` if the task is canceled, although the message can still be sent.
+    /// - Throws: The request's ``AFError`` if the WebSocket doesn't open. A `TransportError` if the WebSocket is closed.
+    ///   `CancellationError` if the task is canceled; the message might still be sent.
     public func send(_ message: URLSessionWebSocketTask.Message) async throws {
         let sent = Deferred<Result<Void, any Error>>()
         send(message) { sent.fulfill($0) }
@@ -81,12 +81,11 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
 
     /// Closes the WebSocket with the closing handshake.
     ///
-    /// Messages that are waiting to be sent are still sent, and messages that the server has sent are still received. The
-    /// request then finishes without an error. If the WebSocket isn't open yet and has no messages to send, it ends
-    /// immediately.
+    /// Waiting messages are still sent, and messages that the server has sent are still received. The request then finishes
+    /// without an error. If the WebSocket isn't open yet and has no messages to send, it ends immediately.
     ///
     /// - Parameters:
-    ///   - closeCode: The reason. A code that RFC 6455 doesn't allow in a close frame is omitted.
+    ///   - closeCode: The reason. If RFC 6455 doesn't allow the code in a close frame, the code is omitted.
     ///   - reason: Text of at most 123 bytes in UTF-8. Longer text is truncated. The default is nil.
     @discardableResult
     public func close(sending closeCode: WebSocketCloseCode, reason: Data? = nil) -> Self {
@@ -120,7 +119,7 @@ public final class WebSocketRequest: Request, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - queue: The queue on which the handler is called. The default is the main queue.
-    ///   - onResponse: Called once: when the answer has arrived, when it can no longer arrive, or with `unsent` if the
+    ///   - onResponse: Called once: when the answer has arrived, when no answer can arrive anymore, or with `unsent` if the
     ///     WebSocket isn't open.
     @preconcurrency
     public func sendPing(
@@ -141,7 +140,7 @@ extension WebSocketRequest {
         /// The maximum size of a message after decompression, in bytes. A longer message ends the request.
         public let maximumMessageSize: Int
         /// The time between pings, in seconds, or nil for none. If the server sends nothing for this time after a ping, the
-        /// request fails. The time during which a handler runs doesn't count.
+        /// request fails. Time in which a handler runs doesn't count.
         public let pingInterval: TimeInterval?
 
         /// Creates a configuration.
@@ -190,8 +189,8 @@ extension WebSocketRequest {
         case unsent
     }
 
-    /// The end of a WebSocket. It contains no error if the WebSocket was closed. If the server accepted the WebSocket, the
-    /// response's status is 101.
+    /// The end of a WebSocket. It contains no error if either side closed the WebSocket. If the server accepted the WebSocket,
+    /// the response's status is 101.
     public typealias Completion = DataStreamRequest.Completion
 
     /// An event of a WebSocket, with methods to respond to it.

@@ -16,8 +16,8 @@ public import Foundation
 ///
 /// Events that occur before the first iteration are buffered. Without a buffering policy, each message is read when the loop
 /// requests it, so a slow loop slows the server down. With a buffering policy, messages are read and buffered as they arrive.
-/// Leaving a loop early cancels the request. The server receives no close message unless
-/// ``close(sending:reason:)-(WebSocketCloseCode,_)`` was called before.
+/// Leaving a loop early cancels the request. The server receives a close message only if you call
+/// ``close(sending:reason:)-(WebSocketCloseCode,_)`` before.
 public struct WebSocketTask: Sendable {
     /// A sequence of the events of a WebSocket.
     public typealias EventStreamOf<Success: Sendable, Failure: Error> = StreamOf<
@@ -135,10 +135,10 @@ public struct WebSocketTask: Sendable {
         { [request] in if cancels { request.cancel() } }
     }
 
-    /// Sends a message after the WebSocket has opened, and waits until the system has accepted it, so a slow server slows the
-    /// sender down. This starts the request, unless requests must be started explicitly.
+    /// Sends a message after the WebSocket has opened, and waits until the system has accepted the message. A slow server
+    /// therefore slows the sender down. This method starts the request, unless requests must be started explicitly.
     ///
-    /// - Throws: The request's ``AFError`` if the WebSocket can't be opened; a `TransportError` if it is closed.
+    /// - Throws: The request's ``AFError`` if the WebSocket can't be opened; a `TransportError` if the WebSocket is closed.
     public func send(_ message: URLSessionWebSocketTask.Message) async throws {
         request.startIfAutomatic()
         try await request.send(message)
