@@ -35,7 +35,7 @@ package struct ResponseParser: ~Copyable {
 
         package init(method: HTTPRequest.Method, url: String) { (self.method, self.url) = (method, url) }
 
-        /// Creates the properties from the head that is sent.
+        /// Derives the properties that affect parsing from the request's head.
         ///
         /// - Parameter canUpgrade: Whether the connection can be used for another protocol.
         package init(_ head: RequestHead, url: String, canUpgrade: Bool = true) {

@@ -83,8 +83,8 @@ extension TransportCapabilities {
 
 /// A request that a ``MockTransport`` received.
 public struct MockRequest: Sendable {
-    /// The exchange, including its delivery, options and context. It lacks the observer, the head decision and the
-    /// session's handlers. The mock keeps its requests, so these parts would retain the session's request.
+    /// The exchange, including its delivery, options and context. It lacks the observer, the head decision and the session's
+    /// handlers. The mock stores every `MockRequest`, and these parts would keep the session's `Request` alive.
     public let exchange: Exchange
     /// The bytes of the body, regardless of its original form.
     public let body: Data

@@ -88,8 +88,8 @@ public struct Stub: Sendable {
     /// Returns a copy of the stub that also requires a condition.
     ///
     /// - Parameters:
-    ///   - description: A description of the condition for the error of an unmatched request, such as "as an
-    ///     administrator".
+    ///   - description: A description of the condition, such as "as an administrator". The error of an unmatched request
+    ///     contains it.
     ///   - isMet: A closure that returns whether a request meets the condition.
     public func when(_ description: String, _ isMet: @escaping @Sendable (MockRequest) -> Bool) -> Stub {
         var stub = self

@@ -24,7 +24,7 @@ extension XML {
         public let line: Int?
         /// The column, in characters as libxml2 counts them. The first column is 1.
         public let column: Int?
-        /// The zero-based byte offset in the document as UTF-8 or in the XPath expression.
+        /// The zero-based byte offset of the problem, in the XPath expression or in the document's UTF-8 form.
         public let byteOffset: Int?
         /// The open elements at the position, such as `/feed/entry/title`.
         public let path: String?

@@ -68,8 +68,8 @@ extension NetworkReachabilityManager.NetworkReachabilityStatus.ConnectionType {
 
 // Code for these versions can define a protocol with these methods and conform `Session` to it.
 extension Session {
-    /// Creates a data request. The parameters have no defaults, so calls that omit an argument use the method with all
-    /// parameters.
+    /// Creates a data request. The parameters have no defaults. A call that omits an argument therefore uses `Session`'s own
+    /// method.
     @_disfavoredOverload
     public func request(
         _ convertible: any URLConvertible, method: HTTPMethod, parameters: Parameters?, encoding: any ParameterEncoding,

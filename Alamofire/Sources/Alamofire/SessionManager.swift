@@ -299,7 +299,7 @@ extension SessionManager {
                 result = .failure(error)
             }
             guard let completion else {
-                // Without the closure, no other code can start the request.
+                // If there is no closure, no one receives the request to start it, so it starts here.
                 if case .success(let request, _, _) = result, self.startRequestsImmediately { request.resume() }
                 return
             }

@@ -18,7 +18,7 @@ package final class TemporaryFile: Sendable {
     package static let name = "download"
     /// The name of the complete file.
     package static let wholeName = "downloaded"
-    /// The name of a short-lived file that shows the permissions of a new file.
+    /// The name of a file that is created and deleted at once, to find out which permissions new files get.
     package static let sampleName = "download-permissions"
 
     var url: URL { state.withLock { $0.url } }

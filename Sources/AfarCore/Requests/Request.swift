@@ -155,7 +155,7 @@ extension Request {
     /// The configuration of the session that created the request.
     public var sessionConfiguration: SessionConfiguration { session.configuration }
 
-    /// The monitor that is notified of this request's events: the session's monitors, followed by the monitors from
+    /// The monitor that receives this request's events. It forwards them to the session's monitors, then to the monitors from
     /// ``eventMonitor(_:)-(EventMonitor)``.
     public var eventMonitor: (any EventMonitor)? {
         mutable.withLock { $0.observers?.monitor } ?? session.listeners

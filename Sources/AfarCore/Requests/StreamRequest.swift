@@ -235,7 +235,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
                 try await secure(connection, expecting: peerName ?? hostName)
             }
         } catch {
-            // Closes the connection before the next turn, so no later write is sent without TLS.
+            // Close the connection before the next read or write starts. Otherwise, a later write would be sent without TLS.
             self.connection.pendingConnection.connection?.close()
             self.connection.closed.fulfill(.failure(error))
             throw error

@@ -49,7 +49,7 @@ struct ConnectionRoute: Equatable {
         }
     }
 
-    /// The route's identity; nil if libcurl itself distinguishes these connections.
+    /// Distinguishes connections of different routes; nil if libcurl already does so for this route.
     var identity: Identity? {
         let identity = Identity(
             interface: interface, credential: proxy?.credential, proxyFields: proxyFields, addressFamily: addressFamily,

@@ -53,7 +53,7 @@ extension Transfer {
         if let authentication { try options.setAuthentication(authentication) }
     }
 
-    /// Returns the body to send. If libcurl doesn't copy the body immediately, this method opens the body as the transfer's feed.
+    /// Returns the body to send. If libcurl reads the body later, this method also opens it and stores it in `feed`.
     private func sendableBody() throws -> RequestBody {
         // The plan permits only an empty body for HEAD.
         guard plan.method != .head else { return .none }

@@ -143,8 +143,8 @@ extension Transfer {
         if case .awaited(let held) = response.decision, !sink.isMemory { held } else { nil }
     }
 
-    /// Whether a number of bytes can be held. If not, the transfer pauses and releases its slot, because the decision may depend on
-    /// another transfer.
+    /// Whether a number of bytes can be held. If not, the transfer pauses and releases its slot, because the pending head decision
+    /// may depend on another transfer.
     private func hasRoom(for byteCount: Int, in held: GrowingBuffer) -> Bool {
         if held.count + byteCount <= Self.heldByteLimit { return true }
         loop.releaseSlot(of: self)

@@ -52,7 +52,7 @@ final class RawSocket: LoopSocket, Sendable {
 
     /// Calls a closure with the stream, exclusively. Returns nil if the connection is closed.
     ///
-    /// - Parameter expectingBytes: Whether reading queries the socket even if the loop hasn't reported an event.
+    /// - Parameter expectingBytes: Whether a read tries the socket even if the loop hasn't reported an event.
     func withStream<Value: Sendable>(
         expectingBytes: Bool = false, _ body: (any ByteStream) throws -> Value
     ) rethrows -> Value? {

@@ -2,7 +2,7 @@ import AfarHTTP1
 import AfarTransport
 import Foundation
 
-/// The response: its parser's events, the decision about its head, and its body.
+/// Handles the response: the parser's events, the decision whether to accept the head (`HeadDecision`), and the body.
 extension HTTPExchange {
     private static let decodedPieceSize = 32 * 1024
     /// The size of a read, except for a body that doesn't need to be copied.

@@ -67,7 +67,7 @@ extension NetworkTable {
         networkRoute(found.route, hop: found.hop)
     }
 
-    /// Returns the public value for a route over one of its hops.
+    /// Converts a route and one of its hops to the public type, ``NetworkRoute``.
     func networkRoute(_ route: TableRoute, hop: TableRoute.Hop?) -> NetworkRoute {
         let name = hop.flatMap { links[$0.link]?.name }
         let isLinkLocal = hop?.gateway?.scope == .linkLocal && hop?.gateway?.family == .ipv6
@@ -266,7 +266,7 @@ extension NetworkTable {
             || candidates.contains { $0.isGlobal && (link.isPointToPoint || links[$0.link]?.isLoopback == true) }
     }
 
-    /// Returns the reason that no route exists, beginning with the lowest layer.
+    /// Returns the reason that no route exists. The lowest layer is checked first.
     func reasonForNoRoute() -> NetworkPath.UnsatisfiedReason {
         let links = links.values.filter { !$0.isLoopback && $0.isUp }
         guard !links.isEmpty else { return .noInterface }

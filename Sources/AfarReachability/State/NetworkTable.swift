@@ -103,7 +103,7 @@ struct RoutingRule: Sendable, Equatable {
     var action: Action
     var isInverted = false
     var destination: Prefix?
-    /// Whether the rule requires packets that a new ordinary connection doesn't send. These packets have certain source
+    /// Whether the rule matches only packets that a new ordinary connection doesn't send. These packets have certain source
     /// addresses, a type of service or a tunnel ID, or belong to a separate domain.
     var requiresUncommonPackets = false
     var inputInterface: String?

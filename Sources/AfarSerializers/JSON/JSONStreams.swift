@@ -147,7 +147,7 @@ public struct JSONTextSequenceParser<T: Decodable & Sendable>: DataStreamParser 
         case inRecord
         /// After a value, where only white space and a separator are allowed.
         case betweenRecords
-        /// After a reported error, up to the next separator.
+        /// Skips bytes up to the next separator, after an error was reported.
         case skipping
     }
 

@@ -96,8 +96,8 @@ package struct CacheStage: ExchangeStage {
             return .wait { [self] in action(of: hop) }
         }
 
-        /// The maximum time to wait for another request, because that request can be suspended. It is the idle timeout, or the time
-        /// left for this request if that is shorter.
+        /// The maximum time to wait for another request. A limit is necessary because that request can be suspended. It is the idle
+        /// timeout, or the time left for this request if that is shorter.
         private func longestWait(of hop: Hop) -> Duration {
             min(hop.timeLeft, Duration(timeout: hop.exchange.options.idleTimeout))
         }

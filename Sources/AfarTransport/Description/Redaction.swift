@@ -19,7 +19,8 @@ public struct Redaction: Sendable {
     ///
     /// - Parameters:
     ///   - showsSecrets: Whether to leave credentials visible. The default is false.
-    ///   - sensitiveHeaders: Names of additional sensitive headers, besides those with sensitive names.
+    ///   - sensitiveHeaders: Additional headers to treat as sensitive. Headers that Afar recognizes by their names are always
+    ///     included.
     public init(showsSecrets: Bool = false, sensitiveHeaders: Set<String> = []) {
         self.showsSecrets = showsSecrets
         self.sensitiveHeaders = SensitiveHeaders(sensitiveHeaders)
@@ -229,8 +230,8 @@ extension Redaction {
         return found
     }
 
-    /// Returns the start of the authority if it is unclear where the authority ends, otherwise nil. Without the two slashes before an
-    /// authority, returns the start of the text, or nil if the text begins with its path.
+    /// Returns the start of the authority if it is unclear where the authority ends, otherwise nil. If the text has no `//`, all of
+    /// it could be an authority, so this returns the start of the text. If the text begins with a path, this returns nil.
     private static func unclearAuthority(of url: Bytes) -> Int? {
         // No authority: the reference begins with its path.
         if let first = url.first, endsAuthority(first), !url.dropFirst().starts(with: "/".utf8) { return nil }

@@ -111,7 +111,7 @@ package enum MonotonicClock {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    /// Returns the time a number of seconds after `now`, or `UInt64.max` for NaN and for 1e9 seconds (about 30 years) or more.
+    /// Returns `now` plus a number of seconds. Returns `UInt64.max` if the number is NaN or at least 1e9 (about 30 years).
     package static func deadline(after seconds: TimeInterval, from now: UInt64) -> UInt64 {
         guard seconds < 1e9 else { return .max }
         return now + UInt64(max(0, seconds) * 1e9)

@@ -109,8 +109,8 @@ package final class NetworkBox: Sendable {
 }
 
 extension Duration {
-    /// Creates a duration from a timeout in seconds, limited to what clocks can add: from zero to 1e9 seconds (about 30 years).
-    /// NaN becomes the upper limit.
+    /// Creates a duration from a timeout in seconds, clamped to 0...1e9 (about 30 years) so that adding it to an instant can't
+    /// overflow. NaN becomes the upper limit.
     package init(timeout seconds: TimeInterval) {
         self = .seconds(seconds < 1e9 ? max(seconds, 0) : 1e9)
     }

@@ -135,8 +135,8 @@ extension XML.Document: CustomStringConvertible {
 
     /// Returns the document as XML text in UTF-8, with its declaration and the siblings of the outermost element.
     ///
-    /// - Parameter prettyPrinted: A Boolean value that indicates whether to put elements that contain only elements on
-    ///   separate lines. For details, see ``XML/NodeProtocol/xmlString(prettyPrinted:)``. The default is `false`.
+    /// - Parameter prettyPrinted: A Boolean value that indicates whether each child starts on its own line, in elements that
+    ///   contain no text. For details, see ``XML/NodeProtocol/xmlString(prettyPrinted:)``. The default is `false`.
     public func xmlString(prettyPrinted: Bool = false) -> String {
         var lines = [#"<?xml version="1.0" encoding="UTF-8"?>"#]
         var next = pointer.pointee.children

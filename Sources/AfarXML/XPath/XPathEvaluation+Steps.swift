@@ -95,8 +95,8 @@ extension XPathEvaluation {
         return try number(predicate.expression, context) == Double(context.position)
     }
 
-    /// Returns a subset of the nodes from which the axis reaches the same nodes as from the complete set. Using the subset avoids
-    /// quadratic time.
+    /// Removes nodes that don't change the result. From the remaining nodes, the axis reaches the same nodes as from all of them.
+    /// Using the subset avoids quadratic time.
     private func necessary(_ origins: [xmlNodePtr], _ axis: XPathAxis) throws(XML.Error) -> [xmlNodePtr] {
         guard origins.count > 1 else { return origins }
         switch axis {

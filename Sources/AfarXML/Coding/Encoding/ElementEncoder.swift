@@ -58,7 +58,7 @@ final class ElementEncoder: Encoder {
         if !hasContent, case .element = target { _ = element }
     }
 
-    /// Returns the encoder of a destination inside this destination.
+    /// Returns an encoder that writes to a target inside this encoder's target.
     func inner(_ target: Target, _ key: any CodingKey) -> ElementEncoder {
         ElementEncoder(target, encoding, codingPath: codingPath + [key])
     }
