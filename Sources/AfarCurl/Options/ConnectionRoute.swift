@@ -24,10 +24,12 @@ struct ConnectionRoute: Equatable {
     private let proxyFields: [HTTPField]
     let addressFamily: NetworkSettings.AddressFamily
     private let tcpKeepAlive: NetworkSettings.TCPKeepAlive?
+    private let minimumTLSVersion: ExchangeOptions.TLSVersion
 
     /// Returns nil if the exchange has no network settings.
     init?(_ hop: Hop, isSecure: Bool, authority: String) throws {
         guard let settings = hop.exchange.options.networkBox?.settings else { return nil }
+        minimumTLSVersion = hop.exchange.options.minimumTLSVersion
         do {
             try settings.validate()
             unixSocket = settings.unixSocket
@@ -86,7 +88,7 @@ struct ConnectionRoute: Equatable {
         try options.set(CURLOPT_FORBID_REUSE, 1)
         try options.set(CURLOPT_PROXY_SSL_VERIFYPEER, 1)
         try options.set(CURLOPT_PROXY_SSL_VERIFYHOST, 2)
-        try options.set(CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+        try options.set(CURLOPT_PROXY_SSLVERSION, minimumTLSVersion.curlVersion)
         try options.set(CURLOPT_PROXY_CAPATH, nil)
         if let certificateBundle { try options.set(CURLOPT_PROXY_CAINFO, certificateBundle) }
     }

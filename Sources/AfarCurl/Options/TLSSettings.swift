@@ -24,12 +24,7 @@ extension TLSSettings {
         try options.set(CURLOPT_SSL_VERIFYHOST, isEvaluated ? 0 : 2)
         try options.set(CURLOPT_CAPATH, nil)
         if let file = authorities.file { try options.set(CURLOPT_CAINFO, file.path) }
-        let version =
-            switch minimumVersion {
-            case .v12: CURL_SSLVERSION_TLSv1_2
-            case .v13: CURL_SSLVERSION_TLSv1_3
-            }
-        try options.set(CURLOPT_SSLVERSION, version)
+        try options.set(CURLOPT_SSLVERSION, minimumVersion.curlVersion)
         if let cipherList { try options.set(CURLOPT_SSL_CIPHER_LIST, cipherList) }
         if let tls13CipherSuites { try options.set(CURLOPT_TLS13_CIPHERS, tls13CipherSuites) }
         if let identity = security?.identity { try options.set(identity) }
@@ -55,5 +50,15 @@ extension CurlOptions {
         var text = text
         let code = text.withUTF8 { afar_set_blob(easy, option, $0.baseAddress, $0.count) }
         try check(code, option)
+    }
+}
+
+extension ExchangeOptions.TLSVersion {
+    /// libcurl's constant for this version as the lowest one.
+    var curlVersion: Int {
+        switch self {
+        case .v12: CURL_SSLVERSION_TLSv1_2
+        case .v13: CURL_SSLVERSION_TLSv1_3
+        }
     }
 }

@@ -287,7 +287,7 @@ final class ConnectionAttempt: @unchecked Sendable {
                 if let route = key.route { steps[steps.startIndex] = .negotiation(try negotiation(step, route)) }
             case .negotiation: break
             case .hostTLS:
-                phase = .tlsHandshake
+                (phase, times.secureStart) = (.tlsHandshake, MonotonicClock.now)
                 connection.add(try engine.makeTLS(over: connection), isToHost: true)
             }
         } catch {
@@ -327,7 +327,9 @@ final class ConnectionAttempt: @unchecked Sendable {
                     if tls.canRead { connection.queueTurn() }
                     return
                 case .undecided: return evaluateTrust(of: tls)
-                case .done: if case .hostTLS = step { times.secureEnd = MonotonicClock.now }
+                case .done:
+                    let now = MonotonicClock.now
+                    if case .hostTLS = step { times.secureEnd = now } else { times.connectEnd = now }
                 }
             }
         } catch {

@@ -64,8 +64,7 @@ struct ConnectionKey: Hashable {
         let host = host
         route = try options.networkBox.map {
             try ConnectionRoute(
-                $0.settings, to: host, port: port, request,
-                defaultFields: options.defaultFields.fields, isRaw: purpose != .requests)
+                $0.settings, to: host, port: port, request, options, isRaw: purpose != .requests)
         }
     }
 

@@ -9,6 +9,8 @@ final class ConnectionRoute: Hashable, Sendable {
     let isTunnel: Bool
     /// The credential for opening the tunnel, as the value of `Proxy-Authorization`.
     let proxyAuthorization: String?
+    /// The lowest TLS version for a proxy over TLS; nil for other proxies.
+    let proxyMinimumTLSVersion: ExchangeOptions.TLSVersion?
     /// The host and port to connect to, directly or through the proxy.
     let host: String
     let port: Int
@@ -21,7 +23,7 @@ final class ConnectionRoute: Hashable, Sendable {
     /// - Parameter isRaw: Whether the connection is for a protocol other than HTTP. If so, a proxy must open a tunnel.
     /// - Throws: `InvalidSetting` or `InvalidProxy`.
     init(
-        _ settings: NetworkSettings, to host: String, port: Int, _ request: HTTPRequest, defaultFields: HTTPFields,
+        _ settings: NetworkSettings, to host: String, port: Int, _ request: HTTPRequest, _ options: ExchangeOptions,
         isRaw: Bool
     ) throws {
         try settings.validate()
@@ -30,8 +32,9 @@ final class ConnectionRoute: Hashable, Sendable {
         proxy = try settings.proxy(isSecure: isSecure, authority: request.authority ?? "")
         let isRerouted = (self.host, self.port) != (host, port)
         isTunnel = proxy?.usesHTTP == true && (isSecure || isRaw || isRerouted)
-        let own = request.headerFields[.proxyAuthorization] ?? defaultFields[.proxyAuthorization]
+        let own = request.headerFields[.proxyAuthorization] ?? options.defaultFields.fields[.proxyAuthorization]
         proxyAuthorization = isTunnel ? own ?? proxy?.basicAuthorization : nil
+        proxyMinimumTLSVersion = proxy?.kind == .https ? options.minimumTLSVersion : nil
         (unixSocket, interface, localAddress) = (settings.unixSocket, settings.interface, settings.localAddress)
         (addressFamily, tcpKeepAlive) = (settings.addressFamily, settings.tcpKeepAlive)
     }
@@ -44,6 +47,7 @@ final class ConnectionRoute: Hashable, Sendable {
         return (lhs.host, lhs.port, lhs.unixSocket) == (rhs.host, rhs.port, rhs.unixSocket)
             && (lhs.proxy, lhs.isTunnel, lhs.proxyAuthorization) == (rhs.proxy, rhs.isTunnel, rhs.proxyAuthorization)
             && (lhs.interface, lhs.localAddress) == (rhs.interface, rhs.localAddress)
+            && lhs.proxyMinimumTLSVersion == rhs.proxyMinimumTLSVersion
             && (lhs.addressFamily, lhs.tcpKeepAlive) == (rhs.addressFamily, rhs.tcpKeepAlive)
     }
 

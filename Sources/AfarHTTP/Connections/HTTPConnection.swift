@@ -6,7 +6,9 @@ struct ConnectionTimes {
     var lookupStart: UInt64 = 0
     var lookupEnd: UInt64 = 0
     var connectEnd: UInt64 = 0
-    /// The end of the TLS handshake; 0 without TLS.
+    /// The start of the TLS handshake with the host; 0 if it didn't begin.
+    var secureStart: UInt64 = 0
+    /// The end of the TLS handshake with the host; 0 if it didn't end.
     var secureEnd: UInt64 = 0
 }
 

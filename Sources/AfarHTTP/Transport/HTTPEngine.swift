@@ -470,7 +470,8 @@ final class HTTPEngine: LoopClient, @unchecked Sendable {
 
     /// Creates the TLS stream for a connection to a proxy.
     func makeTLS(over connection: HTTPConnection, toProxy host: String) throws(Fault) -> TLSStream {
-        try TLSStream(over: connection.stream, to: host, nil, tls)
+        let version = connection.key.route?.proxyMinimumTLSVersion ?? .v12
+        return try TLSStream(over: connection.stream, to: host, minimumVersion: version, nil, tls)
     }
 
     /// Returns the phase of the connection attempt for a waiting exchange.

@@ -73,7 +73,7 @@ extension HTTPExchange {
             metrics.connectStartDate = metrics.domainLookupEndDate
             metrics.connectEndDate = date(times.connectEnd)
             if key.security != nil {
-                metrics.secureConnectionStartDate = metrics.connectEndDate
+                metrics.secureConnectionStartDate = date(times.secureStart)
                 metrics.secureConnectionEndDate = date(times.secureEnd)
                 metrics.connectEndDate = metrics.secureConnectionEndDate
             }

@@ -254,7 +254,7 @@ final class HTTPExchange: PreparedExchange, @unchecked Sendable {
 
     /// Prepares to send the request over another connection.
     func rewind() throws(Fault) {
-        connection = nil
+        (connection, lastConnection) = (nil, nil)
         guard rewindBody() else {
             throw Fault(.requestBodyFailed, "the request's body can't be sent again")
         }

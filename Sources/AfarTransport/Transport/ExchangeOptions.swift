@@ -58,14 +58,15 @@ public struct ExchangeOptions: Sendable {
     /// body fails if it has more than 1 GiB of decoded bytes, and more than 1,000 decoded bytes per received byte.
     public var decompressionLimit: DecompressionLimit? = DecompressionLimit()
 
-    /// The maximum size of the response's head, trailers and informational heads together, in bytes. The default is 256 KiB.
+    /// The maximum size of the response's head, trailers and informational heads together, in bytes. The default is 256 KiB. A
+    /// proxy's response to CONNECT always has the default limits.
     public var maximumResponseHeadSize = 256 * 1024
-    /// The maximum number of fields in a response's head. The default is 1,000.
+    /// The maximum number of fields in a response's head, at most 65,000. The default is 1,000.
     public var maximumFieldCount = 1_000
     /// The maximum number of informational (1xx) responses before the final one. The default is 20.
     public var maximumInformationalResponses = 20
 
-    /// The lowest TLS version accepted. The default is 1.2.
+    /// The lowest TLS version accepted, from servers and from proxies over TLS. The default is 1.2.
     public var minimumTLSVersion: TLSVersion = .v12
 
     /// A Boolean value that indicates whether a body without a length is complete when the server closes the TCP connection without a TLS
