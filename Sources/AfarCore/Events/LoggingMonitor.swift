@@ -1,7 +1,7 @@
 public import Foundation
 
 #if canImport(FoundationNetworking)
-    public import FoundationNetworking
+    import FoundationNetworking
 #endif
 
 /// A monitor that logs the events of requests. At ``Level/info``, it logs one line per finished request. At ``Level/debug``, it

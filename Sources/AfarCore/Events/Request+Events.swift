@@ -33,7 +33,7 @@ extension Request {
     }
 
     /// Notifies the monitors, if there are any, of an event of a kind of request.
-    func notify<Kind: Request>(_ event: (Kind) -> RequestEvent) {
+    func notify<Kind: Request>(_: Kind.Type, _ event: (Kind) -> RequestEvent) {
         if let events, let request = self as? Kind { events.receive(event(request)) }
     }
 

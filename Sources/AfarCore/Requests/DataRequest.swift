@@ -140,7 +140,7 @@ extension DataRequest {
                 try serialize(SerializationInput(request: urlRequest, head: head, data: data, error: error))
             }
             let response = DataResponse(result, details)
-            request.notify { .requestDidParse(request, parsedValue($0, response)) }
+            request.notify(DataRequest.self) { .requestDidParse(request, parsedValue($0, response)) }
             return response
         }
     }

@@ -359,7 +359,7 @@ extension DownloadRequest {
             let download = request as? DownloadRequest
             let (result, details) = request.serialized { try serialize($0, $1, download?.fileURL, $2) }
             let response = DownloadResponse(result, details, of: download?.files ?? DownloadFiles())
-            request.notify { .requestDidParse(request, parsedValue($0, response)) }
+            request.notify(DownloadRequest.self) { .requestDidParse(request, parsedValue($0, response)) }
             return response
         }
     }

@@ -75,10 +75,10 @@ final class UploadBody: Sendable {
             do {
                 let uploadable = try makeUploadable(for: request)
                 state.withLock { $0.uploadable = uploadable }
-                request.notify { .requestDidCreateUploadable($0, uploadable) }
+                request.notify(UploadRequest.self) { .requestDidCreateUploadable($0, uploadable) }
             } catch {
                 let failure = request.fail(with: error.asAFError(or: .createUploadableFailed(error: error)))
-                request.notify { .requestDidFailToCreateUploadable($0, failure) }
+                request.notify(UploadRequest.self) { .requestDidFailToCreateUploadable($0, failure) }
                 throw failure
             }
         }
@@ -108,7 +108,7 @@ final class UploadBody: Sendable {
     func willSend(_ task: URLSessionTask, of request: Request) {
         guard case .stream(let stream) = uploadable, !(stream is ChunkedInputStream) else { return }
         request.events?.receive(.taskNeedsNewBodyStream(task))
-        request.notify { .requestDidProvideInputStream($0, stream) }
+        request.notify(UploadRequest.self) { .requestDidProvideInputStream($0, stream) }
     }
 
     /// Removes the file once, because another request could soon use the same path.

@@ -80,7 +80,7 @@ final class FileSink: ResponseSink {
             }
         } else {
             storage.keep()
-            request.notify { .requestDidCreateDestinationURL($0, file) }
+            request.notify(DownloadRequest.self) { .requestDidCreateDestinationURL($0, file) }
         }
         if let fileURL = storage.fileURL { didFinish(request, with: .success(fileURL)) }
         callResumeDataHandlers(request)
@@ -89,7 +89,7 @@ final class FileSink: ResponseSink {
     private func move(
         _ file: URL, to destination: (destinationURL: URL, options: DownloadRequest.Options), of request: Request
     ) throws(AFError) {
-        request.notify { .requestDidCreateDestinationURL($0, destination.destinationURL) }
+        request.notify(DownloadRequest.self) { .requestDidCreateDestinationURL($0, destination.destinationURL) }
         do {
             try storage.move(
                 to: destination.destinationURL,
@@ -105,7 +105,7 @@ final class FileSink: ResponseSink {
 
     private func didFinish(_ request: Request, with result: Result<URL, AFError>) {
         guard let task = request.lastTask else { return }
-        request.notify { .requestDidFinishDownloading($0, task, result) }
+        request.notify(DownloadRequest.self) { .requestDidFinishDownloading($0, task, result) }
     }
 
     // MARK: Interruption
