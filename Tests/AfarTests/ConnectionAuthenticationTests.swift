@@ -2,6 +2,7 @@ import Afar
 import AfarCore
 import AfarTestServer
 import Foundation
+import HTTPTypes
 import Testing
 
 /// NTLM over one connection with scripted servers: the messages on the wire, and the handling of malicious servers.
@@ -53,7 +54,8 @@ import Testing
 
     // MARK: The messages
 
-    @Test func aThreeMessageHandshakeSucceeds() async throws {
+    @Test(arguments: [CurlTransport(), TransportKind.platform.make(.default)] as [any Transport])
+    func aThreeMessageHandshakeSucceeds(over transport: any Transport) async throws {
         let server = try await RawServer.start(scripts: [
             [.respond(Self.offer), .receiveAll],
             [
@@ -65,7 +67,7 @@ import Testing
         monitor.dataTaskDidReceiveResponse = { _, _, response in
             statuses.withLock { $0.append((response as? HTTPURLResponse)?.statusCode ?? 0) }
         }
-        let session = Session(eventMonitors: [monitor], transport: CurlTransport())
+        let session = Session(eventMonitors: [monitor], transport: transport)
         let request = request(server, session)
         #expect(try await request.validate().serializingString().value == "in")
         while statuses.withLock({ $0.isEmpty }) { await Task.yield() }
@@ -80,6 +82,19 @@ import Testing
         // An NTLMv2 response includes the time and the target information.
         #expect(last[20] > 24)
         #expect(!heads.joined().contains("l0ve"))
+        await server.stop()
+    }
+
+    @Test func httpTransportRefusesToAuthenticateConnections() async throws {
+        let server = try await RawServer.start([.receiveAll])
+        let request = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(server.port)", path: "/")
+        var exchange = Exchange(request: request)
+        exchange.options.connectionAuthentication = ConnectionAuthentication(
+            .ntlm, user: "ada", password: "l0ve-lace", origin: Origin(request))
+        let error = await #expect(throws: TransportError.self) { _ = try await HTTPTransport().send(exchange) }
+        #expect(error?.code == .unsupportedByTransport)
+        #expect(error?.message.contains("NTLM") == true)
+        #expect(server.connectionCount == 0)
         await server.stop()
     }
 

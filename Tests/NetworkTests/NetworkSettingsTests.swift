@@ -78,8 +78,38 @@ import Testing
         let session = try session { $0.localAddress = "127.0.0.7" }
         let response = await session.request(server.url("/get")).serializingString().response
         #expect(response.metrics?.transactionMetrics.last?.localAddress == "127.0.0.7")
-        let loopback = try self.session { $0.interface = "lo" }
-        #expect(await loopback.request(server.url("/get")).serializingString().response.response?.statusCode == 200)
+    }
+
+    @Test(
+        .enabled(if: testedInterface != nil, "needs the privilege to bind to an interface, or a second interface"),
+        arguments: transports)
+    func connectionsUseTheInterface(over transport: any Transport) async throws {
+        let server = try await TestServer.start()
+        let (name, address) = try #require(Self.testedInterface)
+        let session = try session(over: transport) { $0.interface = name }
+        let response = await session.request(server.url("/get")).serializingString().response
+        let metrics = try #require(response.metrics?.transactionMetrics.last)
+        #expect(metrics.localAddress == address)
+        let socket = try #require(Self.socket(from: metrics.localPort, to: server.url.port))
+        #expect(Self.interface(of: socket) == (Self.canBindToInterfaces ? name : ""))
+    }
+
+    /// The loopback interface. Without the privilege to bind to it, its address would be the same as without the setting,
+    /// so this is another interface then.
+    private static let testedInterface: (name: String, address: String)? =
+        canBindToInterfaces ? ("lo", "127.0.0.1") : interfaces(AF_INET).first { !$0.address.hasPrefix("127.") }
+
+    private static let canBindToInterfaces: Bool = {
+        let probe = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(probe) }
+        return setsockopt(probe, SOL_SOCKET, SO_BINDTODEVICE, "lo", 2) == 0
+    }()
+
+    /// Returns the name of the interface to which a socket is bound; an empty string if it isn't bound to one.
+    private static func interface(of socket: Int32) -> String? {
+        var name = [CChar](repeating: 0, count: 16)
+        var length = socklen_t(name.count)
+        return getsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, &name, &length) == 0 ? text(name) : nil
     }
 
     @Test(arguments: transports) func connectionsUseTheAddressFamily(over transport: any Transport) async throws {
@@ -119,20 +149,31 @@ import Testing
     }
 
     private static var linkLocalAddress: (address: String, interface: String)? {
+        let found = interfaces(AF_INET6).first { $0.address.hasPrefix("fe80:") }
+        let parts = found?.address.split(separator: "%").map(String.init) ?? []
+        return parts.count == 2 ? (parts[0], parts[1]) : nil
+    }
+
+    /// Returns the addresses of a family with the names of their interfaces.
+    private static func interfaces(_ family: Int32) -> [(name: String, address: String)] {
         var list: UnsafeMutablePointer<ifaddrs>?
-        guard getifaddrs(&list) == 0 else { return nil }
+        guard getifaddrs(&list) == 0 else { return [] }
         defer { freeifaddrs(list) }
+        let size = family == AF_INET ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
+        var found: [(name: String, address: String)] = []
         for entry in sequence(first: list, next: { $0?.pointee.ifa_next }).compactMap({ $0?.pointee }) {
             var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-            let size = socklen_t(MemoryLayout<sockaddr_in6>.size)
-            guard let address = entry.ifa_addr, address.pointee.sa_family == sa_family_t(AF_INET6),
-                getnameinfo(address, size, &host, socklen_t(host.count), nil, 0, NI_NUMERICHOST) == 0
+            guard let address = entry.ifa_addr, Int32(address.pointee.sa_family) == family,
+                getnameinfo(address, socklen_t(size), &host, socklen_t(host.count), nil, 0, NI_NUMERICHOST) == 0
             else { continue }
-            let text = String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            let parts = text.split(separator: "%").map(String.init)
-            if text.hasPrefix("fe80:"), parts.count == 2 { return (parts[0], parts[1]) }
+            found.append((String(cString: entry.ifa_name), text(host)))
         }
-        return nil
+        return found
+    }
+
+    /// Returns the text before the first zero.
+    private static func text(_ characters: [CChar]) -> String {
+        String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     @Test(arguments: transports) func keepAliveIsSetOnTheSocket(over transport: any Transport) async throws {

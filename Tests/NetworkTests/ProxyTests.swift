@@ -12,15 +12,23 @@ import Testing
 
     init() throws { certificates = try TestCertificates.shared.get() }
 
-    private func session(_ proxies: ProxySettings, _ change: (inout SessionConfiguration) -> Void = { _ in }) -> Session
-    {
+    private func session(
+        _ proxies: ProxySettings, over transport: TestedTransport? = nil,
+        _ change: (inout SessionConfiguration) -> Void = { _ in }
+    ) -> Session {
         var configuration = SessionConfiguration.default
         configuration.certificateBundle = certificates.authority
         var network = NetworkSettings()
         network.proxies = proxies
         configuration.network = network
         change(&configuration)
-        return Session(configuration: configuration)
+        return switch transport {
+        case .curl:
+            Session(configuration: configuration, transport: CurlTransport(configuration: .init(configuration)))
+        case .http:
+            Session(configuration: configuration, transport: HTTPTransport(configuration: .init(configuration)))
+        case nil: Session(configuration: configuration)
+        }
     }
 
     private func failure(_ response: DataResponse<String, AFError>) throws -> TransportError {
@@ -183,6 +191,50 @@ import Testing
         #expect(server.requestCount(path: "/get") == 1)
     }
 
+    /// The request includes the proxy's credential.
+    @Test(arguments: TestedTransport.allCases)
+    func aProxyWithATooLowTLSVersionReceivesNoRequest(over transport: TestedTransport) async throws {
+        let proxy = try await RawServer.start([.respond("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone")])
+        let relay = try TLSRelay(to: proxy.port, certificates, isTLS13: false)
+        let address = "localhost:\(try #require(relay.url.port))"
+        let session = session(.init(try Proxy("https://ann:secret@\(address)")), over: transport)
+        #expect(try await session.request("http://origin.example/").serializingString().value == "done")
+        for (connection, scheme) in [(1, "http"), (2, "https")] {
+            let response = await session.request("\(scheme)://origin.example/")
+                .options { $0.minimumTLSVersion = .v13 }.serializingString().response
+            let failure = try failure(response)
+            #expect(failure.code == .secureConnectionFailed, "\(failure)")
+            #expect(failure.message.contains(address), "\(failure)")
+            // The relay opens a connection before the handshake.
+            try await proxy.peerClosed(connection)
+            #expect(proxy.received(by: connection).isEmpty)
+        }
+    }
+
+    @Test func connectingIncludesTheTLSHandshakeWithTheProxy() async throws {
+        let proxy = try await RawServer.start([.respond("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone")])
+        let helloDate = Locked<Date?>(nil)
+        let relay = try TLSRelay(to: proxy.port, certificates) { helloDate.withLock { $0 = Date() } }
+        let session = session(.init(try Proxy("https://localhost:\(try #require(relay.url.port))")))
+        let response = await session.request("http://origin.example/").serializingString().response
+        #expect(response.value == "done")
+        let metrics = try #require(response.metrics?.transactionMetrics.last)
+        let (end, hello) = (try #require(metrics.connectEndDate), try #require(helloDate.withLock { $0 }))
+        #expect(end > hello)
+        #expect(metrics.secureConnectionStartDate == nil && metrics.secureConnectionEndDate == nil)
+    }
+
+    @Test func aRefusedTunnelHasNoTLSDates() async throws {
+        let proxy = try await RawServer.start([.respond("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")])
+        let session = session(.init(try Proxy("http://127.0.0.1:\(proxy.port)")))
+        let response = await session.request("https://origin.example/").serializingString().response
+        #expect(try failure(response).code == .proxyFailed)
+        let metrics = try #require(response.metrics?.transactionMetrics.last)
+        #expect(metrics.isProxyConnection && metrics.connectStartDate != nil)
+        #expect(metrics.secureConnectionStartDate == nil && metrics.secureConnectionEndDate == nil)
+        #expect(metrics.connectEndDate == nil)
+    }
+
     @Test func everyHopUsesTheProxyOfItsHost() async throws {
         let (first, second) = (try await TestServer.start(), try await TestServer.start())
         let proxy = try await ServerChild.tinyproxy()
@@ -214,6 +266,18 @@ import Testing
         let session = session(.init(try Proxy("socks5://127.0.0.1:\(proxy.port)")))
         let failure = try failure(await session.request("http://origin.invalid/").serializingString().response)
         #expect(failure.code == .cannotFindHost, "\(failure)")
+    }
+
+    @Test func aSOCKSProxyThatLooksUpHostsReceivesTheName() async throws {
+        let name = Array("origin.invalid".utf8)
+        let proxy = try await RawServer.start([
+            .receive(3), .send([5, 0]), .receive(7 + name.count), .send([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]),
+            .respond("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"),
+        ])
+        let session = session(.init(try Proxy("socks5h://127.0.0.1:\(proxy.port)")))
+        #expect(try await session.request("http://origin.invalid:258/").serializingString().value == "done")
+        let bytes: [UInt8] = [5, 1, 0] + [5, 1, 0, 3, UInt8(name.count)] + name + [1, 2]
+        #expect(proxy.received(by: 0).starts(with: bytes + Array("GET / HTTP/1.1\r\n".utf8)))
     }
 
     /// Starts a SOCKS 5 proxy that replies to requests for `::1` and `127.0.0.1`, the addresses of `localhost`, in this

@@ -31,10 +31,12 @@
         ///   - certificates: The certificates, of which the server uses `good`.
         ///   - isTLS13: Whether the relay supports only TLS 1.3. Otherwise, it supports only TLS 1.2.
         ///   - speaksHTTP2: Whether the relay selects `h2` by ALPN.
+        ///   - onHello: Called on a connection's thread when its first bytes have arrived. The handshake continues afterward.
         public init(
-            to port: UInt16, _ certificates: TestCertificates, isTLS13: Bool = true, speaksHTTP2: Bool = false
+            to port: UInt16, _ certificates: TestCertificates, isTLS13: Bool = true, speaksHTTP2: Bool = false,
+            onHello: @escaping @Sendable () -> Void = {}
         ) throws {
-            settings = try Settings(certificates, isTLS13: isTLS13, speaksHTTP2: speaksHTTP2)
+            settings = try Settings(certificates, isTLS13: isTLS13, speaksHTTP2: speaksHTTP2, onHello: onHello)
             let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
             var address = Self.address(port: 0)
@@ -73,12 +75,15 @@
 
     private final class Settings: @unchecked Sendable {
         let context: OpaquePointer
+        let onHello: @Sendable () -> Void
 
-        init(_ certificates: TestCertificates, isTLS13: Bool, speaksHTTP2: Bool) throws {
+        init(
+            _ certificates: TestCertificates, isTLS13: Bool, speaksHTTP2: Bool, onHello: @escaping @Sendable () -> Void
+        ) throws {
             guard let context = SSL_CTX_new(TLS_server_method()) else {
                 throw TestCertificates.Failure(output: "no memory")
             }
-            self.context = context
+            (self.context, self.onHello) = (context, onHello)
             let version = Int(isTLS13 ? TLS1_3_VERSION : TLS1_2_VERSION)
             SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, version, nil)
             SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_PROTO_VERSION, version, nil)
@@ -142,6 +147,8 @@
             sigemptyset(&signals)
             sigaddset(&signals, SIGPIPE)
             pthread_sigmask(SIG_BLOCK, &signals, nil)
+            guard wait(for: POLLIN) else { return }
+            settings.onHello()
             guard perform({ SSL_do_handshake(ssl) }) else { return }
             while true {
                 guard SSL_pending(ssl) > 0 || wait(for: POLLIN, orServer: true), receive() else { return }

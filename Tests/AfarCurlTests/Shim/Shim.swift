@@ -1,4 +1,5 @@
 import Foundation
+import TestServers
 
 /// A preloaded library that overrides C library functions in a separate process, so that they fail or are slow on
 /// demand.
@@ -13,12 +14,19 @@ enum Shim {
         #include <string.h>
         #include <unistd.h>
 
-        static atomic_int milliseconds, lookups;
+        static atomic_int milliseconds, lookups, running, most;
         static __thread int has_no_threads;
 
         void afar_shim_set_delay(int value) { atomic_store(&milliseconds, value); }
         int afar_shim_lookups(void) { return atomic_load(&lookups); }
+        int afar_shim_most_lookups(void) { return atomic_load(&most); }
         void afar_shim_refuse_threads(int value) { has_no_threads = value; }
+
+        static void count_running(int change) {
+            int now = atomic_fetch_add(&running, change) + change;
+            int seen = atomic_load(&most);
+            while (now > seen && !atomic_compare_exchange_weak(&most, &seen, now)) {}
+        }
 
         // Names that end in ".test" are those of 127.0.0.1; "missing" ones are not known, "slow" ones take a while,
         // "later" ones from the second look-up on.
@@ -26,14 +34,19 @@ enum Shim {
             int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **) =
                 dlsym(RTLD_NEXT, "getaddrinfo");
             const char *ending = name ? strrchr(name, '.') : NULL;
-            if (!ending || strcmp(ending, ".test")) return real(name, service, hints, result);
+            // Calls that accept only numeric addresses aren't lookups.
+            if (!ending || strcmp(ending, ".test") || (hints && hints->ai_flags & AI_NUMERICHOST))
+                return real(name, service, hints, result);
             int number = atomic_fetch_add(&lookups, 1);
+            count_running(1);
             // The first one ends when there is a second.
             if (strstr(name, "later") && number == 0)
                 while (atomic_load(&lookups) < 2) usleep(5000);
             if (strstr(name, "slow") || (strstr(name, "later") && number > 0))
                 for (int passed = 0; passed < atomic_load(&milliseconds); passed += 5) usleep(5000);
-            return strstr(name, "missing") ? EAI_NONAME : real("127.0.0.1", service, hints, result);
+            int code = strstr(name, "missing") ? EAI_NONAME : real("127.0.0.1", service, hints, result);
+            count_running(-1);
+            return code;
         }
 
         int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *context) {
@@ -62,6 +75,11 @@ enum Shim {
         Int(function("afar_shim_lookups", as: (@convention(c) () -> Int32).self)?() ?? 0)
     }
 
+    /// The largest number of lookups that have run at the same time.
+    static var mostConcurrentLookups: Int {
+        Int(function("afar_shim_most_lookups", as: (@convention(c) () -> Int32).self)?() ?? 0)
+    }
+
     /// Runs `body` while thread creation fails.
     static func withoutThreads<Value>(_ body: () throws -> Value) rethrows -> Value {
         let refuse = function("afar_shim_refuse_threads", as: (@convention(c) (Int32) -> Void).self)
@@ -79,7 +97,7 @@ enum Shim {
             .first { access($0, X_OK) == 0 }
     }()
 
-    /// Runs a test of this program in a process with the shim.
+    /// Runs a test of this program over the current transport in a process with the shim.
     ///
     /// - Returns: The process's output and whether it succeeded.
     static func run(test: String) async throws -> (output: String, isGood: Bool) {
@@ -92,6 +110,7 @@ enum Shim {
         let command = """
             exec 2>&1
             '\(compiler ?? "cc")' -shared -fPIC -pthread -o '\(library)' '\(code)' -ldl || exit
+            export AFAR_TRANSPORT=\(TestedTransport.current)
             LD_PRELOAD='\(library)' exec '\(program)' --testing-library swift-testing --filter '\(test)'
             """
         return await withCheckedContinuation { continuation in

@@ -1,6 +1,7 @@
 import AfarCore
 import AfarTestServer
 import Foundation
+import TestServers
 import Testing
 
 @testable import AfarCurl
@@ -12,7 +13,8 @@ extension TransportTests {
             .enabled(if: Shim.compiler != nil, "no C compiler is installed"),
             .enabled(if: !Shim.isLoaded, "this process has already loaded the shim"),
             arguments: [
-                "aReusedConnectionRequiresNoLookup", "cancelledLookupsAreLimited", "lookupsThatTimedOutAreLimited",
+                "theNumberOfConcurrentLookupsIsConfigurable", "aReusedConnectionRequiresNoLookup",
+                "cancelledLookupsAreLimited", "lookupsThatTimedOutAreLimited",
                 "failedLookupsAreDetectedImmediately", "aLateSecondLookupDoesNotAffectTheLoop",
                 "aWaitingRequestContinuesWhenTheHostIsResolved", "withoutDescriptorsRequestsFailUntilThereAreSome",
                 "withoutDescriptorsAConnectionFails", "withoutThreadsRequestsFailUntilThereAreSome",
@@ -24,10 +26,12 @@ extension TransportTests {
     }
 }
 
-/// The tests that ``TransportTests/ShimTests`` runs.
-@Suite(.serialized, .enabled(if: Shim.isLoaded, "requires the shim"), .timeLimit(.minutes(1)))
+/// The tests that ``TransportTests/ShimTests`` runs. Each process tests one transport.
+@Suite(
+    OverEachTransport(), .serialized, .enabled(if: Shim.isLoaded, "requires the shim"), .timeLimit(.minutes(1)))
 struct ShimmedTests {
-    private let transport = CurlTransport()
+    /// Has one thread, because the limit is divided among the threads.
+    private let transport = makeTransport { $0.maximumThreads = 1 }
     private let limit = CurlTransport.Configuration().maximumLookups
 
     private func url(_ host: String, _ server: TestServer) throws -> URL {
@@ -39,6 +43,25 @@ struct ShimmedTests {
     private func lookups(_ count: Int, within seconds: Double = 10) async throws -> Int {
         for _ in 0..<Int(seconds * 200) where Shim.lookupCount < count { try await Task.sleep(for: .milliseconds(5)) }
         return Shim.lookupCount
+    }
+
+    @Test func theNumberOfConcurrentLookupsIsConfigurable() async throws {
+        try await withServer { server in
+            let transport = makeTransport {
+                $0.maximumThreads = 1
+                $0.maximumLookups = 2
+            }
+            Shim.setDelay(milliseconds: 60_000)
+            let tasks = try (0..<20).map { Exchange(try url("slow\($0)", server)) }.map { exchange in
+                Task.immediate { try await transport.send(exchange) }
+            }
+            #expect(try await lookups(2) == 2)
+            try await transport.catchUp()
+            Shim.setDelay(milliseconds: 0)
+            for task in tasks { #expect(try await task.value.head.status == 200) }
+            #expect(Shim.lookupCount == 20)
+            #expect(Shim.mostConcurrentLookups == 2)
+        }
     }
 
     @Test func aReusedConnectionRequiresNoLookup() async throws {
@@ -125,7 +148,8 @@ struct ShimmedTests {
 
     /// libcurl can use the address from another transfer's lookup. Its own lookup then completes when no transfer waits
     /// for it.
-    @Test func aLateSecondLookupDoesNotAffectTheLoop() async throws {
+    @Test(.onlyOverCurl("requests of HTTPTransport share the lookup"))
+    func aLateSecondLookupDoesNotAffectTheLoop() async throws {
         try await withServer { server in
             Shim.setDelay(milliseconds: 300)
             let port = try #require(server.url.port)
@@ -153,9 +177,10 @@ struct ShimmedTests {
 
     @Test func aWaitingRequestContinuesWhenTheHostIsResolved() async throws {
         try await withServer { server in
-            var configuration = CurlTransport.Configuration()
-            configuration.maximumLookups = 1
-            let transport = CurlTransport(configuration: configuration)
+            let transport = makeTransport {
+                $0.maximumThreads = 1
+                $0.maximumLookups = 1
+            }
             Shim.setDelay(milliseconds: 200)
             let first = Task { [first = try url("slow", server)] in try await transport.send(Exchange(first)) }
             #expect(try await lookups(1) == 1)
@@ -198,7 +223,8 @@ struct ShimmedTests {
         }
     }
 
-    @Test func withoutDescriptorsAConnectionFails() async throws {
+    @Test(.onlyOverCurl("HTTPTransport closes an idle connection and uses its descriptor"))
+    func withoutDescriptorsAConnectionFails() async throws {
         try await withServer { server in
             try await withServer { other in
                 _ = try await transport.send(Exchange(other.url("/get")))

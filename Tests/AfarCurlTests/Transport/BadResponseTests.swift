@@ -131,6 +131,40 @@ extension TransportTests {
             }
         }
 
+        private static let hint = "HTTP/1.1 103 Hints\r\n\r\n"
+
+        @Test(arguments: ["", hint], [200, 201])
+        func theMaximumHeadSizeIncludesInformationalHeads(_ hint: String, _ size: Int) async throws {
+            let (start, end) = (hint + Self.ok + "A: ", "\r\nContent-Length: 4\r\n\r\n")
+            let value = String(repeating: "x", count: size - (start + end).utf8.count)
+            try await withRawServer([.respond(start + value + end + "good")]) { server in
+                let transport = makeTransport()
+                let exchange = Exchange(server.url).with { $0.maximumResponseHeadSize = 200 }
+                if size <= 200 {
+                    #expect(try await transport.text(of: exchange) == "good")
+                } else {
+                    let error = try await transportError { try await transport.send(exchange) }
+                    #expect(error.code == .headTooLarge, "\(error)")
+                }
+            }
+        }
+
+        @Test(arguments: [0, 1], [true, false])
+        func theMaximumNumberOfInformationalResponsesIsConfigurable(_ maximum: Int, _ isWithin: Bool) async throws {
+            let hints = String(repeating: Self.hint, count: isWithin ? maximum : maximum + 1)
+            try await withRawServer([.respond(hints + Self.ok + "Content-Length: 4\r\n\r\ngood")]) { server in
+                let transport = makeTransport()
+                let exchange = Exchange(server.url).with { $0.maximumInformationalResponses = maximum }
+                if isWithin {
+                    #expect(try await transport.text(of: exchange) == "good")
+                } else {
+                    let error = try await transportError { try await transport.send(exchange) }
+                    #expect(error.code == .malformedResponse, "\(error)")
+                    #expect(error.message.contains("more than \(maximum) informational"), "\(error)")
+                }
+            }
+        }
+
         @Test(arguments: lengths + bodies)
         func isTheStreamsError(_ given: Case) async throws {
             try await withRawServer(given.steps) { server in

@@ -336,6 +336,28 @@ extension TransportTests {
             }
         }
 
+        /// The host's name determines the thread. Heads are decided on the thread of their connection.
+        @Test(arguments: [1, 4]) func theNumberOfThreadsIsConfigurable(_ count: Int) async throws {
+            let transport = Self.transport { $0.maximumThreads = count }
+            let threads = Locked<Set<pthread_t>>([])
+            try await withServer { server in
+                let port = try #require(server.url.port)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    // The probability that one of four threads has none of the hosts is 4e-8.
+                    for number in 0..<64 {
+                        var exchange = Exchange(try #require(URL(string: "http://host\(number).localhost:\(port)/get")))
+                        exchange.decide = { _ in
+                            _ = threads.withLock { $0.insert(pthread_self()) }
+                            return .take()
+                        }
+                        group.addTask { [exchange] in _ = try await transport.send(exchange) }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+            #expect(threads.withLock { $0.count } == count)
+        }
+
         // MARK: Closing idle connections
 
         @Test func connectionsAreClosedAfterTheMaximumIdleTime() async throws {

@@ -50,6 +50,31 @@ extension TransportTests {
             }
         }
 
+        /// The proxy accepts no method on the second connection.
+        @Test(.onlyOverHTTP("libcurl offers the proxy other methods"))
+        func aFailedResendHasNoDatesOfTheFirstConnection() async throws {
+            let host = "origin.invalid"
+            let tunnel: [RawServer.Step] = [
+                .receive(3), .send([5, 0]), .receive(7 + host.utf8.count), .send([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]),
+            ]
+            try await withRawServer(tunnel + Self.keepsAndCloses, [.receive(3), .send([5, 0xFF])]) { proxy in
+                let proxies = ProxySettings(try Proxy("socks5h://127.0.0.1:\(proxy.port)"))
+                let url = try #require(URL(string: "http://\(host)/"))
+                let exchange = Exchange(url).with { $0.network.proxies = proxies }
+                _ = try await transport.send(exchange)
+                let error = try await transportError { try await transport.send(exchange) }
+                #expect(error.code == .proxyFailed, "\(error)")
+                #expect(proxy.connectionCount == 2 && proxy.requests.count == 2)
+                let metrics = try #require(error.report.transactions.first)
+                let start = try #require(metrics.fetchStartDate)
+                let dates = [
+                    metrics.domainLookupStartDate, metrics.domainLookupEndDate, metrics.connectStartDate,
+                    metrics.connectEndDate, metrics.requestStartDate, metrics.responseEndDate,
+                ].compactMap(\.self)
+                #expect(dates.count > 3 && dates.allSatisfy { $0 >= start }, "\(start) \(dates)")
+            }
+        }
+
         @Test func aNewConnectionThatClosesIsLost() async throws {
             try await withRawServer([.receiveHead, .close]) { server in
                 let error = try await transportError { try await transport.send(Exchange(server.url)) }

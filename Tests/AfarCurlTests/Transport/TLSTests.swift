@@ -24,7 +24,12 @@ extension TransportTests {
                     #expect(response.head.status == 200)
                     #expect(try response.text.contains("TLSv1.3"))
                     let metrics = try #require(response.report.transactions.first)
-                    #expect(metrics.secureConnectionStartDate != nil)
+                    let moments = try [
+                        metrics.connectStartDate, metrics.secureConnectionStartDate, metrics.secureConnectionEndDate,
+                        metrics.responseStartDate,
+                    ].map { moment in try #require(moment) }
+                    #expect(zip(moments, moments.dropFirst()).allSatisfy { $0 <= $1 }, "\(moments)")
+                    #expect(moments[1] < moments[2])
                     #expect(metrics.secureConnectionEndDate == metrics.connectEndDate)
                 }
             }
