@@ -140,7 +140,9 @@ import Testing
         let server = try ScriptedServer(answer: "HTTP/1.1 200 OK\r\n\(fields)Content-Length: 0\r\n\r\n")
         let tooMany = await failure { _ = try await transport.send(.get(server) { $0.options.maximumFieldCount = 20 }) }
         #expect(tooMany?.code == .headTooLarge)
-        let tooBig = await failure { _ = try await transport.send(.get(server) { $0.options.maximumResponseHeadSize = 100 }) }
+        let tooBig = await failure {
+            _ = try await transport.send(.get(server) { $0.options.maximumResponseHeadSize = 100 })
+        }
         #expect(tooBig?.code == .headTooLarge)
     }
 

@@ -39,7 +39,7 @@ public final class CompositeEventMonitor: EventMonitor {
 
     /// Forwards an event to each monitor, on its queue. Each monitor receives the events of one thread in order.
     ///
-    /// Only this method forwards events. The methods for single events do nothing.
+    /// To notify the monitors yourself, call this method. The methods for single events do nothing.
     public func receive(_ event: RequestEvent) {
         for listener in listeners {
             if let queue = listener.queue {

@@ -181,8 +181,7 @@ extension LoggingMonitor {
         case .taskDidReceiveChallenge(let task, let challenge):
             let method = challenge.protectionSpace.authenticationMethod
             logStep(task.afarRequest, "credentials requested (\(method))")
-        case .dataTaskDidReceiveResponse(let task, let head):
-            guard let response = head.httpURLResponse else { return }
+        case .dataTaskDidReceiveResponse(let task, let response as HTTPURLResponse):
             let request = task.afarRequest
             logStep(
                 request, "response: \(response.statusCode)",

@@ -180,8 +180,10 @@ final class ExchangeEvents: ExchangeObserver {
 
     func exchangeDidReceiveHead(_ head: ResponseHead) {
         if head.status == 401 { reportChallenge(in: head) }
-        guard let events, let task = request.lastTask as? URLSessionDataTask else { return }
-        events.receive(.dataTaskDidReceiveResponse(task, head))
+        guard let events, let task = request.lastTask as? URLSessionDataTask, let response = head.httpURLResponse else {
+            return
+        }
+        events.receive(.dataTaskDidReceiveResponse(task, response))
     }
 
     func exchangeWillFollow(_ redirect: Redirect) {

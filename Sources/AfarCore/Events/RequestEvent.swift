@@ -37,7 +37,7 @@ public enum RequestEvent: @unchecked Sendable {
     // MARK: Data tasks
 
     /// The head of a response has arrived.
-    case dataTaskDidReceiveResponse(URLSessionDataTask, ResponseHead)
+    case dataTaskDidReceiveResponse(URLSessionDataTask, URLResponse)
     /// Bytes of a response's body have arrived.
     case dataTaskDidReceiveData(URLSessionDataTask, Data)
     /// The session's cache is about to store a response.
@@ -156,8 +156,8 @@ extension EventMonitor {
         case .taskIsWaitingForConnectivity(let task):
             urlSession(.shared, taskIsWaitingForConnectivity: task)
 
-        case .dataTaskDidReceiveResponse(let task, let head):
-            if let response = head.httpURLResponse { urlSession(.shared, dataTask: task, didReceive: response) }
+        case .dataTaskDidReceiveResponse(let task, let response):
+            urlSession(.shared, dataTask: task, didReceive: response)
         case .dataTaskDidReceiveData(let task, let data):
             urlSession(.shared, dataTask: task, didReceive: data)
         case .dataTaskWillCacheResponse(let task, let response):

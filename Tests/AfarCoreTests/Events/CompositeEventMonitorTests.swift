@@ -84,9 +84,10 @@ import Testing
             let name =
                 switch event {
                 case .requestDidResume: "resume"
-                case .dataTaskDidReceiveResponse(_, let head): "status \(head.status)"
+                case .dataTaskDidReceiveResponse(_, let response as HTTPURLResponse): "status \(response.statusCode)"
                 case .dataTaskDidReceiveData(_, let data): "\(data.count) bytes"
-                case .requestDidValidate(_, _, _, .data(let data), let result): "\(data?.count ?? 0) valid: \(result.error == nil)"
+                case .requestDidValidate(_, _, _, .data(let data), let result):
+                    "\(data?.count ?? 0) valid: \(result.error == nil)"
                 case .requestDidFinish: "finish"
                 case .requestDidParse(_, let value): "\(value.type): \(value.error == nil)"
                 default: ""
@@ -102,7 +103,8 @@ import Testing
         let receiver = Receiver()
         let session = Session(
             eventMonitors: [CompositeEventMonitor(monitors: [receiver])], transport: MockTransport { _ in .text("ok") })
-        _ = await session.request("http://mock/").validate(statusCode: [200]).serializingResponse(using: Bytes()).response
+        _ = await session.request("http://mock/").validate(statusCode: [200]).serializingResponse(using: Bytes())
+            .response
         session.eventMonitor.monitors.first?.queue.sync {}
         receiver.queue.sync {}
         #expect(
