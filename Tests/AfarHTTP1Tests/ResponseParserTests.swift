@@ -394,7 +394,8 @@ struct ResponseParserTests {
 
     @Test func limits() {
         var options = ExchangeOptions()
-        (options.maximumResponseHeadSize, options.maximumFieldCount, options.maximumInformationalResponses) = (200, 3, 2)
+        (options.maximumResponseHeadSize, options.maximumFieldCount) = (200, 3)
+        options.maximumInformationalResponses = 2
         func outcome(_ text: String) -> String { Transcript([Array(text.utf8)[...]], options: options).text }
         let end = "Content-Length: 0\r\n\r\n"
         #expect(outcome(Self.ok + "A: 1\r\nB: 2\r\n" + end) == "head 200 A=1,B=2,Content-Length=0 | end, reusable")

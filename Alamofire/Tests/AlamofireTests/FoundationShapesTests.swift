@@ -64,7 +64,8 @@ extension SessionManager: NetworkManager {}
     @Test func theDelegateOfARequestPrintsNoHeaders() {
         let configuration = URLSessionConfiguration.default
         configuration.httpAdditionalHeaders = ["X-Own": "s3cret"]
-        let request = Session(configuration: configuration).request("http://localhost/", shouldAutomaticallyResume: false)
+        let session = Session(configuration: configuration)
+        let request = session.request("http://localhost/", shouldAutomaticallyResume: false)
         #expect(!"\(request.delegate as Any)".contains("s3cret"))
     }
 

@@ -351,8 +351,10 @@ extension DownloadRequest {
     ///   - parsedValue: Describes the response to the monitors. The default describes a serialized response.
     ///   - serialize: Creates the value. The errors that it throws become `AFError`s.
     private static func makeResponse<Value>(
-        reporting parsedValue: @escaping @Sendable (DownloadRequest, AFDownloadResponse<Value>) ->
-            RequestEvent.ParsedValue = { .init($0, $1) },
+        reporting parsedValue:
+            @escaping @Sendable (DownloadRequest, AFDownloadResponse<Value>) -> RequestEvent.ParsedValue = {
+                .init($0, $1)
+            },
         with serialize: @escaping @Sendable (URLRequest?, ResponseHead?, URL?, AFError?) throws -> Value
     ) -> @Sendable (Request) -> AFDownloadResponse<Value> {
         { request in
