@@ -5,7 +5,7 @@ import Foundation
 ///
 /// The formats are those of the XML Schema data types (XML Schema Part 2, section 3).
 protocol XMLScalar: Codable, Sendable {
-    /// A description of the expected text for error messages.
+    /// A description of the expected text, which error messages include.
     static var expectation: String { get }
 
     /// Parses text without surrounding white space.
