@@ -330,7 +330,7 @@ extension Duration {
     fileprivate var sleepable: Duration { min(max(self, .zero), .seconds(1e9)) }
 }
 
-/// A gate that blocks one task at a time while it is closed.
+/// A gate. While the gate is closed, at most one task can wait for it to open.
 struct Gate: Sendable {
     private struct State {
         var isClosed = false

@@ -14,10 +14,9 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// The mock meets all requirements of ``Transport``. It supports deliveries, limits, head decisions, observers,
-/// suspension and the total timeout. Cancellation ends an exchange promptly, even while the closure is running. If the
-/// closure throws an error, the exchange fails. An error that isn't a `TransportError` becomes the underlying error of
-/// one.
+/// The mock meets all requirements of ``Transport``. It supports deliveries, limits, head decisions, observers, suspension and
+/// the total timeout. Cancellation ends an exchange promptly, even while the closure is running. If the closure throws an
+/// error, the exchange fails. Any other error is wrapped in a `TransportError` as its underlying error.
 public final class MockTransport: CallbackTransport {
     /// A closure that returns the response to a request.
     public typealias Handler = @Sendable (MockRequest) async throws -> MockResponse

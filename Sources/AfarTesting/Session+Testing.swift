@@ -70,7 +70,7 @@ extension Session {
         return request
     }
 
-    /// Creates a request to a URL in the state after an attempt. The request is never sent.
+    /// Creates a request in the state that it has after an attempt. The request is never sent.
     public func makeRequest(
         _ url: any URLConvertible, response: MockResponse? = nil, retryCount: Int = 0, error: AFError? = nil
     ) throws -> DataRequest {

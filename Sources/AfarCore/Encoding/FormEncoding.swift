@@ -210,7 +210,8 @@ struct FormSingleValueContainer: SingleValueEncodingContainer {
     }
 }
 
-// The standard library's implementations for primitive types ignore `nilEncoding`. They take precedence over a generic method.
+// The standard library's `encodeIfPresent` methods for primitive types ignore `nilEncoding`, and they take precedence over a
+// generic method. Each primitive type therefore has its own method here.
 
 extension FormKeyedContainer {
     /// Writes a value, or nil according to `nilEncoding`.

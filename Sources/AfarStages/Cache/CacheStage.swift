@@ -251,7 +251,8 @@ package struct CacheStage: ExchangeStage {
             case .data(let data) where data.count <= CacheStage.longestBody: receive(data)
             case .data, .connection: removeResponses(olderThan: head)
             case .stream(let stream):
-                // Remove older responses now. If the body is incomplete, no new response replaces them.
+                // Remove older responses now. This is necessary because no new response replaces them if the body turns out to be
+                // incomplete.
                 removeResponses(olderThan: head)
                 stream.copy(upTo: CacheStage.longestBody, to: receive)
             case .file(let count):

@@ -39,7 +39,8 @@ package final class ConnectivityStage: ExchangeStage {
             return .wait { [self] in
                 do throws(TransportError) {
                     let connectivity = try await stage.wait(with: hop, after: failure, differingFrom: tried)
-                    // If the request fails on this network too, the next wait must not end with the same network.
+                    // If the request fails on this network too, the next wait must continue until a different network is
+                    // available.
                     state.withLock { $0.tried = connectivity }
                     if let connectivity { await stage.closeConnections(exceptOn: connectivity) }
                     return .send

@@ -194,7 +194,8 @@ extension UnsafeMutableRawBufferPointer {
 public struct DecompressionLimit: Sendable, Hashable {
     /// The number of decoded bytes that any body can have, regardless of its ratio. The default is 1 GiB.
     public var size: Int64
-    /// The number of decoded bytes per received byte that a body of any size can have. The default is 1,000.
+    /// The maximum number of decoded bytes per received byte at which a body is accepted, regardless of its size. The default is
+    /// 1,000.
     public var ratio: Int64
 
     /// Creates a limit.

@@ -23,7 +23,7 @@ package final class LoopGroup: Sendable {
     private let loops: Locked<[(any TransportLoop)?]>
     private let start: @Sendable () throws -> any TransportLoop
 
-    /// Creates a group without running threads.
+    /// Creates a group whose threads haven't been started.
     ///
     /// - Parameters:
     ///   - count: The number of threads. It is limited to the range from 1 to 64.
