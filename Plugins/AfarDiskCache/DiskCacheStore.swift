@@ -170,7 +170,7 @@ public final class DiskCacheStore: CacheStore {
         enqueue(noting: { _ in }, work) { _, _ in }
     }
 
-    /// Records a change and schedules its write, in the same order.
+    /// Records a change and schedules its write. Writes run in the order in which changes are recorded.
     private func enqueue(
         noting change: (inout PendingWrites) -> Void, _ work: @escaping @Sendable () throws -> Void,
         ended: @escaping @Sendable (inout PendingWrites, _ isDone: Bool) -> Void

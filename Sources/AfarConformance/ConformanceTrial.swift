@@ -5,7 +5,7 @@ import HTTPTypes
 
 /// The environment of a case: a transport, and the suite's server.
 struct ConformanceTrial: Sendable {
-    /// The path under which the test server provides the suite's server.
+    /// The path prefix under which the test server returns the responses of ``ConformanceServer``.
     private static let root = "/suite"
 
     let transport: any Transport

@@ -50,7 +50,7 @@ struct CurlLibrary {
         let secureLibrary = info.ssl_version.map { String(cString: $0) } ?? ""
         isOnOpenSSL = secureLibrary.hasPrefix("OpenSSL/")
         sharesOpenSSL = secureLibrary == Self.openSSL
-        // Only OpenSSL reports the result of a handshake's negotiation.
+        // Only OpenSSL reports the protocol that a handshake has chosen (ALPN).
         supportsHTTP2 = isOnOpenSSL && info.features & CURL_VERSION_HTTP2 != 0
         supportsHTTP3 = info.features & CURL_VERSION_HTTP3 != 0
         pausesStreams = info.version_num >= 0x08_11_00

@@ -148,7 +148,7 @@ private final class SentBody: Sendable {
 private final class BodyFileTracker: Sendable {
     private let chosen: Guarded<Int32?>
 
-    /// Observes the head decision, because the decision can select another file.
+    /// Wraps the closure that is called with the response's head, because it can choose a different file for the body.
     init(_ exchange: inout Exchange) {
         chosen = Guarded(exchange.delivery.file)
         guard let decision = exchange.decide else { return }

@@ -35,7 +35,7 @@ package struct ResponseParser: ~Copyable {
 
         package init(method: HTTPRequest.Method, url: String) { (self.method, self.url) = (method, url) }
 
-        /// Derives the properties that affect parsing from the request's head.
+        /// Reads the properties of the request's head that affect how its response is parsed.
         ///
         /// - Parameter canUpgrade: Whether the connection can be used for another protocol.
         package init(_ head: RequestHead, url: String, canUpgrade: Bool = true) {

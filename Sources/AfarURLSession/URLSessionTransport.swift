@@ -71,7 +71,8 @@ public final class URLSessionTransport: Transport {
         return try await running.response()
     }
 
-    /// Returns the session for exchanges with these protocol classes; nil means the classes of this transport's configuration.
+    /// Returns the session for exchanges with these protocol classes. If `classes` is nil, the classes of this transport's
+    /// configuration apply.
     private func session(for classes: [AnyClass]?) -> OwnSession {
         guard let classes else { return session }
         let key = classes.map(ObjectIdentifier.init)

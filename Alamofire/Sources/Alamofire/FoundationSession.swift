@@ -78,7 +78,7 @@ extension Session {
 
 /// The properties of a request's session that Alamofire 5 makes available through `Request.delegate`.
 public struct RequestDelegate: Sendable {
-    // The request, and not its configuration, which would print secrets in headers.
+    // Stores the request instead of its configuration, because printing a configuration reveals secrets in headers.
     private let request: Request
 
     fileprivate init(of request: Request) { self.request = request }

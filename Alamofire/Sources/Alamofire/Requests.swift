@@ -80,8 +80,8 @@ extension Session {
             interceptor: interceptor, shouldAutomaticallyResume: nil, requestModifier: requestModifier)
     }
 
-    /// Creates a data request. The parameters have no defaults, so calls that omit an argument use the method with all
-    /// parameters.
+    /// Creates a data request. The parameters have no defaults. A call that omits an argument therefore uses `Session`'s own
+    /// method.
     @_disfavoredOverload
     public func request(
         _ convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)?

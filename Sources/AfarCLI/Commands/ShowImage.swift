@@ -207,7 +207,7 @@ struct ImageFile {
 
     init(path: String) { self.path = path }
 
-    /// Creates a file from an argument that can also be a URL, or returns nil if no such file exists.
+    /// Creates a reference to an existing file. Returns nil if the argument is a URL or the file doesn't exist.
     init?(existingAt path: String) {
         var isDirectory: ObjCBool = false
         guard !path.contains("://"), FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory),

@@ -54,7 +54,7 @@ extension CurlOptions {
 }
 
 extension ExchangeOptions.TLSVersion {
-    /// libcurl's constant for this version as the lowest one.
+    /// The libcurl constant that makes this version the minimum.
     var curlVersion: Int {
         switch self {
         case .v12: CURL_SSLVERSION_TLSv1_2

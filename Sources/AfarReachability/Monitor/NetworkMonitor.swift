@@ -189,8 +189,8 @@ final class PathTarget: Sendable {
     }
 }
 
-/// Removes each path that equals the previous path that this consumer received. If the consumer is slow, newer paths
-/// replace those in between, so two equal paths can follow each other.
+/// Removes each path that equals the previous path that this consumer received. A slow consumer receives only the newest path.
+/// If the path changed and changed back in the meantime, that path equals the last one it received.
 final class DistinctPaths: @unchecked Sendable {
     // Sendable because a stream has a single consumer, which takes one path at a time.
     private var iterator: AsyncStream<NetworkPath>.Iterator

@@ -218,7 +218,8 @@ extension EventSource {
 
         /// The upper limit of delays, one year. It prevents overflow in calculations.
         private static let longest = Duration.seconds(31_536_000)
-        /// The starting value for increasing a delay of zero. It ensures a pause between failed connections.
+        /// If the delay is zero, the value that is multiplied instead, because a multiple of zero would never cause a pause
+        /// between failed connections. It ensures a pause between failed connections.
         private static let shortestGrown = Duration.milliseconds(100)
     }
 }

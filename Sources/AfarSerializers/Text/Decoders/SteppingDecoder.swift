@@ -98,7 +98,7 @@ struct SteppingDecoder<Rules: DecodingRules>: ChunkDecoder {
 
 /// The rules for decoding the bytes of an encoding, called "decoder" in the Encoding Standard.
 protocol DecodingRules: Sendable {
-    /// Whether the next byte begins a character, and represents itself if it is ASCII.
+    /// Whether the decoder is between two characters and would decode an ASCII byte as itself.
     var isReadyForASCII: Bool { get }
 
     /// Processes a byte.
