@@ -51,11 +51,14 @@ BINARY = $(shell $(SWIFT) build $(OPTIONS) -c release --show-bin-path)/afar
 # The base path of the site that `make docs` builds.
 BASE ?= /
 
-.PHONY: help run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench bench-serializers bench-images bench-stores bench-websockets autobahn newer-libcurl memcheck soak \
+.PHONY: help options run install test check nightly api-breakage fuzz sanitize sanitize-thread sanitize-address bench bench-serializers bench-images bench-stores bench-websockets autobahn newer-libcurl memcheck soak \
 	smoke docs lint format build-packages test-packages bench-packages
 
 help: ## Lists the targets.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 18
+
+options: ## Prints the options of all builds.
+	@echo $(OPTIONS)
 
 run: build-packages ## Builds the tool and runs its demo against an embedded server.
 	$(SWIFT) run $(OPTIONS) afar demo
