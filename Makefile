@@ -19,7 +19,7 @@ BENCH_PACKAGES := $(BUILD_PACKAGES) nginx-light openssl python3-aiohttp
 # Each test target runs in its own process. Otherwise, programs that one target starts would inherit the sockets of another, and keep
 # connections open that tests expect to be closed. `swift test` isn't used, because it starts four processes for each target and
 # sometimes hangs. The longest targets come first, so that none runs alone at the end.
-TEST_TARGETS := AfarCLITests FuzzTests AfarTests AfarCurlTests NetworkTests
+TEST_TARGETS := AfarCLITests FuzzTests AfarTests AfarCurlTests FaultTests NetworkTests AfarDiskCacheTests AfarXMLTests
 TEST_TARGETS += $(filter-out $(TEST_TARGETS),$(notdir $(wildcard Tests/*Tests)))
 TEST_CHECKS := Tests/Rules/check Tests/Openness/check Tests/Site/check Tests/Consumer/check Alamofire/check Tests/PluginConsumers/check
 SANITIZE = SWIFT="$(SWIFT)" OPTIONS="$(OPTIONS)" TEST_TARGETS="$(TEST_TARGETS)" Tests/Sanitizers/run
