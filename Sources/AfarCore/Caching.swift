@@ -111,7 +111,6 @@ extension Request {
         mutable.withLock { $0.settings.cachedResponseHandler }
     }
 
-    /// Configures how an exchange uses the session's cache.
     func useCache(for urlRequest: URLRequest, in exchange: inout Exchange) throws {
         let requestPolicy = urlRequest.cachePolicy
         let policy = requestPolicy == .useProtocolCachePolicy ? session.configuration.requestCachePolicy : requestPolicy

@@ -3,7 +3,6 @@
 /// The closures often retain the request. The redirect and authentication stages therefore remove their closures before they pass
 /// the exchange to the next stage.
 package struct ExchangePolicies: Sendable {
-    /// How redirects are handled.
     package var redirects = RedirectPolicy.follow
     /// Replacements for the schemes of redirects, such as `http` for `ws` when the exchange opens a WebSocket.
     package var redirectSchemes: [String: String] = [:]
@@ -13,9 +12,7 @@ package struct ExchangePolicies: Sendable {
     package var challengeHandler: ChallengeHandler?
     /// The challenge that this request answers, if any.
     var answeredChallenge: AnsweredChallenge?
-    /// Whether cookies are sent and stored.
     package var cookies = CookieHandling()
-    /// How the request uses the cache.
     package var cache = CachePolicy.standard
     /// Called before the cache stores a response.
     package var cacheHandler: CacheHandler?

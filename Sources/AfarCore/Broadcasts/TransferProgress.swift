@@ -28,16 +28,8 @@ extension Request {
         return self
     }
 
-    /// Sets a closure that is called with the progress of the download. A later call replaces the closure.
-    ///
-    /// For a plain ``DataRequest``, set the closure before the request starts. Other kinds of requests always count bytes.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue on which the closure is called. The default is the main queue. If the queue is slow, intermediate
-    ///     values are skipped, but the last value is always delivered. Response handlers are called after the last progress call
-    ///     has returned. If the queue is blocked, for example because the main thread is blocked, the request waits at most 5
-    ///     seconds for that call. A canceled request doesn't wait.
-    ///   - closure: Called each time more bytes have arrived.
+    /// Sets a closure that is called with the progress of the download. A later call replaces the closure. See
+    /// ``uploadProgress(queue:closure:)``.
     @preconcurrency
     @discardableResult
     public func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
@@ -59,14 +51,8 @@ extension Request {
         stream(of: broadcast { $0.makeSending() }, bufferingPolicy: bufferingPolicy) { $0.progress }
     }
 
-    /// Returns a sequence of the progress of the download. If a progress closure is set, it is called as well.
-    ///
-    /// For a plain ``DataRequest``, call this method before the request starts. Other kinds of requests always count bytes. An
-    /// iteration that starts late begins with the current values. The iteration ends when the request finishes or is canceled.
-    /// Ending the iteration doesn't affect the request.
-    ///
-    /// - Parameter bufferingPolicy: The policy for buffering values until the loop receives them. The default is `.unbounded`.
-    ///   For long transfers, use `.bufferingNewest(1)`, which keeps only the newest value.
+    /// Returns a sequence of the progress of the download. If a progress closure is set, it is called as well. See
+    /// ``uploadProgress(bufferingPolicy:)``.
     public func downloadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
@@ -93,7 +79,6 @@ extension Request {
         }
     }
 
-    /// Whether the request's exchanges must report their progress.
     var reportsProgress: Bool {
         mutable.withLock { $0.observers?.sending != nil || $0.observers?.receiving != nil }
     }
@@ -211,7 +196,6 @@ final class TransferProgress: Sendable {
         if let handler { call(handler) }
     }
 
-    /// Resets the progress for a new attempt.
     func reset() {
         let (progress, broadcast) = state.withLock { state in
             state.byteProgress = nil
@@ -296,7 +280,6 @@ struct ByteProgress: Sendable {
         self.total = total ?? -1
     }
 
-    /// A new `Progress` with these values.
     var progress: Progress {
         // `init(totalUnitCount:)` would attach the object to the thread's current progress.
         let progress = Progress.discreteProgress(totalUnitCount: total)

@@ -118,7 +118,6 @@ extension Request {
         }
     }
 
-    /// - Throws: The error that prevents the request from being sent.
     private func curlCommand(for urlRequest: URLRequest) throws -> CurlCommand {
         try urlRequest.validate()
         let requestBody = try body(for: urlRequest)
@@ -188,7 +187,6 @@ extension CurlCommand.Body {
 
 /// A curl command line that sends a request.
 package struct CurlCommand {
-    /// The source of the body.
     package enum Body {
         case data(Data)
         case file(path: String)
@@ -198,13 +196,10 @@ package struct CurlCommand {
         case form(words: [String])
     }
 
-    /// The method's name.
     package var method: String
     /// The URL as it is sent.
     package var url: String
-    /// The headers, in the order in which they are sent.
     package var headers: HTTPHeaders
-    /// The headers that curl must not add.
     package var suppressedHeaders: [String] = []
     /// The body, if there is one.
     package var body: Body?
@@ -216,7 +211,6 @@ package struct CurlCommand {
     package var cookies: String?
     /// The maximum number of redirects that curl follows, or nil if it follows none.
     package var maximumRedirects: Int?
-    /// Additional curl options.
     package var options: [String] = []
 
     package init(method: String, url: String, headers: HTTPHeaders, body: Body?) {

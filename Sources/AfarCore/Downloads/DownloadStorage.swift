@@ -30,7 +30,6 @@ struct DownloadStorage: Sendable {
 
     private let state: Locked<State>
 
-    /// - Parameter part: The part that the first attempt resumes.
     init(resuming part: ResumeData? = nil) {
         state = Locked(State(resumable: part))
     }
@@ -82,10 +81,6 @@ struct DownloadStorage: Sendable {
     }
 
     /// Opens the part that the request resumes, if there is one.
-    ///
-    /// - Parameters:
-    ///   - urlRequest: The request before adapters.
-    ///   - names: The headers to omit from resume data.
     func prepare(for urlRequest: URLRequest, hiding names: Set<String>) throws {
         var original = urlRequest
         for name in names { original.setValue(nil, forHTTPHeaderField: name) }
@@ -110,8 +105,6 @@ struct DownloadStorage: Sendable {
     }
 
     /// Chooses the file for the body that follows a head.
-    ///
-    /// - Parameter sent: The adapted request.
     func decision(at head: ResponseHead, sent: URLRequest?) -> HeadDecision {
         let (delivery, original) = state.withLock { ($0.delivery, $0.original) }
         guard let delivery else { return .take() }
@@ -125,8 +118,6 @@ struct DownloadStorage: Sendable {
     // MARK: Completion
 
     /// Ends writing after the body is complete.
-    ///
-    /// - Returns: The file with the body, or nil if none was opened.
     func finish() throws(TransportError) -> URL? {
         guard let delivery = state.withLock({ $0.delivery }) else { return nil }
         let (file, resumable) = try delivery.finish()
@@ -154,8 +145,6 @@ struct DownloadStorage: Sendable {
     func keep() { state.withLock { $0.file }?.keep() }
 
     /// Ends writing before the body is complete.
-    ///
-    /// - Parameter shouldKeep: Whether to keep a part that can be resumed.
     func interrupt(keeping shouldKeep: Bool) {
         guard let delivery = state.withLock({ $0.delivery }) else { return }
         let resumable = delivery.interrupt(keeping: shouldKeep)
@@ -184,6 +173,5 @@ struct DownloadFiles {
     var temporaryURL: URL?
     /// The location that the file was moved to.
     var destinationURL: URL?
-    /// The data with which the download can be resumed.
     var resumeData: Data?
 }

@@ -14,7 +14,6 @@ package final class TemporaryFile: Sendable {
 
     /// The prefix of the directory names.
     package static let directoryPrefix = "afar-"
-    /// The name of the file in its directory.
     package static let name = "download"
     /// The name of the complete file.
     package static let wholeName = "downloaded"
@@ -114,7 +113,6 @@ package final class TemporaryFile: Sendable {
         return fstat(descriptor, &status) == 0 && status.st_nlink > 0
     }
 
-    /// Ends writing.
     func close() {
         let mustClose = state.withLock { Swift.exchange(&$0.isOpen, with: false) }
         guard mustClose else { return }
@@ -123,7 +121,6 @@ package final class TemporaryFile: Sendable {
         _ = Foundation.close(descriptor)
     }
 
-    /// Keeps the file and gives up ownership of it.
     func keep() { state.withLock { $0.isOwned = false } }
 
     /// Takes ownership of a kept file again. If the file still exists, it is removed when this object is released.
@@ -169,7 +166,6 @@ package final class PrivateDirectory: Sendable {
         try self.init(adopting: open(path, Self.flags))
     }
 
-    /// Opens the directory of this name in `parent`.
     package convenience init(_ name: String, in parent: PrivateDirectory) throws(Refusal) {
         try self.init(adopting: openat(parent.descriptor, name, Self.flags))
     }
@@ -216,9 +212,7 @@ package final class PrivateDirectory: Sendable {
 struct FileMove {
     let source: URL
     let destination: URL
-    /// Whether to create the destination's parent directories.
     let createsDirectories: Bool
-    /// Whether to replace an existing file.
     let replacesFile: Bool
 
     /// - Throws: A `CocoaError`. The source is then unchanged.

@@ -284,12 +284,10 @@ extension Result where Success == Void {
 }
 
 extension Result {
-    /// Whether this is a success.
     package var isSuccess: Bool {
         if case .success = self { true } else { false }
     }
 
-    /// Whether this is a failure.
     package var isFailure: Bool {
         !isSuccess
     }

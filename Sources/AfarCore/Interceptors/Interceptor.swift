@@ -285,7 +285,6 @@ extension Request {
     /// The session's interceptor and the request's own, in the order in which they run.
     var interceptors: [any RequestInterceptor] { [session.interceptor, interceptor].compactMap { $0 } }
 
-    /// Whether the session or the request has an interceptor.
     var isIntercepted: Bool { session.interceptor != nil || mutable.withLock { $0.settings.interceptor != nil } }
 
     /// Runs work for the current attempt, in a task that is canceled if the request ends first.

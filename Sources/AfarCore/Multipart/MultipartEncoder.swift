@@ -163,7 +163,6 @@ extension String {
     }
 }
 
-/// The source of a part's content.
 enum MultipartContent: Sendable {
     case data(Data)
     case file(URL)
@@ -231,7 +230,6 @@ enum MultipartContent: Sendable {
     }
 }
 
-/// A stream that only one encoding can read.
 final class SingleUseStream: @unchecked Sendable {
     // @unchecked because only one caller receives the stream.
     private let stream: InputStream
@@ -246,7 +244,6 @@ final class SingleUseStream: @unchecked Sendable {
 }
 
 extension Data {
-    /// Writes all bytes at once.
     func write(to sink: MultipartContent.Sink) throws { try withUnsafeBytes(sink) }
 }
 

@@ -216,7 +216,6 @@ final class DataRequestTask: URLSessionUploadTask, RequestTask, @unchecked Senda
     override func resume() { attempt?.request?.resume() }
 }
 
-/// The task of a download.
 final class DownloadRequestTask: URLSessionDownloadTask, RequestTask, @unchecked Sendable {
     // Sendable: `attempt` is set before sharing.
 
@@ -294,10 +293,8 @@ extension ResumeData {
 /// It reports the request's state and forwards calls to the request. It neither performs nor retains the request. The final state
 /// remains available after the attempt has ended.
 final class TaskAttempt: Sendable {
-    /// The state of an attempt at one moment.
     struct Snapshot {
         var state = URLSessionTask.State.completed
-        /// The last redirect that was followed.
         var redirect: Redirect?
         var head: ResponseHead?
         var error: (any Error)?
@@ -319,7 +316,6 @@ final class TaskAttempt: Sendable {
     let urlRequest: URLRequest
     private let state: Locked<State>
 
-    /// - Parameter ending: The final snapshot of an attempt that has ended.
     init(_ urlRequest: URLRequest, of request: Request, ending: Snapshot? = nil) {
         self.urlRequest = urlRequest
         identifier = Self.lastIdentifier.withLock { last in

@@ -93,7 +93,6 @@ final class UploadBody: Sendable {
         return try form.createUploadable { try request.checkEnd() }
     }
 
-    /// Returns the body to send with a request.
     func body(for urlRequest: URLRequest, of request: Request) throws -> RequestBody {
         switch uploadable {
         case .data(let data): .data(data)
@@ -160,7 +159,6 @@ extension UploadRequest.Uploadable: UploadableConvertible {
 /// A type that creates both a `URLRequest` and its body.
 public protocol UploadConvertible: UploadableConvertible & URLRequestConvertible {}
 
-/// A body and a request that are created independently.
 struct Upload: UploadConvertible, WrittenURLConvertible {
     private let uploadable: UploadRequest.Uploadable
     private let request: any URLRequestConvertible

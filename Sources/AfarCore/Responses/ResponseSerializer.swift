@@ -176,7 +176,6 @@ extension SerializationInput {
 }
 
 extension ResponseHead {
-    /// Creates a head from Foundation's type.
     package convenience init(_ response: HTTPURLResponse) {
         var fields = HTTPFields()
         for (name, value) in response.allHeaderFields {

@@ -60,7 +60,6 @@ extension SessionDelegate {
         return true
     }
 
-    /// Whether the delegate has a closure that receives the files of downloads.
     var receivesFiles: Bool { isListening && downloadTaskDidFinishDownloadingToURL != nil }
 
     /// Passes a download's file to the closure. The file stays in place during the call. Must be called on the root queue.
@@ -78,7 +77,6 @@ extension SessionDelegate {
         isListening && handlesRedirects ? DelegateRedirects(delegate: self, queue: queue) : nil
     }
 
-    /// Whether the delegate has a closure that handles challenges.
     var handlesChallenges: Bool {
         isListening && (taskDidReceiveChallenge != nil || taskDidReceiveChallengeWithCompletion != nil)
     }
@@ -110,7 +108,6 @@ extension SessionDelegate {
     }
 }
 
-/// Calls a delegate's closures for redirects.
 private struct DelegateRedirects: RedirectHandler {
     let delegate: SessionDelegate
     let queue: DispatchQueue

@@ -192,7 +192,6 @@ open class SessionDelegate: @unchecked Sendable {
     /// The sessions that use this delegate. There should be only one.
     private var attached: [SessionState] { sessions.withLock { $0.compactMap(\.session) } }
 
-    /// Adds a session that was created with this delegate.
     func attach(_ session: SessionState) {
         // Another session could be released here.
         sessions.release { sessions in

@@ -76,7 +76,6 @@ final class PendingConnection<Connection: Sendable>: Sendable {
 
     /// The connection, or nil if none is open.
     var connection: Connection? { state.withLock { $0.connection } }
-    /// Whether closures are waiting for the connection.
     var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty } }
 
     /// Calls the waiting closures in order. Closures added later are called immediately.

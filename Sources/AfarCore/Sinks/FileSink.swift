@@ -8,10 +8,8 @@ import Foundation
 final class FileSink: ResponseSink {
     let storage: DownloadStorage
     private let destination: DownloadRequest.Destination?
-    /// Whether canceling the request produces resume data.
     private let producesResumeDataWhenCancelled = Locked(false)
 
-    /// - Parameter part: The partial file that the first attempt resumes.
     init(to destination: DownloadRequest.Destination?, resuming part: ResumeData? = nil) {
         self.destination = destination
         storage = DownloadStorage(resuming: part)
@@ -123,7 +121,6 @@ final class FileSink: ResponseSink {
         storage.interrupt(keeping: !isCancelled || producesResumeDataWhenCancelled.withLock { $0 })
     }
 
-    /// Calls the closures that wait for the resume data.
     private func callResumeDataHandlers(_ request: Request) {
         let waiting = storage.takeWaiting()
         guard !waiting.isEmpty else { return }
@@ -148,7 +145,6 @@ extension Request {
 }
 
 extension TransportError {
-    /// Returns ``urlError`` with the resume data.
     fileprivate func urlError(resumeData: Data?) -> URLError {
         let error = urlError
         guard let resumeData else { return error }

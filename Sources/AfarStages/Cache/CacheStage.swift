@@ -56,7 +56,6 @@ package struct CacheStage: ExchangeStage {
             /// Whether validation failed, so that the request must be sent without conditions.
             var mustSend = false
             var requestDate = Date.distantPast
-            /// The head of the response from the network, and its date.
             var arrival: (head: ResponseHead, date: Date)?
             /// The head that the stage delivered after a successful validation.
             var deliveredHead: ResponseHead?

@@ -87,7 +87,6 @@ public protocol ConnectivityProvider: Sendable {
     func connectivityUpdates() -> AsyncStream<Connectivity>
 }
 
-/// The outcome of a wait for a network.
 package enum ConnectivityWait: Sendable {
     /// The wait succeeded with this connectivity.
     case satisfied(Connectivity)
@@ -160,7 +159,6 @@ package final class ConnectivityListener: Sendable {
         self.provider = provider
     }
 
-    /// Whether the listener hasn't been started.
     package var mustStart: Bool { !wasStarted.load(ordering: .relaxed) }
 
     /// Starts listening. Only the first call has an effect.
@@ -184,7 +182,6 @@ package final class ConnectivityListener: Sendable {
         }
     }
 
-    /// Stops listening permanently.
     package func end() {
         if case .listening(let task) = state.withLock({ Swift.exchange(&$0, with: .ended) }) { task.cancel() }
     }

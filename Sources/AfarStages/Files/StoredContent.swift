@@ -114,7 +114,6 @@ final class StoredContent<Content: StoreContent>: UnsavedStore {
     }
 }
 
-/// The contents of a store, in memory and in a file.
 protocol StoreContent: Sendable {
     associatedtype Key: Hashable & Sendable
     associatedtype Value: Sendable
@@ -124,10 +123,8 @@ protocol StoreContent: Sendable {
     /// - Parameter bytes: The contents of the file. Anything that can't be parsed is kept or ignored.
     mutating func read(_ bytes: [UInt8], now: Date)
 
-    /// Applies changes.
     mutating func apply(_ changes: StoreChanges<Key, Value>, now: Date)
 
-    /// Returns the contents of the file.
     func bytes(now: Date) -> [UInt8]
 
     func contains(_ key: Key) -> Bool
@@ -139,7 +136,6 @@ struct StoreChanges<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// limit matters when a file can't be written.
     static var limit: Int { 20_000 }
 
-    /// Whether all earlier contents were removed.
     private(set) var removesAll = false
     /// The new values by key; nil for removed entries.
     private(set) var values: [Key: Value?] = [:]
@@ -150,7 +146,6 @@ struct StoreChanges<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     mutating func removeAll() { (removesAll, values) = (true, [:]) }
 
-    /// Appends later changes.
     mutating func append(_ later: Self) {
         if later.removesAll { removeAll() }
         values.merge(later.values) { $1 }
@@ -161,7 +156,6 @@ struct StoreChanges<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
 }
 
-/// A store with unsaved changes.
 protocol UnsavedStore: AnyObject, Sendable {
     /// Writes the file, and ignores errors.
     func saveAtExit()

@@ -132,7 +132,6 @@ public struct HSTSHosts: Sendable {
             && abs(host.expires.timeIntervalSince(known.expires)) <= host.expires.timeIntervalSince(now) / 100
     }
 
-    /// The entry for exactly this host.
     subscript(name: String) -> HSTSHost? { hosts[name] }
 
     /// Removes a host.

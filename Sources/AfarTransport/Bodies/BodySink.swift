@@ -51,7 +51,6 @@ package struct BodySink {
         limit = nil
     }
 
-    /// The source of a streamed body.
     package var source: ResponseBodyStream.Source? {
         if case .stream(let source, _) = target { source } else { nil }
     }
@@ -84,10 +83,6 @@ package struct BodySink {
     }
 
     /// Writes bytes to the destination.
-    ///
-    /// - Parameters:
-    ///   - bytes: The decoded bytes.
-    ///   - evenIfFull: Whether a stream accepts the bytes even if it is full. The default is false.
     package mutating func write(_ bytes: UnsafeRawBufferPointer, evenIfFull: Bool = false) throws(Fault) -> WriteResult
     {
         if let limit, byteCount + Int64(bytes.count) > limit {
@@ -182,7 +177,6 @@ package final class ChunkBuffer {
     /// The unused blocks of one body. They are in a separate object, because chunks outlive the transfer.
     private final class Blocks: Sendable {
         private struct State {
-            /// The addresses of the blocks.
             var waiting: [UInt] = []
             var limit = 8
         }

@@ -186,8 +186,6 @@ package func withCancellableTask<Answer: Sendable>(
 }
 
 /// Runs throwing user code in a new task and waits for it. Canceling the calling task cancels the new task and ends the wait.
-///
-/// - Throws: The error that the code throws, or `CancellationError`.
 package func withCancellableTask(
     on executor: QueueExecutor = .global, _ work: @escaping @Sendable () async throws -> Void
 ) async throws {
@@ -205,7 +203,6 @@ extension Result where Failure == any Error {
 
 // MARK: - Tasks on a queue
 
-/// Runs tasks on a Dispatch queue.
 package final class QueueExecutor: TaskExecutor {
     /// Runs tasks on Dispatch's own threads. If some threads are blocked, Dispatch starts more threads than there are processors.
     package static let global = QueueExecutor(.global())

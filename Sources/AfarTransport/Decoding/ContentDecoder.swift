@@ -35,7 +35,6 @@ public final class ContentDecoder {
         /// Receives the output of the previous layer. The first layer has no buffer.
         let buffer: UnsafeMutableRawBufferPointer
         var waiting: UnsafeRawBufferPointer
-        /// The bytes decoded so far.
         var byteCount: Int64 = 0
 
         init(_ name: String, _ coding: any ContentCoding, bufferSize: Int) {

@@ -159,7 +159,6 @@ package final class ConnectionSecurity: Sendable {
 
 /// An error that indicates that no decision was made about a server's certificates.
 package struct NoTrustDecision: Error, CustomStringConvertible {
-    /// The code of the request's error.
     package let code: TransportError.Code
     package let description: String
 
@@ -169,7 +168,6 @@ package struct NoTrustDecision: Error, CustomStringConvertible {
 }
 
 extension ServerTrustError.Code {
-    /// The code of a request's error.
     package var transportCode: TransportError.Code {
         switch self {
         case .expired: .certificateHasBadDate
@@ -237,7 +235,6 @@ package struct UndecidedTrust: Error {
 
 /// A handler's decision about a server's certificates.
 package enum ServerTrustAnswer: Sendable {
-    /// Evaluates the certificates, as without a handler.
     case evaluate
     case trust
     case refuse
@@ -280,7 +277,6 @@ extension Hop {
 
 /// The TLS settings of a transport, shared by all of its threads.
 package final class TLSSettings: Sendable {
-    /// The trusted certificates.
     package let authorities: CertificateAuthorities
     /// The ciphers for TLS 1.2 as an OpenSSL list; nil for OpenSSL's defaults.
     package let cipherList: String?

@@ -14,7 +14,6 @@ package struct LeastRecentlyUsed<Value> {
     private var indices: [String: Int] = [:]
     private var newest = -1
     private var oldest = -1
-    /// The total cost of all values.
     package private(set) var cost = 0
 
     package init() {}

@@ -54,7 +54,6 @@ package enum ExchangeSender: Sendable {
     /// The first transport that has the required features, or the last one if none has them.
     case firstCapable([Candidate])
 
-    /// One of several transports.
     package final class Candidate: Sendable {
         fileprivate let sender: ExchangeSender
         fileprivate let features: TransportCapabilities.Features

@@ -151,7 +151,6 @@ public final class DefaultFields: Sendable {
 ///
 /// It is a class because options are copied often.
 package final class ConnectionAuthentication: Sendable {
-    /// The authentication protocol.
     package enum Scheme: String, Sendable {
         /// GSS-API (RFC 4559) with the process's ticket, usually from Kerberos.
         case negotiate
@@ -162,7 +161,6 @@ package final class ConnectionAuthentication: Sendable {
     package let scheme: Scheme
     package let user: String
     package let password: String
-    /// The origin that the credential is for.
     package let origin: Origin
 
     package init(_ scheme: Scheme, user: String, password: String, origin: Origin) {

@@ -93,7 +93,6 @@ public final class ResponseHead: Sendable {
         }
     }
 
-    /// Returns whether there is a field with this name.
     package func contains(_ name: HTTPField.Name) -> Bool {
         switch storage {
         case .fields(let fields): fields.contains(name)

@@ -211,7 +211,6 @@ extension TransportError {
 }
 
 extension TransportError.Code {
-    /// All codes.
     package static let all: [Self] = [
         .cancelled, .timedOut, .invalidURL, .unsupportedURL, .cannotFindHost, .cannotConnect, .proxyFailed,
         .notConnected, .connectionLost, .secureConnectionFailed, .certificateUntrusted, .certificateHasBadDate,
@@ -289,7 +288,6 @@ package struct Fault: Error {
         self.underlying = underlying
     }
 
-    /// Creates a fault from an error of a decoder.
     package init(_ error: TransportError) { self.init(error.code, error.message) }
 
     package static let cancelled = Fault(.cancelled, "the exchange was cancelled")

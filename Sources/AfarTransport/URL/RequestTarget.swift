@@ -227,7 +227,6 @@ package struct HostName: Hashable, Sendable {
     /// The normalized form.
     package let text: String
 
-    /// Creates a host name from the host of `host:port`.
     package init(ofAuthority authority: String) { self.init(plain: Self.split(authority).name) }
 
     /// Returns the port of `host:port`; nil if it is missing.
@@ -273,7 +272,6 @@ package struct Origin: Hashable, Sendable {
     /// The origin as text, such as "https://example.com:8443". The scheme's default port is omitted.
     package let text: String
 
-    /// Creates the origin that a request is sent to.
     package init(_ request: HTTPRequest) {
         self.init(scheme: request.scheme ?? "", authority: request.authority ?? "")
     }
