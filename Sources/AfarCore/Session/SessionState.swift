@@ -78,7 +78,6 @@ final class SessionState: Sendable {
             serverTrustManager: serverTrustManager)
         (listeners, hasEventMonitors) = Self.listeners(eventMonitors, delegate, on: queues.root)
         connectivityListener = connectivity.map(ConnectivityListener.init)
-        delegate.attach(self)
     }
 
     func makeStack(_ configuration: SessionConfiguration, over transport: any Transport) -> TransportStack {
