@@ -25,11 +25,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     nonisolated(nonsending) public var response: AFDataResponse<Value> {
         get async {
             guard shouldAutomaticallyCancel else { return await deferred.value }
-            return await withTaskCancellationHandler {
-                await deferred.value
-            } onCancel: {
-                request.cancel()
-            }
+            return await deferred.value(onCancel: { request.cancel() })
         }
     }
 
@@ -120,11 +116,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     nonisolated(nonsending) public var response: AFDownloadResponse<Value> {
         get async {
             guard shouldAutomaticallyCancel else { return await deferred.value }
-            return await withTaskCancellationHandler {
-                await deferred.value
-            } onCancel: {
-                request.cancel()
-            }
+            return await deferred.value(onCancel: { request.cancel() })
         }
     }
 

@@ -50,11 +50,7 @@ public final class StreamRequest: Request, @unchecked Sendable {
         startIfAutomatic()
         let opened = Deferred<(any Connection)?>()
         connection.pendingConnection.whenOpen { opened.fulfill($0) }
-        let connection = await withTaskCancellationHandler {
-            await opened.value
-        } onCancel: {
-            opened.fulfill(nil)
-        }
+        let connection = await opened.value(ifCancelled: nil)
         guard let connection, !Task.isCancelled else {
             throw error
                 ?? TransportError(
@@ -291,13 +287,7 @@ private final class Turn: Sendable {
     }
 
     /// Waits until the lock is acquired or the task is canceled.
-    func wait() async {
-        await withTaskCancellationHandler {
-            await acquired.value
-        } onCancel: { [acquired] in
-            acquired.fulfill(())
-        }
-    }
+    func wait() async { await acquired.value(ifCancelled: ()) }
 
     /// Releases the lock, or skips this turn if the lock hasn't been acquired yet.
     func end() {

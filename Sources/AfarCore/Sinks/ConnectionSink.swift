@@ -28,11 +28,7 @@ final class ConnectionSink: ResponseSink {
         }
         wasOpen.withLock { $0 = true }
         pendingConnection.open(connection)
-        try await withTaskCancellationHandler {
-            try await closed.value.get()
-        } onCancel: { [closed] in
-            closed.fulfill(.success(()))
-        }
+        try await closed.value(ifCancelled: .success(())).get()
     }
 
     func receive(_ response: TransportResponse, for request: Request) throws {

@@ -107,6 +107,18 @@ package final class Deferred<Value: Sendable>: AnyDeferred, @unchecked Sendable 
             }
         }
     }
+
+    /// The value. If the waiting task is canceled, calls a closure, and continues to wait.
+    package nonisolated(nonsending) func value(onCancel cancel: @Sendable () -> Void) async -> Value {
+        await withTaskCancellationHandler(operation: { await value }, onCancel: cancel)
+    }
+
+    /// The value. If the waiting task is canceled first, sets another value, which ends the wait of all tasks.
+    package nonisolated(nonsending) func value(
+        ifCancelled cancelled: @autoclosure @Sendable () -> Value
+    ) async -> Value {
+        await value(onCancel: { fulfill(cancelled()) })
+    }
 }
 
 // MARK: - Timers
@@ -145,11 +157,7 @@ package final class DelayedCall: @unchecked Sendable {
 package func pause(for duration: Duration) async {
     let end = Deferred<Void>()
     let timer = end.fulfill((), after: duration)
-    await withTaskCancellationHandler {
-        await end.value
-    } onCancel: {
-        end.fulfill(())
-    }
+    await end.value(ifCancelled: ())
     timer.cancel()
 }
 
@@ -177,12 +185,10 @@ package func withCancellableTask<Answer: Sendable>(
         }
     }
     defer { timer?.cancel() }
-    return await withTaskCancellationHandler {
-        await outcome.value
-    } onCancel: {
+    return await outcome.value(onCancel: {
         task.cancel()
         outcome.fulfill(cancelled())
-    }
+    })
 }
 
 /// Runs throwing user code in a new task and waits for it. Canceling the calling task cancels the new task and ends the wait.
