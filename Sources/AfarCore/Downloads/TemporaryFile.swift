@@ -128,15 +128,10 @@ package final class TemporaryFile: Sendable {
 
     /// Moves the file to its destination.
     ///
-    /// - Parameters:
-    ///   - createsDirectories: Whether to create the destination's parent directories.
-    ///   - replacesFile: Whether to replace an existing file.
     /// - Throws: A `CocoaError` with the reason. The file then remains in place.
-    func move(to destination: URL, createsDirectories: Bool, replacesFile: Bool) throws {
+    func move(to destination: URL, _ options: DownloadRequest.Options) throws {
         guard destination.standardizedFileURL != url.standardizedFileURL else { return keep() }
-        try FileMove(
-            source: url, destination: destination, createsDirectories: createsDirectories, replacesFile: replacesFile
-        ).perform()
+        try FileMove(source: url, destination: destination, options: options).perform()
         keep()
         rmdir(directory)
     }
@@ -212,15 +207,14 @@ package final class PrivateDirectory: Sendable {
 struct FileMove {
     let source: URL
     let destination: URL
-    let createsDirectories: Bool
-    let replacesFile: Bool
+    let options: DownloadRequest.Options
 
     /// - Throws: A `CocoaError`. The source is then unchanged.
     func perform() throws {
         guard destination.isFileURL else {
             throw failure(.fileWriteUnsupportedScheme, "The destination isn't a file URL. Use URL(filePath:).")
         }
-        if createsDirectories {
+        if options.contains(.createIntermediateDirectories) {
             try FileManager.default.createDirectory(
                 at: destination.deletingLastPathComponent(), withIntermediateDirectories: true)
         }
@@ -235,7 +229,7 @@ struct FileMove {
 
     /// Renames the file to the destination. Returns the `errno` of a failure.
     private func moveIntoPlace(_ path: String) -> Int32? {
-        if replacesFile {
+        if options.contains(.removePreviousFile) {
             return rename(path, destination.path) == 0 ? nil : errno
         }
         // Unlike `rename`, `link` never replaces an existing file.

@@ -76,14 +76,14 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     ///
     /// If validation failed, the file exists as long as this request. If the file couldn't be moved, the value is nil. The
     /// complete file is then at the error's ``AFError/sourceURL``, and the caller must move or remove it.
-    public var fileURL: URL? { file.storage.fileURL }
+    public var fileURL: URL? { file.storage.files.fileURL }
 
     /// The temporary location to which the body is written. The value doesn't change when the file is moved. It is nil before the
     /// request is sent.
-    public var temporaryURL: URL? { file.storage.temporaryURL }
+    public var temporaryURL: URL? { file.storage.files.temporaryURL }
 
     /// The location to which the file was moved, or nil if it hasn't been moved.
-    public var destinationURL: URL? { file.storage.destinationURL }
+    public var destinationURL: URL? { file.storage.files.destinationURL }
 
     /// A consistent snapshot of the file URLs and the resume data.
     var files: DownloadFiles { file.storage.files }
@@ -106,7 +106,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// `Authorization`, `Cookie`, `Proxy-Authorization`, and headers whose names contain words such as token, key, secret or
     /// password. Add the credentials again with an interceptor or the session's headers. If the URL is itself a secret, such as a
     /// signed URL, protect the data like the URL.
-    public var resumeData: Data? { file.storage.resumeData }
+    public var resumeData: Data? { file.storage.files.resumeData }
 
     /// The data that would resume the download if the process ended now. The command-line tool stores it on disk.
     package var resumableInFlight: ResumeData? { file.storage.resumableInFlight }

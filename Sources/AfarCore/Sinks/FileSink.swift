@@ -59,7 +59,7 @@ final class FileSink: ResponseSink {
         if let refusal = error.trustFailure { return refusal }
         // The storage's error is more specific. The transport's error reports only that the head was refused.
         return .sessionTaskFailed(
-            error: (error.underlying as? TransportError ?? error).urlError(resumeData: storage.resumeData))
+            error: (error.underlying as? TransportError ?? error).urlError(resumeData: storage.files.resumeData))
     }
 
     nonisolated(nonsending) func commit(for request: Request) async throws(AFError) {
@@ -68,7 +68,7 @@ final class FileSink: ResponseSink {
         if let file, delegate.receivesFiles {
             await request.onQueue(request.session.queues.root) { delegate.didDownload(file, of: request) }
         }
-        try request.validate(.file(storage.fileURL))
+        try request.validate(.file(storage.files.fileURL))
         guard let file else { return }
         if let destination, let response = request.response {
             // Moving the file to another file system is slow, because the file is copied.
@@ -80,7 +80,7 @@ final class FileSink: ResponseSink {
             storage.keep()
             request.notify(DownloadRequest.self) { .requestDidCreateDestinationURL($0, file) }
         }
-        if let fileURL = storage.fileURL { didFinish(request, with: .success(fileURL)) }
+        if let fileURL = storage.files.fileURL { didFinish(request, with: .success(fileURL)) }
         callResumeDataHandlers(request)
     }
 
@@ -89,10 +89,7 @@ final class FileSink: ResponseSink {
     ) throws(AFError) {
         request.notify(DownloadRequest.self) { .requestDidCreateDestinationURL($0, destination.destinationURL) }
         do {
-            try storage.move(
-                to: destination.destinationURL,
-                createsDirectories: destination.options.contains(.createIntermediateDirectories),
-                replacesFile: destination.options.contains(.removePreviousFile))
+            try storage.move(to: destination.destinationURL, destination.options)
         } catch {
             let failure = request.fail(
                 with: .downloadedFileMoveFailed(error: error, source: file, destination: destination.destinationURL))
@@ -125,7 +122,7 @@ final class FileSink: ResponseSink {
         let waiting = storage.takeWaiting()
         guard !waiting.isEmpty else { return }
         request.session.queues.root.async { [storage] in
-            let data = storage.resumeData
+            let data = storage.files.resumeData
             for handler in waiting { handler(data) }
         }
     }
