@@ -102,8 +102,6 @@ extension Request {
     ///
     /// Call this method before the request starts. A later call replaces the handler, but an attempt that is already running
     /// continues with the previous handler.
-    ///
-    /// - Parameter handler: Called for each redirect. See ``RedirectHandler``.
     @discardableResult
     public func redirect(using handler: any RedirectHandler) -> Self {
         mutable.release { Swift.exchange(&$0.settings.redirectHandler, with: handler) }

@@ -108,10 +108,6 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     }
 
     /// Returns whether this failure can be retried, regardless of the number of retries so far.
-    ///
-    /// - Parameters:
-    ///   - request: The request that failed.
-    ///   - error: The error that caused the failure.
     open func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
         guard let method = request.request?.method, retryableHTTPMethods.contains(method) else { return false }
         if hasRetryableStatus(request) { return true }

@@ -132,13 +132,6 @@ extension DataRequest {
 extension DataRequest {
     /// Simulates an attempt of a request that hasn't started, for tests of interceptors and event monitors. Afterward, the
     /// request's state is the same as after a real attempt.
-    ///
-    /// - Parameters:
-    ///   - urlRequest: The request that was sent.
-    ///   - head: The response's head, or nil if none has arrived.
-    ///   - data: The response's body, or nil if it has none.
-    ///   - retryCount: The number of earlier attempts.
-    ///   - error: The error of the attempt, or nil if it succeeded.
     public func simulateAttempt(
         _ urlRequest: URLRequest, head: ResponseHead?, data: Data?, retryCount: Int, error: AFError?
     ) {

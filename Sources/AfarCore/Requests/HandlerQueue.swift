@@ -52,7 +52,6 @@ struct HandlerQueue {
     mutating func abandon() -> [FinishHandler] { Swift.exchange(&finishHandlers, with: []) }
 
     var isEmpty: Bool { handlers.isEmpty }
-
     var isDrained: Bool { isOpen && !isDraining }
 
     /// Prepares for another attempt, in which all handlers run again.

@@ -188,7 +188,6 @@ final class DataRequestTask: URLSessionUploadTask, RequestTask, @unchecked Senda
 
     var attempt: TaskAttempt?
     private var snapshot: TaskAttempt.Snapshot { attempt?.snapshot ?? TaskAttempt.Snapshot() }
-
     override var taskIdentifier: Int { attempt?.identifier ?? 0 }
     override var originalRequest: URLRequest? { attempt?.urlRequest }
     override var currentRequest: URLRequest? { attempt?.currentRequest }
@@ -221,7 +220,6 @@ final class DownloadRequestTask: URLSessionDownloadTask, RequestTask, @unchecked
 
     var attempt: TaskAttempt?
     private var snapshot: TaskAttempt.Snapshot { attempt?.snapshot ?? TaskAttempt.Snapshot() }
-
     override var taskIdentifier: Int { attempt?.identifier ?? 0 }
     override var originalRequest: URLRequest? { attempt?.urlRequest }
     override var currentRequest: URLRequest? { attempt?.currentRequest }
@@ -269,9 +267,7 @@ extension DownloadRequest {
     /// ``Session/download(resumingWith:interceptor:shouldAutomaticallyResume:to:)``. Resuming, suspending or canceling the task
     /// applies to this request. If the data can't be used, the task has no requests.
     ///
-    /// - Parameters:
-    ///   - data: The value of ``resumeData``.
-    ///   - session: Unused, because no `URLSession` performs requests.
+    /// - Parameter session: Unused, because no `URLSession` performs requests.
     public func task(forResumeData data: Data, using session: URLSession) -> URLSessionTask {
         let sensitiveHeaders = self.session.configuration.sensitiveHeaders
         let request = try? ResumeData(decoding: data).urlRequestForRemainder(without: sensitiveHeaders)

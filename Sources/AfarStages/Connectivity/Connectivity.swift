@@ -162,8 +162,6 @@ package final class ConnectivityListener: Sendable {
     package var mustStart: Bool { !wasStarted.load(ordering: .relaxed) }
 
     /// Starts listening. Only the first call has an effect.
-    ///
-    /// - Parameter networkDidChange: Called each time the network has changed.
     package func start(networkDidChange: @escaping @Sendable () -> Void) {
         guard !wasStarted.exchange(true, ordering: .relaxed) else { return }
         state.withLock { state in

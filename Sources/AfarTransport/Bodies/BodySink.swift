@@ -56,7 +56,6 @@ package struct BodySink {
     }
 
     package var isMemory: Bool { if case .memory = target { true } else { false } }
-
     package var isFile: Bool { if case .file = target { true } else { false } }
 
     /// Passes the collected pieces to the reader of a streamed body.

@@ -19,7 +19,6 @@ package struct LeastRecentlyUsed<Value> {
     package init() {}
 
     package var count: Int { indices.count }
-
     package var values: [Value] { nodes.compactMap { $0?.value } }
 
     /// Returns the value for a key and marks it as the most recently used.
