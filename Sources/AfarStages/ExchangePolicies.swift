@@ -49,7 +49,7 @@ extension Exchange {
     }
 
     /// Whether settings may have been set.
-    package var hasPolicies: Bool { !context.isEmpty }
+    var hasPolicies: Bool { !context.isEmpty }
 
     /// A copy that can be stored, because it doesn't retain the session's request. It lacks the observer, the head decision, and
     /// the settings for built-in stages, such as the credential and the handlers for redirects and challenges.

@@ -5,11 +5,11 @@ extension Request {
     public typealias ProgressHandler = @Sendable (_ progress: Progress) -> Void
 
     /// The progress of the upload, in bytes. The request always returns the same object and resets it for each attempt.
-    public var uploadProgress: Progress { mutable.withLock { $0.makeObservers().makeSending() }.progress }
+    public var uploadProgress: Progress { mutable.withLock { $0.makeObservers().progress(\.sending) }.progress }
 
     /// The progress of the download, in decoded bytes. The request always returns the same object and resets it for each attempt.
     /// The total is −1 if the server didn't send the length.
-    public var downloadProgress: Progress { mutable.withLock { $0.makeObservers().makeReceiving() }.progress }
+    public var downloadProgress: Progress { mutable.withLock { $0.makeObservers().progress(\.receiving) }.progress }
 
     /// Sets a closure that is called with the progress of the upload. A later call replaces the closure.
     ///
@@ -24,7 +24,7 @@ extension Request {
     @preconcurrency
     @discardableResult
     public func uploadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
-        setHandler(on: queue, closure) { $0.makeSending() }
+        setHandler(on: queue, closure, of: \.sending)
         return self
     }
 
@@ -33,7 +33,7 @@ extension Request {
     @preconcurrency
     @discardableResult
     public func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
-        setHandler(on: queue, closure) { $0.makeReceiving() }
+        setHandler(on: queue, closure, of: \.receiving)
         return self
     }
 
@@ -48,7 +48,7 @@ extension Request {
     public func uploadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
-        stream(of: broadcast { $0.makeSending() }, bufferingPolicy: bufferingPolicy) { $0.progress }
+        stream(of: broadcast(of: \.sending), bufferingPolicy: bufferingPolicy) { $0.progress }
     }
 
     /// Returns a sequence of the progress of the download. If a progress closure is set, it is called as well. See
@@ -56,26 +56,28 @@ extension Request {
     public func downloadProgress(
         bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
     ) -> StreamOf<Progress> {
-        stream(of: broadcast { $0.makeReceiving() }, bufferingPolicy: bufferingPolicy) { $0.progress }
+        stream(of: broadcast(of: \.receiving), bufferingPolicy: bufferingPolicy) { $0.progress }
     }
 
     private func setHandler(
-        on queue: DispatchQueue, _ handler: @escaping ProgressHandler, of make: (Observers) -> TransferProgress
+        on queue: DispatchQueue, _ handler: @escaping ProgressHandler, of direction: Observers.Direction
     ) {
         mutable.release { state in
-            state.handlers.isDrained ? nil : make(state.makeObservers()).setHandler(on: queue, handler)
+            state.handlers.isDrained ? nil : state.makeObservers().progress(direction).setHandler(on: queue, handler)
         }
     }
 
-    private func broadcast(of make: (Observers) -> TransferProgress) -> Broadcast<ByteProgress> {
-        mutable.withLock { state in make(state.makeObservers()).broadcast { state.makeBroadcast(after: $0) } }
+    private func broadcast(of direction: Observers.Direction) -> Broadcast<ByteProgress> {
+        mutable.withLock { state in
+            state.makeObservers().progress(direction).broadcast { state.makeBroadcast(after: $0) }
+        }
     }
 
     /// Enables byte counting for exchanges that begin later.
     func countBytes() {
         mutable.withLock { state in
             let observers = state.makeObservers()
-            _ = (observers.makeSending(), observers.makeReceiving())
+            _ = (observers.progress(\.sending), observers.progress(\.receiving))
         }
     }
 
@@ -110,15 +112,13 @@ extension Request {
 }
 
 extension Observers {
-    fileprivate func makeSending() -> TransferProgress {
-        let progress = sending ?? TransferProgress()
-        sending = progress
-        return progress
-    }
+    fileprivate typealias Direction = ReferenceWritableKeyPath<Observers, TransferProgress?>
 
-    fileprivate func makeReceiving() -> TransferProgress {
-        let progress = receiving ?? TransferProgress()
-        receiving = progress
+    /// Returns the progress of one direction, creating it on first use.
+    fileprivate func progress(_ direction: Direction) -> TransferProgress {
+        if let progress = self[keyPath: direction] { return progress }
+        let progress = TransferProgress()
+        self[keyPath: direction] = progress
         return progress
     }
 }

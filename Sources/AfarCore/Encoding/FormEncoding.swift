@@ -302,7 +302,7 @@ final class FormNode {
 }
 
 /// A number that is written as its description.
-protocol FormNumber: CustomStringConvertible {}
+protocol FormNumber: NestingScalar, CustomStringConvertible {}
 
 extension Int: FormNumber {}
 extension Int8: FormNumber {}

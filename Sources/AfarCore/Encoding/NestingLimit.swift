@@ -78,28 +78,13 @@ enum NestingKind {
     }
 }
 
-/// A type that Foundation's encoders write without calling its `encode(to:)`.
+/// A type that Foundation's encoders write without calling its `encode(to:)`. Numbers conform through ``FormNumber``.
 protocol NestingScalar: Encodable {}
 
 extension Bool: NestingScalar {}
 extension String: NestingScalar {}
-extension Double: NestingScalar {}
-extension Float: NestingScalar {}
-extension Int: NestingScalar {}
-extension Int8: NestingScalar {}
-extension Int16: NestingScalar {}
-extension Int32: NestingScalar {}
-extension Int64: NestingScalar {}
-extension UInt: NestingScalar {}
-extension UInt8: NestingScalar {}
-extension UInt16: NestingScalar {}
-extension UInt32: NestingScalar {}
-extension UInt64: NestingScalar {}
-extension Int128: NestingScalar {}
-extension UInt128: NestingScalar {}
 extension Data: NestingScalar {}
 extension Date: NestingScalar {}
-extension Decimal: NestingScalar {}
 extension URL: NestingScalar {}
 extension UUID: NestingScalar {}
 extension Optional: NestingScalar where Wrapped: NestingScalar {}

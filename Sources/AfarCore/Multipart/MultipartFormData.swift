@@ -35,11 +35,13 @@ open class MultipartFormData: @unchecked Sendable {
     ///     2046, section 5.1.1, doesn't allow the boundary, a random boundary is used and encoding throws
     ///     ``AFError/InvalidForm/boundaryInvalid(_:)``.
     public init(fileManager: FileManager = .default, boundary: String? = nil) {
-        let valid = boundary.flatMap { MultipartBoundary($0) }
-        let used = valid ?? .random()
-        self.boundary = used.text
+        let valid = boundary.flatMap { MultipartBoundary.isValid($0) ? $0 : nil }
+        let used = valid ?? MultipartBoundary.random()
+        self.boundary = used
         self.fileManager = fileManager
-        state = Locked(State(contentType: "multipart/form-data; boundary=\(used.parameterValue)"))
+        // RFC 2045, section 5.1, requires quotes around other characters.
+        let parameter = used.isHTTPToken ? used : "\"\(used)\""
+        state = Locked(State(contentType: "multipart/form-data; boundary=\(parameter)"))
         if valid == nil, let boundary {
             let failure = AFError.multipartEncodingFailed(
                 reason: .outputStreamWriteFailed(error: AFError.InvalidForm.boundaryInvalid(boundary)))

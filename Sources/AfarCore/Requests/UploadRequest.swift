@@ -87,7 +87,10 @@ final class UploadBody: Sendable {
     private func makeUploadable(for request: Request) throws -> UploadRequest.Uploadable {
         guard let form = upload as? MultipartUpload else {
             let uploadable = try upload.createUploadable()
-            if case .file(let url, _) = uploadable, !url.isFileURL { throw NotAFileURL(url: url) }
+            if case .file(let url, _) = uploadable, !url.isFileURL {
+                let text = Redaction.standard.url(url.absoluteString)
+                throw Problem("\(text) is not a file URL. Create one with URL(filePath:).")
+            }
             return uploadable
         }
         return try form.createUploadable { try request.checkEnd() }
@@ -125,15 +128,6 @@ final class ChunkedInputStream: InputStream {
     init(_ chunks: RequestBodyStream) {
         self.chunks = chunks
         super.init(data: Data())
-    }
-}
-
-/// The error of a file body whose URL isn't a file URL.
-private struct NotAFileURL: LocalizedError {
-    let url: URL
-
-    var errorDescription: String? {
-        "\(Redaction.standard.url(url.absoluteString)) is not a file URL. Create one with URL(filePath:)."
     }
 }
 

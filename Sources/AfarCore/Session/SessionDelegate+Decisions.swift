@@ -28,7 +28,10 @@ extension SessionDelegate {
             case .allow: return .allow
             case .cancel: return .cancel
             default:
-                request.end(with: .sessionTaskFailed(error: UnsupportedDisposition()))
+                let problem = Problem(
+                    "The session's delegate tried to turn a request into a download or a stream, which isn't supported. "
+                        + "Create the request with Session.download or Session.streamRequest instead.")
+                request.end(with: .sessionTaskFailed(error: problem))
                 return .allow
             }
         }
@@ -125,13 +128,5 @@ private struct DelegateRedirects: RedirectHandler {
                 completion(delegate.taskWillPerformHTTPRedirection?(.shared, task, response, request))
             }
         }
-    }
-}
-
-/// The error of a delegate that tried to turn a request into another kind of request.
-private struct UnsupportedDisposition: LocalizedError {
-    var errorDescription: String? {
-        "The session's delegate tried to turn a request into a download or a stream, which isn't supported. "
-            + "Create the request with Session.download or Session.streamRequest instead."
     }
 }

@@ -111,7 +111,7 @@ package enum CacheRules {
     }
 
     /// Returns whether a stored response that a 304 has updated can still be stored for this request.
-    package static func canStoreUpdated(_ response: CachedResponse, for request: CacheRequest) -> Bool {
+    static func canStoreUpdated(_ response: CachedResponse, for request: CacheRequest) -> Bool {
         canStore(response.terms, status: response.status, fields: response.fields, request, isNew: false)
             && matches(request, response)
     }

@@ -57,7 +57,7 @@ public struct ProxySettings: Sendable, Hashable {
         exclusions = list.split { $0 == "," || $0.isWhitespace }.map(String.init)
     }
 
-    package var isDirect: Bool { http == nil && https == nil && faults.isEmpty }
+    var isDirect: Bool { http == nil && https == nil && faults.isEmpty }
 
     /// Returns the proxy for requests to a host; nil to connect directly.
     ///

@@ -272,6 +272,14 @@ extension Error {
     }
 }
 
+/// An error that consists only of a message.
+package struct Problem: LocalizedError, CustomStringConvertible {
+    package let description: String
+    package var errorDescription: String? { description }
+
+    package init(_ description: String) { self.description = description }
+}
+
 /// The cause of a failure, without the URL, phase and report of the exchange.
 package struct Fault: Error {
     package var code: TransportError.Code
@@ -309,7 +317,7 @@ package struct Fault: Error {
         return Fault(.timedOut, "\(amount) sent or received within \(seconds.formatted()) s (idle timeout)")
     }
 
-    package static func headTimeout(_ seconds: TimeInterval) -> Fault {
+    static func headTimeout(_ seconds: TimeInterval) -> Fault {
         Fault(
             .timedOut,
             "the response's head was not complete within \(seconds.formatted()) s after its first byte (idle timeout)")
